@@ -1,0 +1,148 @@
+"""Every error of the product: one root, a stable code, a message that a person can act on.
+
+    AgenticRagError
+    ├── InvalidInput          the caller must change the request
+    │   └── IdempotencyConflict
+    ├── NotFound              nothing of that id is visible to the caller
+    ├── Unauthenticated / Forbidden / FeatureDisabled
+    ├── MissingProviderKey    402: store a key first
+    ├── BudgetExceeded
+    ├── PolicyRefused
+    ├── Misconfigured         an operator must change a setting or a server
+    ├── DependencyUnavailable a server did not answer; the work may be tried again
+    ├── Retryable             try again, after `retry_after_seconds` when given
+    │   └── LeaseLost         another worker holds the job now: stop, change nothing
+    └── Permanent             trying again cannot help
+        ├── ParseFailed       the document cannot be read (code says why)
+        └── SpaceMismatch     vectors of two embedding spaces met
+
+Branch by what the caller must do, never by message. Adapters convert foreign exceptions and keep `__cause__`; server,
+worker
+and cli each turn these into their own outcome in one table.
+"""
+
+from __future__ import annotations
+
+
+class AgenticRagError(Exception):
+    """Root of all product errors. `code` is stable API, listed in docs/errors.md."""
+
+    code: str = "INTERNAL"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+    def __str__(self) -> str:
+        return self.message
+
+
+class InvalidInput(AgenticRagError):
+    """The request cannot be carried out as it stands. `path` names the offending argument, outermost first."""
+
+    code = "INVALID_INPUT"
+
+    def __init__(self, message: str, *, code: str | None = None, path: tuple[str, ...] = ()) -> None:
+        super().__init__(message, code=code)
+        self.path = path
+
+
+class IdempotencyConflict(InvalidInput):
+    """The idempotency key was used before with another body."""
+
+    code = "IDEMPOTENCY_CONFLICT"
+
+
+class NotFound(AgenticRagError):
+    """Nothing with that id is visible to the caller (foreign ids look the same as missing ones)."""
+
+    code = "NOT_FOUND"
+
+
+class Unauthenticated(AgenticRagError):
+    """The request carries no valid credential."""
+
+    code = "UNAUTHENTICATED"
+
+
+class Forbidden(AgenticRagError):
+    """The caller is known and lacks the role for this action."""
+
+    code = "FORBIDDEN"
+
+
+class FeatureDisabled(AgenticRagError):
+    """The feature is switched off by configuration; the message names the switch."""
+
+    code = "FEATURE_DISABLED"
+
+
+class MissingProviderKey(AgenticRagError):
+    """No provider key is configured for work that needs one."""
+
+    code = "PROVIDER_KEY_MISSING"
+
+
+class BudgetExceeded(AgenticRagError):
+    """A cost, token or time ceiling would be crossed."""
+
+    code = "BUDGET_EXCEEDED"
+
+
+class PolicyRefused(AgenticRagError):
+    """A policy forbids the action."""
+
+    code = "POLICY_REFUSED"
+
+
+class Misconfigured(AgenticRagError):
+    """A setting or a server must be changed by an operator; the message names the remedy."""
+
+    code = "MISCONFIGURED"
+
+
+class DependencyUnavailable(AgenticRagError):
+    """A server this process depends on did not answer. `dependency` is its name as /readyz shows it."""
+
+    code = "DEPENDENCY_UNAVAILABLE"
+
+    def __init__(self, message: str, *, dependency: str, code: str | None = None) -> None:
+        super().__init__(message, code=code)
+        self.dependency = dependency
+
+
+class Retryable(AgenticRagError):
+    """A transient failure. `retry_after_seconds` is the server's own wish when it stated one."""
+
+    code = "TRANSIENT"
+
+    def __init__(self, message: str, *, code: str | None = None, retry_after_seconds: float | None = None) -> None:
+        super().__init__(message, code=code)
+        self.retry_after_seconds = retry_after_seconds
+
+
+class LeaseLost(Retryable):
+    """The job's fencing token is no longer current: another worker owns it. Stop without any further effect."""
+
+    code = "LEASE_LOST"
+
+
+class Permanent(AgenticRagError):
+    """Trying again cannot help."""
+
+    code = "PERMANENT"
+
+
+class ParseFailed(Permanent):
+    """A document cannot be read. Codes: PARSE_EMPTY, PARSE_NO_TEXT, PARSE_ENCRYPTED, PARSE_CORRUPT,
+    PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_TOO_LARGE, PARSE_TIMEOUT, PARSE_ENCODING, PARSE_GARBLED."""
+
+    code = "PARSE_CORRUPT"
+
+
+class SpaceMismatch(Permanent):
+    """Vectors of one embedding space were about to be compared with, or stored in, another."""
+
+    code = "EMBEDDING_SPACE_MISMATCH"

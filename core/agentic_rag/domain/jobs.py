@@ -1,0 +1,137 @@
+"""Jobs of the data plane: their kinds, states, legal moves, and the policy that decides on a retry."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
+
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+class JobKind(enum.Enum):
+    """What a job does. One body per kind, in the worker."""
+
+    INGEST = "ingest"
+    DELETE = "delete"
+    COMPACT = "compact"
+
+
+class JobState(enum.Enum):
+    """Where a job stands. QUEUED waits (perhaps until `run_after`); DEAD is a dead letter."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    DEAD = "DEAD"
+    CANCELLED = "CANCELLED"
+
+
+JOB_MOVES: Mapping[JobState, frozenset[JobState]] = MappingProxyType(
+    {
+        JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
+        JobState.RUNNING: frozenset({JobState.DONE, JobState.DEAD, JobState.QUEUED, JobState.CANCELLED}),
+        JobState.DONE: frozenset(),
+        JobState.DEAD: frozenset({JobState.QUEUED}),
+        JobState.CANCELLED: frozenset(),
+    }
+)
+
+
+class QueueName(enum.Enum):
+    """Bulk work, and what a waiting answer needs."""
+
+    BULK = "bulk"
+    INTERACTIVE = "interactive"
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job about to be written to the outbox, in the same transaction as what it concerns.
+
+    `key` is unique per workspace and kind: enqueuing twice gives one job. `arguments` are plain JSON strings, never
+    secrets.
+    """
+
+    workspace: WorkspaceRef
+    kind: JobKind
+    key: str
+    arguments: Mapping[str, str]
+    queue: QueueName = QueueName.BULK
+    trace_carrier: Mapping[str, str] = MappingProxyType({})
+    document_id: UUID | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as stored."""
+
+    workspace: WorkspaceRef
+    job_id: UUID
+    kind: JobKind
+    key: str
+    state: JobState
+    queue: QueueName
+    arguments: Mapping[str, str]
+    attempts: int
+    document_id: UUID | None
+    error_code: str | None
+    error_message: str | None
+    progress: int
+    trace_carrier: Mapping[str, str]
+    run_after: datetime
+    created_at: datetime
+    updated_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """What travels through Redis: ids only."""
+
+    workspace: WorkspaceRef
+    job_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on a job until `deadline`, proven by `fence`: every effect checks it."""
+
+    job: Job
+    fence: int
+    deadline: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again after the delay."""
+
+    delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Make it a dead letter."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Decides, and only decides: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff
+    And Jitter', 2015).
+    """
+
+    attempts: int
+    backoff_ms: int
+    ceiling_ms: int = 300_000
+
+    def decide(self, error: AgenticRagError, attempts_made: int, jitter: float) -> Retry | GiveUp:
+        """Judge a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1)."""
+        transient = isinstance(error, Retryable | DependencyUnavailable) and not isinstance(error, Permanent)
+        if not transient or attempts_made >= self.attempts:
+            return GiveUp()
+        stated = error.retry_after_seconds if isinstance(error, Retryable) else None
+        ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
+        return Retry(max(stated or 0.0, jitter * ceiling / 1000))

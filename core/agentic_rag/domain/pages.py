@@ -1,0 +1,27 @@
+"""Keyset pages: a stable order, a cursor after the last row, never an offset."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+MAX_PAGE = 100
+
+
+@dataclass(frozen=True, slots=True)
+class PageRequest:
+    """At most `first` (1–100) rows after the cursor."""
+
+    first: int = 50
+    after: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Page(Generic[T]):
+    """Rows with their cursors (opaque strings), and whether more follow."""
+
+    items: tuple[T, ...]
+    cursors: tuple[str, ...]
+    has_next: bool

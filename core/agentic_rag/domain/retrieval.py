@@ -1,0 +1,132 @@
+"""What the arms of retrieval return, and what fusion makes of it."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from uuid import UUID
+
+
+class Retriever(enum.Enum):
+    """An arm of hybrid retrieval."""
+
+    DENSE = "dense"
+    LEXICAL = "lexical"
+    GRAPH = "graph"
+
+
+SCORE_DIGITS = 6
+"""Scores are rounded to this many digits before ranking, so that no ranking hangs on the last bits of a float."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmHit:
+    """A candidate of one arm. `raw` is the arm's own figure (cosine, BM25, graph mass); `score` the same on an
+    absolute scale in [0, 1].
+    """
+
+    ordinal: int
+    raw: float
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmScore:
+    """What one arm gave a candidate, and at which rank (from 1)."""
+
+    retriever: Retriever
+    rank: int
+    raw: float
+    normalised: float
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A fused candidate: highest score first, ties by ordinal."""
+
+    ordinal: int
+    score: float
+    arms: tuple[ArmScore, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Narrows every arm to some documents. Empty tuples and None do not restrict."""
+
+    document_ids: tuple[UUID, ...] = ()
+    source_path_prefix: str | None = None
+    media_types: tuple[str, ...] = ()
+
+    @property
+    def is_empty(self) -> bool:
+        """True when the filter lets every document pass."""
+        return not self.document_ids and self.source_path_prefix is None and not self.media_types
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What a search may see: the caller's access sets and, when a filter was given, the ordinals it leaves.
+
+    `ordinals` is None without a filter; otherwise every arm returns only those.
+    """
+
+    access_ids: tuple[int, ...]
+    ordinals: frozenset[int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Mention:
+    """An entity mentioned by a chunk `count` times."""
+
+    entity_id: UUID
+    ordinal: int
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMentions:
+    """The passages of one entity: `passages` counts all visible ones, `mentions` holds at most the asked cap (in
+    ordinal order).
+    """
+
+    entity_id: UUID
+    passages: int
+    mentions: tuple[Mention, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """`related` stands `weight` (≥ 1) times in the same sentence as `entity_id`."""
+
+    entity_id: UUID
+    related: UUID
+    weight: int
+
+
+@dataclass(frozen=True, slots=True)
+class ExtractedEntity:
+    """An entity as found in one chunk. `key` is its normalised name."""
+
+    entity_id: UUID
+    key: str
+    name: str
+    kind: str
+    count: int
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkEntities:
+    """The entities of one chunk, and which pairs (positions in `entities`, smaller id first) stand in one sentence."""
+
+    entities: tuple[ExtractedEntity, ...]
+    pairs: tuple[tuple[int, int], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class StageTimings:
+    """Seconds by name, in the order they happened."""
+
+    seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

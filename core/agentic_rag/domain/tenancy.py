@@ -1,0 +1,74 @@
+"""Who owns and who asks: organisations, workspaces, principals."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+DEFAULT_ORG_ID = UUID("00000000-0000-4000-8000-000000000001")
+"""The organisation that exists in embedded mode, so that a newcomer needs no tenant set-up."""
+
+DEFAULT_ACCESS_ID = 0
+"""The access set 'everybody in the workspace'; every workspace has it from birth."""
+
+
+class Role(enum.Enum):
+    """What a principal may do, weakest first."""
+
+    VIEWER = "viewer"
+    MEMBER = "member"
+    ADMIN = "admin"
+    OPERATOR = "operator"
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """A verified caller. The organisation comes from the credential only, never from the request."""
+
+    org_id: UUID
+    subject: str
+    role: Role
+    groups: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceRef:
+    """The composite key under which everything of a workspace is stored."""
+
+    org_id: UUID
+    workspace_id: UUID
+
+
+class WorkspaceKind(enum.Enum):
+    """What a workspace stands for; `external_ref` is the caller's own id of that thing."""
+
+    GENERAL = "general"
+    PROJECT = "project"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """Per-workspace overrides; None means the process default."""
+
+    chunk_profile: str | None = None
+    history_days: int | None = None
+    """How long superseded revisions stay readable; 0 means not at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A corpus: the unit of isolation, versioning, caching and settings."""
+
+    ref: WorkspaceRef
+    name: str
+    kind: WorkspaceKind
+    external_ref: str | None
+    corpus_version: int
+    graph_version: int
+    active_space: int | None
+    """Number of the embedding space that answers questions; None until the first vector is published."""
+    created_at: datetime
+    settings: WorkspaceSettings = field(default_factory=WorkspaceSettings)

@@ -1,0 +1,95 @@
+"""The one place that opens tenant transactions."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.document_store import DocumentReader, DocumentStore
+from agentic_rag.ports.graph_store import GraphReader
+from agentic_rag.ports.job_store import JobStore
+from agentic_rag.ports.lexical_store import LexicalReader
+from agentic_rag.ports.publication import Publisher
+from agentic_rag.ports.vector_store import VectorReader
+from agentic_rag.ports.workspace_store import WorkspaceStore
+
+
+class Snapshot(Protocol):
+    """All reads of one retrieval, at one corpus version."""
+
+    @property
+    def version(self) -> int:
+        """The corpus version every reader of this snapshot sees."""
+        ...
+
+    @property
+    def space(self) -> RegisteredSpace | None:
+        """The active embedding space; None for a workspace that never published."""
+        ...
+
+    @property
+    def documents(self) -> DocumentReader:
+        """Chunks and revisions."""
+        ...
+
+    @property
+    def vectors(self) -> VectorReader:
+        """Dense arm."""
+        ...
+
+    @property
+    def lexical(self) -> LexicalReader:
+        """Lexical arm."""
+        ...
+
+    @property
+    def graph(self) -> GraphReader:
+        """Graph arm."""
+        ...
+
+
+class Transaction(Protocol):
+    """Writes of one organisation; commits when the block ends, rolls back on any exception."""
+
+    @property
+    def workspaces(self) -> WorkspaceStore: ...
+
+    @property
+    def documents(self) -> DocumentStore: ...
+
+    @property
+    def jobs(self) -> JobStore: ...
+
+    @property
+    def publisher(self) -> Publisher: ...
+
+
+class Database(Protocol):
+    """Errors of every use: `DependencyUnavailable` (dependency "postgres") when the server does not answer."""
+
+    def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a read-only snapshot. Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
+        than the corpus or past retention).
+        """
+        ...
+
+    def transaction(self, org_id: UUID) -> AbstractAsyncContextManager[Transaction]:
+        """Open a write transaction of one organisation."""
+        ...
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        """The newest corpus version; None for an unknown workspace. One cheap call, no tenant transaction."""
+        ...
+
+    async def check(self) -> None:
+        """Answer, or raise `DependencyUnavailable` or `Misconfigured` (no pgvector, migrations missing, role too
+        strong).
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        ...

@@ -1,0 +1,144 @@
+"""Documents, revisions and chunks."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.documents import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A source as it is registered, before any parsing."""
+
+    document_id: UUID
+    source_path: str
+    title: str
+    file_name: str
+    media_type: str
+    size: int
+    uploaded_by: str
+    url: str | None = None
+    access_id: int = 0
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleChunk:
+    """What publishing needs to know of a chunk that readers see now."""
+
+    ordinal: int
+    chunk_id: UUID
+    index: int
+    start: int
+    end: int
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedChunk:
+    """A chunk of an unpublished revision; `vector` is the space-encoded bytes (little-endian float16) once embedded."""
+
+    draft: ChunkDraft
+    vector: bytes | None
+
+
+class DocumentReader(Protocol):
+    """Reads of one snapshot: every call sees the same corpus version."""
+
+    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
+        left out.
+        """
+        ...
+
+    async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        """The ordinals of visible chunks whose document passes the filter."""
+        ...
+
+    async def revision_text(self, revision_id: UUID, start: int, end: int) -> str | None:
+        """`text[start:end]` of a revision, or None when there is no such revision: the ground truth for citations."""
+        ...
+
+    async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
+        """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""
+        ...
+
+
+class DocumentStore(Protocol):
+    """Reads and writes inside a transaction of one organisation."""
+
+    async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
+        """Insert as PENDING, or set an existing document back to PENDING with the new metadata (its published
+        chunks stay visible). Registering again after a delete is legal and lifts the tombstone.
+        """
+        ...
+
+    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        ...
+
+    async def page(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        """Documents by source path; all statuses when none is given."""
+        ...
+
+    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
+        """Documents by status; every status is present."""
+        ...
+
+    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+        """The documents that a source (`provenance["source"]`) brought, by source path."""
+        ...
+
+    async def set_status(
+        self,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        status: DocumentStatus,
+        fault: DocumentFault | None = None,
+    ) -> bool:
+        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        ...
+
+    async def set_progress(
+        self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
+    ) -> None:
+        """Show how far ingestion is."""
+        ...
+
+    async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
+        """The chunks of a document that readers of the newest version see, by index."""
+        ...
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write a revision that no reader sees yet and its chunks; doing it again for the same revision changes
+        nothing.
+        """
+        ...
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when the revision was never staged."""
+        ...
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors (by chunk index) to staged chunks."""
+        ...
+
+    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        ...

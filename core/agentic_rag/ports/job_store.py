@@ -1,0 +1,87 @@
+"""The outbox: the truth about work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.jobs import GiveUp, Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+class JobStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
+        """Write a job; (ref, False) when an unfinished job of the same workspace, kind and key is there already."""
+        ...
+
+    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        ...
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+    ) -> Page[Job]:
+        """Jobs, newest first."""
+        ...
+
+    async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
+        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
+        ...
+
+    async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
+        """Take a due, queued job: attempts + 1, a higher fence. None when another worker has it or it is not due or
+        done.
+        """
+        ...
+
+    async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
+        """Extend the lease; False when the fence is no longer current."""
+        ...
+
+    async def finish(self, ref: JobRef, fence: int) -> bool:
+        """DONE; False when the fence is no longer current."""
+        ...
+
+    async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
+        """Record the attempt's error chain; back to QUEUED after the delay, or DEAD. False when the fence is no
+        longer current.
+        """
+        ...
+
+    async def release(self, ref: JobRef, fence: int) -> bool:
+        """Give the job back unused (drain): QUEUED, the attempt not counted."""
+        ...
+
+
+class JobBoard(Protocol):
+    """The dispatcher's view over all tenants (own role, only the columns it needs)."""
+
+    async def lead(self) -> bool:
+        """Try to become (or confirm being) the one leading dispatcher."""
+        ...
+
+    async def expire_leases(self) -> int:
+        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        ...
+
+    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
+        """Due jobs, round-robin between workspaces, oldest first inside one."""
+        ...
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        """Jobs by state and kind, for the metrics."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give up the lead and the connection."""
+        ...

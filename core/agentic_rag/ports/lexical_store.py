@@ -1,0 +1,19 @@
+"""Exact BM25 over our own postings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from agentic_rag.domain.retrieval import ArmHit, Scope
+
+
+class LexicalReader(Protocol):
+    """Search inside one snapshot."""
+
+    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+        """BM25 for the query terms (term → count in the query), best first, ties by ordinal.
+
+        `raw` is BM25 rounded to 1e-6; `score` in [0, 1] is the absolute scale of `domain.lexical.absolute_score`.
+        """
+        ...

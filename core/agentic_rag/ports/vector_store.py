@@ -1,0 +1,23 @@
+"""Dense retrieval: narrow rows of half-precision vectors."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.retrieval import ArmHit, Scope
+
+
+class VectorReader(Protocol):
+    """Search inside one snapshot."""
+
+    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+        """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal.
+
+        The store proposes; `raw` is the cosine computed in float64 from the stored half-precision vector and rounded
+        to 1e-6, `score` is max(0, raw).
+        Errors: `SpaceMismatch` when the query's dimensions differ from the stored ones.
+        """
+        ...

@@ -1,0 +1,46 @@
+"""Organisations and workspaces."""
+
+from __future__ import annotations
+
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
+from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+
+
+class WorkspaceStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def create(
+        self,
+        workspace_id: UUID,
+        name: str,
+        kind: WorkspaceKind,
+        external_ref: str | None,
+        settings: WorkspaceSettings,
+    ) -> Workspace:
+        """Make a workspace with its default access set. Errors: `InvalidInput` code WORKSPACE_EXISTS when name or
+        external ref is taken.
+        """
+        ...
+
+    async def get(self, workspace_id: UUID) -> Workspace | None:
+        """The workspace, or None."""
+        ...
+
+    async def by_name(self, name: str) -> Workspace | None:
+        """The workspace of that name, or None."""
+        ...
+
+    async def all(self) -> list[Workspace]:
+        """Every workspace of the organisation, by name."""
+        ...
+
+    async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+        """The workspace's number for the space, made at first use; the first one becomes the active space."""
+        ...
+
+    async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
+        """The space that answers questions; None for an empty workspace."""
+        ...
