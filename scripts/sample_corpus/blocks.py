@@ -94,9 +94,7 @@ def read_source(path: Path) -> Source:
         blocks = tuple(_block(lines) for lines in groups)
     except MalformedSourceError as error:
         raise MalformedSourceError(f"{path.name}: {error}") from error
-    return Source(
-        fields["output"], fields["title"], fields["author"], date.fromisoformat(fields["date"]), blocks
-    )
+    return Source(fields["output"], fields["title"], fields["author"], date.fromisoformat(fields["date"]), blocks)
 
 
 def _block(lines: list[str]) -> Block:

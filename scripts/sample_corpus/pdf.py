@@ -96,9 +96,7 @@ def _flowable(block: Block) -> Flowable:
         case Paragraph(text):
             return PdfParagraph(escape(text), BODY)
         case Bullets(items):
-            return ListFlowable(
-                [PdfParagraph(escape(item), BODY) for item in items], bulletType="bullet", start="-"
-            )
+            return ListFlowable([PdfParagraph(escape(item), BODY) for item in items], bulletType="bullet", start="-")
         case Table(caption, rows):
             return KeepTogether([PdfParagraph(escape(caption), CAPTION), _grid(rows), Spacer(1, 4 * mm)])
         case Chart(caption, rows):
