@@ -2,7 +2,7 @@
 
 The notation is the smallest that serves: a header of ``key: value`` lines between two ``---`` lines, then
 ``#`` and ``##`` headings, paragraphs, ``- `` bullets, ``| a | b |`` tables, ``Table:`` and ``Chart:`` captions
-standing directly above their rows, and ``<<page>>`` for a page break.
+standing directly above their rows.
 """
 
 from __future__ import annotations
@@ -10,8 +10,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 from pathlib import Path
-
-PAGE_BREAK_MARK = "<<page>>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,12 +50,7 @@ class Chart:
     rows: tuple[tuple[str, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PageBreak:
-    """What follows starts on a new page."""
-
-
-Block = Heading | Paragraph | Bullets | Table | Chart | PageBreak
+Block = Heading | Paragraph | Bullets | Table | Chart
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,18 +87,18 @@ def read_source(path: Path) -> Source:
         blocks = tuple(_block(lines) for lines in groups)
     except MalformedSourceError as error:
         raise MalformedSourceError(f"{path.name}: {error}") from error
-    return Source(fields["output"], fields["title"], fields["author"], date.fromisoformat(fields["date"]), blocks)
+    issued = date.fromisoformat(fields["date"])
+    return Source(fields["output"], fields["title"], fields["author"], issued, blocks)
 
 
 def _block(lines: list[str]) -> Block:
     first = lines[0]
-    if first == PAGE_BREAK_MARK:
-        return PageBreak()
     if first.startswith("#"):
         marks, _, text = first.partition(" ")
         return Heading(len(marks), text)
     if first.startswith("- "):
-        return Bullets(tuple(line.removeprefix("- ") for line in lines))
+        items = "\n".join(lines).removeprefix("- ").split("\n- ")
+        return Bullets(tuple(item.replace("\n", " ") for item in items))
     if first.startswith("Table: "):
         return Table(first.removeprefix("Table: "), _rows(lines[1:]))
     if first.startswith("Chart: "):

@@ -22,10 +22,9 @@ from reportlab.platypus import (
     Spacer,
     TableStyle,
 )
-from reportlab.platypus import PageBreak as PdfPageBreak
 from reportlab.platypus import Paragraph as PdfParagraph
 from reportlab.platypus import Table as PdfTable
-from scripts.sample_corpus.blocks import Block, Bullets, Chart, Heading, PageBreak, Paragraph, Source, Table
+from scripts.sample_corpus.blocks import Block, Bullets, Chart, Heading, Paragraph, Source, Table
 
 MARGIN = 22 * mm
 BODY_WIDTH = A4[0] - 2 * MARGIN
@@ -37,8 +36,8 @@ CELL = ParagraphStyle("Cell", parent=BODY, fontSize=8.5, leading=11, spaceAfter=
 CAPTION = ParagraphStyle("Caption", parent=BODY, fontName="Helvetica-Oblique", fontSize=9, textColor=TEAL)
 TITLE = ParagraphStyle("Title", parent=_sheet["Title"], alignment=0, textColor=TEAL)
 HEADINGS = {
-    1: ParagraphStyle("H1", parent=_sheet["Heading1"], fontSize=15, textColor=TEAL),
-    2: ParagraphStyle("H2", parent=_sheet["Heading2"], fontSize=12, textColor=TEAL),
+    1: ParagraphStyle("H1", parent=_sheet["Heading1"], fontSize=15, textColor=TEAL, keepWithNext=1),
+    2: ParagraphStyle("H2", parent=_sheet["Heading2"], fontSize=12, textColor=TEAL, keepWithNext=1),
 }
 
 
@@ -57,7 +56,7 @@ class _OutlinedHeading(PdfParagraph):
 
 
 def write_pdf(source: Source, path: Path) -> None:
-    """Write the PDF; equal sources give equal bytes, for dates and ids are fixed by reportlab's invariant mode."""
+    """Write the PDF; equal sources give equal bytes (reportlab's invariant mode fixes dates and ids)."""
     template = SimpleDocTemplate(
         str(path),
         pagesize=A4,
@@ -96,13 +95,12 @@ def _flowable(block: Block) -> Flowable:
         case Paragraph(text):
             return PdfParagraph(escape(text), BODY)
         case Bullets(items):
-            return ListFlowable([PdfParagraph(escape(item), BODY) for item in items], bulletType="bullet", start="-")
+            paragraphs = [PdfParagraph(escape(item), BODY) for item in items]
+            return ListFlowable(paragraphs, bulletType="bullet", start="-")
         case Table(caption, rows):
             return KeepTogether([PdfParagraph(escape(caption), CAPTION), _grid(rows), Spacer(1, 4 * mm)])
         case Chart(caption, rows):
             return KeepTogether([_bars(rows), PdfParagraph(escape(caption), CAPTION), Spacer(1, 4 * mm)])
-        case PageBreak():
-            return PdfPageBreak()
 
 
 def _grid(rows: tuple[tuple[str, ...], ...]) -> PdfTable:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from docx import Document
 from docx.document import Document as WordDocument
-from scripts.sample_corpus.blocks import Block, Bullets, Chart, Heading, PageBreak, Paragraph, Source, Table
+from scripts.sample_corpus.blocks import Block, Bullets, Chart, Heading, Paragraph, Source, Table
 
 # The earliest moment a zip entry can carry (APPNOTE 4.4.6: MS-DOS dates start in 1980).
 ZIP_EPOCH = (1980, 1, 1, 0, 0, 0)
@@ -50,8 +50,6 @@ def _append(document: WordDocument, block: Block) -> None:
         case Table(caption, rows) | Chart(caption, rows):
             document.add_paragraph(caption, style="Caption")
             _append_table(document, rows)
-        case PageBreak():
-            document.add_page_break()
 
 
 def _append_table(document: WordDocument, rows: tuple[tuple[str, ...], ...]) -> None:
