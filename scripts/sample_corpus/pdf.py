@@ -123,7 +123,7 @@ def _bars(rows: tuple[tuple[str, ...], ...]) -> Drawing:
     values = [float(row[1].replace(",", "")) for row in rows[1:]]
     drawing = Drawing(BODY_WIDTH, 55 * mm)
     chart = VerticalBarChart()
-    chart.x, chart.y, chart.width, chart.height = 40, 20, BODY_WIDTH - 60, 45 * mm
+    chart.x, chart.y, chart.width, chart.height = 40, 20, int(BODY_WIDTH - 60), int(45 * mm)
     chart.data = [values]
     chart.categoryAxis.categoryNames = labels
     chart.categoryAxis.labels.fontSize = 8

@@ -28,9 +28,7 @@ def write_docx(source: Source, path: Path) -> None:
     properties.created = properties.modified = datetime.combine(source.issued, time(9), UTC)
     properties.revision = 1
     document.add_heading(source.title, level=0)
-    document.add_paragraph(
-        f"{source.author}, {source.issued.day} {source.issued:%B %Y}", style=document.styles["Subtitle"]
-    )
+    document.add_paragraph(f"{source.author}, {source.issued.day} {source.issued:%B %Y}", style="Subtitle")
     for block in source.blocks:
         _append(document, block)
     raw = io.BytesIO()

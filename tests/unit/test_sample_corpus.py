@@ -101,7 +101,9 @@ def _text(name: str) -> str:
         case ".docx":
             text = "\n".join(text for _, text in _docx_lines(path))
         case ".html":
-            text = LexborHTMLParser(path.read_text(encoding="utf-8")).body.text(separator=" ")
+            body = LexborHTMLParser(path.read_text(encoding="utf-8")).body
+            assert body is not None
+            text = body.text(separator=" ")
         case _:
             text = path.read_text(encoding="utf-8")
     return _one_spaced(text)
