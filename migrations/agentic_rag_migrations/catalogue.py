@@ -1,6 +1,6 @@
 """Every table of the product and its class. A test compares this list with the database.
 
-Organisation tables carry `org_id`, workspace tables `org_id` and `workspace_id`, in every primary and foreign key; both have
+Organisation tables carry `org_id`, workspace tables `org_id` and `workspace_id`, in every key; both have
 FORCE ROW LEVEL SECURITY with a policy on the transaction-local setting `rag.org_id`.
 """
 
