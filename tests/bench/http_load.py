@@ -1,4 +1,6 @@
-"""A load client thin enough not to be what is measured: HTTP/1.1 keep-alive over plain asyncio streams, loopback only."""
+"""A load client thin enough not to be what is measured: HTTP/1.1 keep-alive over plain asyncio streams, loopback
+only.
+"""
 
 from __future__ import annotations
 

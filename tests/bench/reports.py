@@ -1,4 +1,6 @@
-"""Tables of requirements: printed, written to build/reports/TARGET.json, and the exit code says whether every row holds."""
+"""Tables of requirements: printed, written to build/reports/TARGET.json, and the exit code says whether every row
+holds.
+"""
 
 from __future__ import annotations
 
