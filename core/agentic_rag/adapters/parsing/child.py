@@ -1,6 +1,7 @@
 """The child process that reads files: `python -m agentic_rag.adapters.parsing.child LIMITS-AS-JSON`.
 
-Reads request frames from standard input and answers each on standard output until its input ends. It limits its own memory,
+Reads request frames from standard input and answers each on standard output until its input ends. It limits its own
+memory,
 CPU time, files and processes before the first file, and refuses sockets and subprocesses.
 """
 

@@ -1,4 +1,6 @@
-"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or navigation."""
+"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or
+navigation.
+"""
 
 from __future__ import annotations
 
@@ -9,68 +11,16 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from agentic_rag.adapters.parsing.reading import Reading, TextBuilder, first_heading, tidy_title
 from agentic_rag.domain.documents import BlockKind
 
-_SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "math",
-        "canvas",
-        "iframe",
-        "object",
-        "embed",
-        "audio",
-        "video",
-        "nav",
-        "form",
-        "button",
-        "select",
-        "textarea",
-        "input",
-        "head",
-        "dialog",
-        "menu",
-    ]
-)
+_SKIPPED = frozenset({
+    "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",
+    "video", "nav", "form", "button", "select", "textarea", "input", "head", "dialog", "menu",
+})  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "header",
-        "hr",
-        "html",
-        "main",
-        "p",
-        "section",
-        "summary",
-        "ul",
-        "ol",
-        "table",
-        "tbody",
-        "thead",
-        "tfoot",
-        "tr",
-        "td",
-        "th",
-        "caption",
-    ]
-)
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
+    "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
+})  # fmt: skip
 _HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NAVIGATION_CLASS = re.compile(

@@ -38,7 +38,7 @@ class ProcessParser:
     A child is replaced after `limits.files_per_child` files and after any failure that may have harmed it.
     """
 
-    def __init__(self, limits: ParserLimits | None = None, *, children: int = 1) -> None:
+    def __init__(self, limits: ParserLimits | None = None, *, children: int = 2) -> None:
         self._limits = limits or ParserLimits()
         self._free = asyncio.Semaphore(children)
         self._idle: list[_Child] = []

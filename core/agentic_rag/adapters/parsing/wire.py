@@ -1,6 +1,7 @@
 """What the parser and its child say to each other: frames of a JSON header and raw bytes, never pickles.
 
-A frame is two big-endian 32-bit lengths, the header in UTF-8 JSON, and the body. A request's body is the file, a reply's
+A frame is two big-endian 32-bit lengths, the header in UTF-8 JSON, and the body. A request's body is the file, a
+reply's
 body the text.
 """
 
