@@ -32,12 +32,18 @@ _OPENERS = frozenset(
     "while if although because since however moreover therefore thus there here our their his her such some many most all "
     "no not what who why how".split()
 )
-_NUMBERED = frozenset("item items section sections note notes part chapter figure table step article exhibit rule".split())
+_NUMBERED = frozenset(
+    "item items section sections note notes part chapter figure table step article exhibit rule".split()
+)
 _ORDINAL = re.compile(r"[0-9]{1,3}[A-Za-z]?")
-_NUMBERED_START = re.compile(r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE)
+_NUMBERED_START = re.compile(
+    r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE
+)
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
-_ROW_END = re.compile(r"(?:[$€£(]?\s?[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s+[$€£(]?\s?(?:[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s*\Z")
+_ROW_END = re.compile(
+    r"(?:[$€£(]?\s?[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s+[$€£(]?\s?(?:[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s*\Z"
+)
 _SHORT_LINE = 45
 """Code points. A line shorter than this that is followed by a capital or a digit was not broken by the page's width (pages
 are 60 to 120 characters wide)."""
