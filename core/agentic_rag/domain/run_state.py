@@ -62,9 +62,8 @@ class RunState:
     plan: Plan | None = None
     searches: tuple[str, ...] = ()
     """What is searched for, one text per part."""
-    vectors: tuple[NDArray[np.float32] | None, ...] = ()
-    """The vector of each part's search; None without an embedder, or where it depends on another part."""
-    whole_vector: NDArray[np.float32] | None = None
+    vectors: tuple[NDArray[np.float32], ...] = ()
+    """The vector of each part's search (the whole question's where the part waits for another); empty without one."""
     read_version: int | None = None
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None
