@@ -7,7 +7,7 @@ import asyncpg
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag_migrations.catalogue import ROLES
 
-MINIMUM_SERVER_VERSION = 160_000
+MINIMUM_SERVER_VERSION = 16
 """Postgres 16 introduced `GRANT … WITH SET`, by which a login may become a role without inheriting its rights."""
 
 _GRANT_ATTEMPTS = 10
@@ -38,17 +38,17 @@ _GRANT_SCHEMA = (
 )
 
 
-async def prepare_database(connection: asyncpg.Connection[asyncpg.Record]) -> None:
+async def prepare_database(connection: asyncpg.Connection) -> None:
     """Create the extension and the roles where missing, and let the login act as each role.
 
     Works for a superuser and for a login with CREATEROLE that owns the database. May be repeated, and run in several
     databases of one cluster at once. Errors: `Misconfigured` codes POSTGRES_TOO_OLD, PGVECTOR_MISSING and
     MIGRATION_RIGHTS_MISSING.
     """
-    version = int(await connection.fetchval("SELECT current_setting('server_version_num')"))
+    version = connection.get_server_version().major
     if version < MINIMUM_SERVER_VERSION:
         raise Misconfigured(
-            f"The server is Postgres {version // 10_000}; use Postgres 16 or newer.", code="POSTGRES_TOO_OLD"
+            f"The server is Postgres {version}; use Postgres 16 or newer.", code="POSTGRES_TOO_OLD"
         )
     await _create_vector(connection)
     try:
@@ -64,7 +64,7 @@ async def prepare_database(connection: asyncpg.Connection[asyncpg.Record]) -> No
         ) from error
 
 
-async def _create_vector(connection: asyncpg.Connection[asyncpg.Record]) -> None:
+async def _create_vector(connection: asyncpg.Connection) -> None:
     state = await connection.fetchrow(_VECTOR)
     if state is None or state["installed"]:
         return
@@ -84,7 +84,7 @@ async def _create_vector(connection: asyncpg.Connection[asyncpg.Record]) -> None
         ) from error
 
 
-async def _ensure_role(connection: asyncpg.Connection[asyncpg.Record], role: str) -> None:
+async def _ensure_role(connection: asyncpg.Connection, role: str) -> None:
     """Roles belong to the cluster, so a migration of another database may be making the same one: look again."""
     for attempt in range(1, _GRANT_ATTEMPTS + 1):
         try:

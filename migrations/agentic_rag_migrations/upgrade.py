@@ -26,7 +26,7 @@ _CURRENT = "SELECT version_num FROM rag_schema_version"
 
 @dataclass(frozen=True, slots=True)
 class MigrationStatus:
-    """Where a database stands. `current` is None before the first migration; `pending` lists revisions, oldest first."""
+    """Where a database stands: `current` is None before the first migration, `pending` is oldest first."""
 
     current: str | None
     head: str
@@ -62,7 +62,7 @@ def _plain(database_url: str) -> str:
 
 
 @asynccontextmanager
-async def _connected(database_url: str) -> AsyncIterator[asyncpg.Connection[asyncpg.Record]]:
+async def _connected(database_url: str) -> AsyncIterator[asyncpg.Connection]:
     try:
         connection = await asyncpg.connect(_plain(database_url), server_settings={"search_path": "public"})
     except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:
@@ -75,7 +75,7 @@ async def _connected(database_url: str) -> AsyncIterator[asyncpg.Connection[asyn
         await connection.close()
 
 
-async def _status(connection: asyncpg.Connection[asyncpg.Record]) -> MigrationStatus:
+async def _status(connection: asyncpg.Connection) -> MigrationStatus:
     scripts = ScriptDirectory.from_config(_configuration())
     head = scripts.get_current_head()
     if head is None:
@@ -97,7 +97,7 @@ def _configuration() -> Config:
 async def _apply(database_url: str) -> None:
     """Run the scripts as rag_owner, in one transaction."""
 
-    async def connect() -> asyncpg.Connection[asyncpg.Record]:
+    async def connect() -> asyncpg.Connection:
         settings = {"role": "rag_owner", "search_path": "public", "application_name": "rag migrate"}
         return await asyncpg.connect(_plain(database_url), server_settings=settings)
 
