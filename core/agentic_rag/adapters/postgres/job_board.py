@@ -1,7 +1,7 @@
 """The dispatcher's view over the jobs of all tenants, on a connection and a role of its own."""
 
 # asyncpg ships no types.
-# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 
 from __future__ import annotations
 
