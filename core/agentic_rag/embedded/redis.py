@@ -63,7 +63,7 @@ class EmbeddedRedis(EmbeddedServer):
         self._chosen_program = program
         self._program = Path()
 
-    def _prepare(self, state: ServerState, lock: int) -> None:
+    def _prepare(self, state: ServerState, life: int) -> None:
         self._program = self._runnable_program()
         if not self._data.exists():
             self._data.mkdir(mode=0o700)
