@@ -3,46 +3,47 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Protocol
+from collections.abc import Callable, Sequence
 from uuid import UUID
 
+from agentic_rag.domain.chunk_profiles import chunk_profile
+from agentic_rag.domain.chunking import chunk_document
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
+from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.retrieval import ChunkEntities
+from agentic_rag.domain.lexical import term_counts
+from agentic_rag.domain.spaces import encode_half
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Transaction
 from agentic_rag.ports.embedder import Embedder
-from agentic_rag.ports.publication import NewChunk, TermCounts
+from agentic_rag.ports.publication import NewChunk
 
 
-@dataclass(frozen=True, slots=True)
-class PreparedText:
-    """Chunks that came ready-made, and the revision text they are spans of."""
+class TextAnalysis:
+    """Pure and CPU-bound: callers run it in a thread. `count_tokens` is the chunker's measure
+    (`ports.token_counter`).
+    """
 
-    text: str
-    drafts: tuple[ChunkDraft, ...]
+    def __init__(self, count_tokens: Callable[[str], int]) -> None:
+        self._count_tokens = count_tokens
 
-
-class TextAnalysis(Protocol):
-    """Pure and CPU-bound: callers run it in a thread."""
-
-    def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> tuple[ChunkDraft, ...]:
+    def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
-        ...
+        return chunk_document(document_id, parsed, chunk_profile(profile), self._count_tokens)
 
-    def prepared(self, document_id: UUID, texts: Sequence[str]) -> PreparedText:
-        """Ready-made chunks as spans of one text."""
-        ...
-
-    def terms(self, text: str) -> TermCounts:
-        """The postings of a chunk."""
-        ...
-
-    def entities(self, text: str, title: str) -> ChunkEntities:
-        """The entities of a chunk of a document with that title."""
-        ...
+    def index(
+        self, workspace: WorkspaceRef, title: str, drafts: Sequence[ChunkDraft], vectors: Sequence[bytes]
+    ) -> tuple[NewChunk, ...]:
+        """Everything publishing needs of chunks no reader has seen: vectors, postings, entities."""
+        return tuple(
+            NewChunk(
+                draft,
+                vector,
+                term_counts(draft.text),
+                extract_entities(workspace.workspace_id, draft.text, draft.heading_path, title),
+            )
+            for draft, vector in zip(drafts, vectors, strict=True)
+        )
 
 
 async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedder: Embedder) -> int:
@@ -71,21 +72,4 @@ async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
             f"The embedder answered with shape {vectors.shape} to {len(texts)} texts; "
             f"{embedder.space.name} was expected. Check the model's dimensions."
         )
-    return [row.tobytes() for row in vectors.astype("<f2")]
-
-
-async def new_chunks(
-    analysis: TextAnalysis, title: str, drafts: Sequence[ChunkDraft], vectors: Sequence[bytes]
-) -> tuple[NewChunk, ...]:
-    """Everything publishing needs of chunks no reader has seen."""
-    return await asyncio.to_thread(analyse, analysis, title, drafts, vectors)
-
-
-def analyse(
-    analysis: TextAnalysis, title: str, drafts: Sequence[ChunkDraft], vectors: Sequence[bytes]
-) -> tuple[NewChunk, ...]:
-    """The same for callers that are in a thread of their own."""
-    return tuple(
-        NewChunk(draft, vector, analysis.terms(draft.text), analysis.entities(draft.text, title))
-        for draft, vector in zip(drafts, vectors, strict=True)
-    )
+    return await asyncio.to_thread(encode_half, vectors)
