@@ -54,19 +54,18 @@ class ServerAccount:
     def with_a_name(self) -> "ServerAccount":
         """This account if the machine has a name for it, else one that has: initdb insists on a name.
 
-        Raises EMBEDDED_START_FAILED when root is the only account there is.
+        Raises EMBEDDED_START_FAILED when there is none to be had.
         """
-        if self.uid is None:
-            return self
         names = {entry.pw_uid: entry for entry in pwd.getpwall() if entry.pw_uid != 0}
-        if self.uid in names:
+        if (self.uid or os.geteuid()) in names:
             return self
-        for entry in sorted(names.values(), key=lambda entry: entry.pw_name != "nobody"):
-            return ServerAccount(entry.pw_uid, entry.pw_gid)
+        if self.differs:
+            for entry in sorted(names.values(), key=lambda entry: entry.pw_name != "nobody"):
+                return ServerAccount(entry.pw_uid, entry.pw_gid)
         raise EmbeddedServerError(
             "EMBEDDED_START_FAILED",
-            "Postgres refuses to run as root and this machine has no other account: "
-            "add one (`useradd nobody`), or set DATABASE_URL to a Postgres with pgvector.",
+            f"Postgres needs an account with a name, other than root, and /etc/passwd has none for user id "
+            f"{os.geteuid()}: add one, or set DATABASE_URL to a Postgres with pgvector.",
         )
 
     def barrier(self, path: Path) -> Path | None:

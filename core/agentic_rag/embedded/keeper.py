@@ -55,7 +55,7 @@ def _start(request: dict[str, Any]) -> "subprocess.Popen[bytes]":
             user=user,
             group=request["group"],
             extra_groups=None if user is None else [],
-            pass_fds=(request["lock"],),
+            pass_fds=(request["life"],),
             preexec_fn=_die_with_parent(request["stops"][0][0]),
         )
     finally:

@@ -61,10 +61,10 @@ class EmbeddedPostgres(EmbeddedServer):
         self._data = self.directory / "data"
         self._programs = Path()
 
-    def _prepare(self, state: ServerState, lock: int) -> None:
+    def _prepare(self, state: ServerState, life: int) -> None:
         self._programs = runnable_programs(programs_in_wheel(), self.home, self.account)
         if not self._data.exists():
-            self._initialise(state, lock)
+            self._initialise(state, life)
         self.account.check_owner(self._data)
         made_by = (self._data / "PG_VERSION").read_text("utf-8").strip()
         if made_by != str(MAJOR_VERSION):
@@ -103,7 +103,7 @@ class EmbeddedPostgres(EmbeddedServer):
     def _url(self, state: ServerState) -> str:
         return f"postgresql://postgres:{state.password}@{HOST}:{state.port}/{DATABASE}"
 
-    def _initialise(self, state: ServerState, lock: int) -> None:
+    def _initialise(self, state: ServerState, life: int) -> None:
         """Make the cluster and its database beside `data`, then move it there: all of it exists, or none."""
         draft = self.directory / "data.new"
         shutil.rmtree(draft, ignore_errors=True)
@@ -128,14 +128,14 @@ class EmbeddedPostgres(EmbeddedServer):
         )
         single_user = ("postgres", "--single", "-D", str(draft), "postgres")
         try:
-            self._run_tool(initdb, maker, lock)
+            self._run_tool(initdb, maker, life)
         finally:
             password_file.unlink()
-        self._run_tool(single_user, maker, lock, statements=f"CREATE DATABASE {DATABASE};\n")
+        self._run_tool(single_user, maker, life, statements=f"CREATE DATABASE {DATABASE};\n")
         self.account.give_tree(draft)
         draft.rename(self._data)
 
-    def _run_tool(self, command: tuple[str, ...], account: ServerAccount, lock: int, statements: str = "") -> None:
+    def _run_tool(self, command: tuple[str, ...], account: ServerAccount, life: int, statements: str = "") -> None:
         """Run one of Postgres's programs to its end; raises EMBEDDED_START_FAILED with what it said."""
         program, *arguments = command
         outcome = subprocess.run(  # noqa: S603 - Postgres's own programs, no shell
@@ -149,7 +149,7 @@ class EmbeddedPostgres(EmbeddedServer):
             user=account.uid,
             group=account.gid,
             extra_groups=[] if account.differs else None,
-            pass_fds=(lock,),
+            pass_fds=(life,),
             check=False,
         )
         if outcome.returncode != 0:

@@ -50,7 +50,7 @@ class KeptProcess:
         self.pid = pid
 
     @classmethod
-    def start(cls, launch: Launch, account: ServerAccount, log: Path, lock: int) -> "KeptProcess":
+    def start(cls, launch: Launch, account: ServerAccount, log: Path, life: int) -> "KeptProcess":
         """Start a keeper in a session of its own, so that Ctrl-C in a terminal reaches the owner only.
 
         Raises EMBEDDED_START_FAILED when the program cannot be executed.
@@ -59,7 +59,7 @@ class KeptProcess:
             "command": launch.command,
             "environment": CLEAN_ENVIRONMENT,
             "group": account.gid,
-            "lock": lock,
+            "life": life,
             "log": str(log),
             "stops": [(int(step.signal), step.seconds) for step in launch.stops],
             "user": account.uid,
@@ -72,7 +72,7 @@ class KeptProcess:
                 stdout=keepers_end.fileno(),
                 cwd="/",
                 start_new_session=True,
-                pass_fds=(lock,),
+                pass_fds=(life,),
             )
         lifeline.sendall(json.dumps(request).encode() + b"\n")
         with lifeline.makefile("rb") as report:

@@ -63,14 +63,15 @@ class EmbeddedRedis(EmbeddedServer):
         self._chosen_program = program
         self._program = Path()
 
-    def _prepare(self, state: ServerState, lock: int) -> None:
+    def _prepare(self, state: ServerState, life: int) -> None:
         self._program = self._runnable_program()
         if not self._data.exists():
             self._data.mkdir(mode=0o700)
             self.account.give(self._data)
         self.account.check_owner(self._data)
         # In a file, not on the command line, where everybody on the machine could read the password.
-        text = _CONFIGURATION.format(host=HOST, port=state.port, password=state.password, data=self._data)
+        data = str(self._data).replace("\\", "\\\\").replace('"', '\\"')
+        text = _CONFIGURATION.format(host=HOST, port=state.port, password=state.password, data=data)
         write_private(self._configuration, text)
         self.account.give(self._configuration)
 

@@ -10,7 +10,7 @@ from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import HOST, free_port, is_free
 from agentic_rag.embedded.process import KeptProcess, Launch
-from agentic_rag.embedded.state import LifeLock, ServerState, usable_home
+from agentic_rag.embedded.state import FileLock, ServerState, make_directory, usable_home
 
 _POLL_SECONDS = 0.01
 _PORT_ATTEMPTS = 3
@@ -38,12 +38,13 @@ class EmbeddedServer(ABC):
         self._wanted_port = port
         self._start_seconds = start_seconds
         self._state: ServerState | None = None
-        self._lock: LifeLock | None = None
+        self._life: FileLock | None = None
+        self._ownership: FileLock | None = None
         self._process: KeptProcess | None = None
         self._log_mark = 0
 
     @abstractmethod
-    def _prepare(self, state: ServerState, lock: int) -> None:
+    def _prepare(self, state: ServerState, life: int) -> None:
         """Make the data directory ready for `_launch`; the life lock's descriptor goes to child processes."""
 
     @abstractmethod
@@ -93,14 +94,14 @@ class EmbeddedServer(ABC):
         deadline = time.monotonic() + self._start_seconds
         while time.monotonic() < deadline:
             with usable_home(self.home):
-                lock = LifeLock.acquire(self._lock_file)
-            if lock is not None:
-                return self._start_as_owner(lock)
+                life = FileLock.try_acquire(self._life_file)
+            if life is not None:
+                return self._start_as_owner(life)
             if self._attached():
                 return self.url
             time.sleep(_POLL_SECONDS)
         raise self._failure(
-            f"another process has held {self._lock_file} for {self._start_seconds:.0f} s, "
+            f"another process has held {self._life_file} for {self._start_seconds:.0f} s, "
             "but its server does not answer: end that process, then try again"
         )
 
@@ -108,23 +109,24 @@ class EmbeddedServer(ABC):
         """Address of the server another process runs; raises EMBEDDED_NOT_RUNNING when there is none."""
         if self._state is not None:
             return self.url
-        if self._lock_file.exists():
-            with usable_home(self.home):
-                lock = LifeLock.acquire(self._lock_file)
-            if lock is not None:
-                lock.close()
-            elif self._attached():
+        with usable_home(self.home):
+            if self._attached():
                 return self.url
         raise self._not_running()
 
     def stop(self) -> None:
         """Stop the server if this object started it; forget it otherwise. May be called again."""
-        process, lock = self._process, self._lock
-        self._process = self._lock = self._state = None
-        if process is not None:
-            process.stop()
-        if lock is not None:
-            lock.close()
+        # First the ownership: nobody must attach to a server on its way out.
+        if self._ownership is not None:
+            self._ownership.close()
+            self._ownership = None
+        if self._process is not None:
+            self._process.stop()
+            self._process = None
+        if self._life is not None:
+            self._life.close()
+            self._life = None
+        self._state = None
 
     def __enter__(self) -> Self:
         self.start()
@@ -134,8 +136,12 @@ class EmbeddedServer(ABC):
         self.stop()
 
     @property
-    def _lock_file(self) -> Path:
-        return self.directory / "alive.lock"
+    def _life_file(self) -> Path:
+        return self.directory / "life.lock"
+
+    @property
+    def _owner_file(self) -> Path:
+        return self.directory / "owner.lock"
 
     @property
     def _state_file(self) -> Path:
@@ -145,8 +151,7 @@ class EmbeddedServer(ABC):
         """Create home and the server's folder; check that the server's account can get there."""
         for directory in (self.home, self.directory):
             if not directory.exists():
-                directory.mkdir(parents=True)
-                directory.chmod(self.account.directory_mode)
+                make_directory(directory, self.account.directory_mode)
         if (barrier := self.account.barrier(self.directory / "data")) is not None:
             raise EmbeddedServerError(
                 "EMBEDDED_HOME_UNUSABLE",
@@ -156,34 +161,39 @@ class EmbeddedServer(ABC):
             )
 
     def _attached(self) -> bool:
+        """Use the server of a living owner, if it answers."""
+        if not FileLock.is_held(self._owner_file):
+            return False
         state = ServerState.load(self._state_file)
         if state is None or not self._answers(state):
             return False
         self._state = state
         return True
 
-    def _start_as_owner(self, lock: LifeLock) -> str:
-        self._lock = lock
+    def _start_as_owner(self, life: FileLock) -> str:
+        self._life = life
         try:
             with usable_home(self.home):
+                # Waits for nobody but those who just look whether it is held.
+                self._ownership = FileLock.acquire(self._owner_file)
                 self._shorten_log()
-                self._run_on_some_port(lock)
+                self._run_on_some_port(life)
         except BaseException:
             self.stop()
             raise
         return self.url
 
-    def _run_on_some_port(self, lock: LifeLock) -> None:
+    def _run_on_some_port(self, life: FileLock) -> None:
         """Start on the wanted, the stored or a new port; another program may take it under our hands."""
         stored = ServerState.load(self._state_file)
         for _ in range(_PORT_ATTEMPTS):
             port = self._choose_port(stored)
             state = ServerState(port, stored.password if stored else secrets.token_urlsafe(24))
-            self._prepare(state, lock.descriptor)
+            self._prepare(state, life.descriptor)
             if state != stored:
                 state.save(self._state_file)
                 stored = state
-            if self._run(state, lock):
+            if self._run(state, life):
                 self._state = state
                 return
         raise self._failure(f"no free port was found in {_PORT_ATTEMPTS} attempts")
@@ -195,10 +205,10 @@ class EmbeddedServer(ABC):
             return self._wanted_port
         return stored.port if stored and is_free(stored.port) else free_port()
 
-    def _run(self, state: ServerState, lock: LifeLock) -> bool:
+    def _run(self, state: ServerState, life: FileLock) -> bool:
         """Start the process and wait until it is ready; False when its port was taken meanwhile."""
         self._log_mark = self.log.stat().st_size if self.log.exists() else 0
-        self._process = KeptProcess.start(self._launch(state), self.account, self.log, lock.descriptor)
+        self._process = KeptProcess.start(self._launch(state), self.account, self.log, life.descriptor)
         deadline = time.monotonic() + self._start_seconds
         while self._process.running:
             if self._ready(state, self._process.pid):

@@ -4,6 +4,7 @@ import contextlib
 import fcntl
 import json
 import os
+import tempfile
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
@@ -60,30 +61,71 @@ def write_private(path: Path, text: str) -> None:
     draft.replace(path)
 
 
-class LifeLock:
-    """An flock on a file, shared by inheritance with every process of one server.
+def make_directory(path: Path, mode: int) -> None:
+    """Make `path`, visible to others only once it has its mode; another process may make it meanwhile."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    draft = Path(tempfile.mkdtemp(prefix=f"{path.name}.new-", dir=path.parent))
+    draft.chmod(mode)
+    try:
+        draft.rename(path)
+    except OSError:
+        draft.rmdir()
+        if not path.is_dir():
+            raise
 
-    The owner passes the descriptor to the keeper, the keeper to the server, the server to its children.
-    The kernel frees the lock when the last of them is gone, however it went. So "locked" means that some
-    process of the server lives, and "acquired" that none does: no process id has to be trusted.
+
+class FileLock:
+    """An flock on a file; the kernel frees it when the last process that has the descriptor is gone.
+
+    A server has two. The *life* lock is inherited by every process of it: the owner passes the descriptor to
+    the keeper, the keeper to the server, the server to its children. So "locked" means that some of them
+    lives, and "acquired" that none does: no process id has to be trusted. The *owner* lock stays with the
+    owner alone: when it is free the server, if any, is on its way out, and nobody should attach to it.
     """
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
 
     @classmethod
-    def acquire(cls, path: Path) -> "LifeLock | None":
+    def acquire(cls, path: Path) -> "FileLock":
+        """The lock, after waiting for whoever holds it."""
+        return cls._locked(path, fcntl.LOCK_EX)
+
+    @classmethod
+    def try_acquire(cls, path: Path) -> "FileLock | None":
         """The lock, or None while another process holds it."""
+        try:
+            return cls._locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return None
+
+    @classmethod
+    def _locked(cls, path: Path, operation: int) -> "FileLock":
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+            fcntl.flock(descriptor, operation)
+        except BaseException:
             os.close(descriptor)
-            return None
+            raise
         return cls(descriptor)
 
+    @staticmethod
+    def is_held(path: Path) -> bool:
+        """Whether a process holds the lock; asking for a shared one keeps those who ask apart from it."""
+        try:
+            descriptor = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
     def close(self) -> None:
-        """Let go of this process's share; the lock lives on while a server process has one."""
+        """Let go of this process's share; the lock lives on while another process has one."""
         os.close(self.descriptor)
 
 

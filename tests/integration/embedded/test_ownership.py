@@ -1,6 +1,7 @@
 """One process owns the servers, others share them, and nothing is left when the owner is gone."""
 
 import os
+import pwd
 import shutil
 import signal
 import subprocess
@@ -59,7 +60,18 @@ def test_of_processes_that_start_at_once_one_owns_and_all_share(
     answers = [said_by(owner) for owner in [start_owner(home) for _ in range(3)]]
 
     assert sorted(role for role, _, _ in answers) == ["guest", "guest", "owner"]
-    assert len({urls for _, *urls in map(tuple, answers) for urls in [tuple(urls)]}) == 1
+    assert len({(database, redis) for _, database, redis in answers}) == 1
+
+
+def test_a_home_may_have_any_name(home: Path) -> None:
+    awkward = home / 'Application Support "ü" \\ %s' / ("deep" * 30)
+    home.mkdir(mode=0o711)
+
+    for _ in range(2):
+        with EmbeddedStack(awkward) as stack:
+            assert stack.running
+
+    assert any((awkward / "redis/data").glob("append*"))
 
 
 @pytest.mark.parametrize("server", [EmbeddedPostgres, EmbeddedRedis])
@@ -184,26 +196,43 @@ def test_a_home_that_is_a_file_is_an_error_that_says_so(home: Path) -> None:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root changes accounts")
 def test_an_ordinary_user_runs_the_stack_as_themselves(home: Path) -> None:
-    system_python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
-    wheels = Path(asyncpg.__file__).parents[1]
-    user = ServerAccount(65531, 65531)
-    if system_python is None or user.barrier(CORE / "x") or user.barrier(wheels / "x"):
-        pytest.skip("no interpreter, or no packages, that another account may read")
+    user = pwd.getpwnam("nobody")
+    os.chown(home.parent, user.pw_uid, user.pw_gid)
+
+    outcome = run_owner_as(user.pw_uid, home)
+
+    assert outcome.stderr == ""
+    assert outcome.stdout.startswith("owner postgresql://")
+    assert home.stat().st_mode & 0o777 == 0o700
+    assert (home / "postgres/data").stat().st_uid == user.pw_uid
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root changes accounts")
+def test_a_user_without_a_name_is_told_that_postgres_needs_one(home: Path) -> None:
     os.chown(home.parent, 65531, 65531)
 
-    outcome = subprocess.run(
+    outcome = run_owner_as(65531, home)
+
+    assert "EMBEDDED_START_FAILED" in outcome.stderr
+    assert "/etc/passwd has none for user id 65531" in outcome.stderr
+
+
+def run_owner_as(uid: int, home: Path) -> subprocess.CompletedProcess[str]:
+    """Run the owner script to its end as another user, by an interpreter that user may execute."""
+    system_python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
+    wheels = Path(asyncpg.__file__).parents[1]
+    user = ServerAccount(uid, uid)
+    if system_python is None or user.barrier(CORE / "x") or user.barrier(wheels / "x"):
+        pytest.skip("no interpreter, or no packages, that another account may read")
+    assert system_python is not None
+    return subprocess.run(
         [system_python, str(OWNER_SCRIPT), str(home)],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
         env={"PYTHONPATH": f"{CORE}:{wheels}", "PATH": "/usr/bin:/bin"},
         cwd="/",
-        user=65531,
-        group=65531,
+        user=uid,
+        group=uid,
         extra_groups=[],
     )
-
-    assert outcome.stderr == ""
-    assert outcome.stdout.startswith("owner postgresql://")
-    assert home.stat().st_mode & 0o777 == 0o700
-    assert (home / "postgres/data").stat().st_uid == 65531

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import socket
 import stat
 import subprocess
@@ -13,6 +14,7 @@ from urllib.parse import urlsplit
 import asyncpg
 import pytest
 from tests.integration.embedded.conftest import CORE
+from tests.stack import open_home
 from tests.waiting import wait_until
 
 from agentic_rag.embedded.errors import EmbeddedServerError
@@ -22,10 +24,13 @@ from agentic_rag.embedded.postgres import EmbeddedPostgres
 pytestmark = pytest.mark.integration
 
 
-@pytest.fixture
-def postgres(home: Path) -> Iterator[EmbeddedPostgres]:
-    with EmbeddedPostgres(home) as server:
+@pytest.fixture(scope="module")
+def postgres() -> Iterator[EmbeddedPostgres]:
+    """A running server for the tests that only look at it."""
+    base = open_home("agentic-rag-embedded-")
+    with EmbeddedPostgres(base / "home") as server:
         yield server
+    shutil.rmtree(base)
 
 
 def port_of(server: EmbeddedPostgres) -> int:
@@ -213,20 +218,20 @@ def test_data_of_another_major_version_is_refused(home: Path) -> None:
     assert caught.value.code == "EMBEDDED_VERSION_MISMATCH"
 
 
-@pytest.mark.parametrize("damage", [None, "", "[]", '{"port": 1}'])
-def test_a_lost_password_is_an_error_and_the_data_stay(home: Path, damage: str | None) -> None:
+def test_a_lost_password_is_an_error_and_the_data_stay(home: Path) -> None:
     server = EmbeddedPostgres(home)
     server.start()
     server.stop()
     state = home / "postgres/server.json"
-    state.unlink()
-    if damage is not None:
-        state.write_text(damage)
 
-    with pytest.raises(EmbeddedServerError, match=re.escape(str(state))) as caught:
-        server.start()
+    for damage in (None, "", "[]", '{"port": 1}'):
+        state.unlink(missing_ok=True)
+        if damage is not None:
+            state.write_text(damage)
+        with pytest.raises(EmbeddedServerError, match=re.escape(str(state))) as caught:
+            server.start()
+        assert caught.value.code == "EMBEDDED_STATE_BROKEN"
 
-    assert caught.value.code == "EMBEDDED_STATE_BROKEN"
     assert (home / "postgres/data/PG_VERSION").exists()
 
 

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import cast
 from urllib.parse import urlsplit
 
 import pytest
@@ -27,7 +28,8 @@ def program(request: pytest.FixtureRequest) -> Path:
 
 def info(url: str, section: str, name: str) -> object:
     with redis.Redis.from_url(url) as client:
-        return client.info(section)[name]
+        values = cast("dict[str, object]", client.info(section))
+        return values[name]
 
 
 def test_it_runs_the_program_it_was_told_to(home: Path, program: Path) -> None:
