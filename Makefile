@@ -1,0 +1,80 @@
+# agentic-rag: every command a developer or operator needs. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# Any Python 3.11 or 3.12 will do; the environment is made once from the hash-pinned lock files.
+PYTHON ?= $(shell for p in python3.12 python3.11 python3; do command -v $$p >/dev/null 2>&1 && $$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 12))' 2>/dev/null && { echo $$p; break; }; done)
+VENV := .venv
+BIN := $(VENV)/bin
+RAG_CORPUS ?= simulated_ingestion
+RAG_QUESTION ?=
+RAG_EMBEDDER ?= deterministic
+
+.PHONY: help
+help: ## Show this list
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
+
+$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed, and none was found on PATH." >&2; exit 2; }
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/runtime.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@touch $@
+
+$(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@touch $@
+
+.PHONY: install install-dev
+install: $(VENV)/.runtime ## Create .venv with the pinned runtime dependencies
+install-dev: $(VENV)/.dev ## The same with everything tests and checks need
+
+.PHONY: demo
+demo: install ## Install, start everything, ingest real documents, answer a question with citations
+	@RAG_EMBEDDER=$(RAG_EMBEDDER) $(BIN)/rag demo --source "$(RAG_CORPUS)" $(if $(RAG_QUESTION),--question "$(RAG_QUESTION)")
+
+.PHONY: test test-fast
+test: install-dev system-packages lint types imports ## Everything: checks, all suites with real servers, short bench
+	@$(BIN)/python -m pytest tests
+	@$(MAKE) --no-print-directory bench BENCH_ARGS=--short
+test-fast: install-dev ## Pure tests only, under a minute
+	@$(BIN)/python -m pytest tests/unit -m "not slow"
+
+.PHONY: system-packages
+system-packages:
+	@scripts/install-system-packages
+
+.PHONY: lint format types imports
+lint: install-dev ## ruff: lint and formatting
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+format: install-dev ## ruff: mend what it can
+	@$(BIN)/ruff check --fix .
+	@$(BIN)/ruff format .
+types: install-dev ## pyright, strict on core/
+	@$(BIN)/pyright --pythonpath $(BIN)/python
+imports: install-dev ## import-linter: the arrows between packages
+	@$(BIN)/lint-imports
+
+.PHONY: bench
+bench: install-dev ## The speed table; writes build/reports/bench.json
+	@$(BIN)/python -m tests.bench $(BENCH_ARGS)
+
+.PHONY: eval
+eval: install ## The golden set on the sample corpus
+	@$(BIN)/rag eval --demo
+
+.PHONY: docs lock corpus schema
+docs: install-dev ## Regenerate .env.example, docs/configuration.md, the GraphQL schema file
+	@$(BIN)/python -m agentic_rag_cli.config_docs
+	@$(BIN)/python -m agentic_rag_server.graphql.export
+lock: ## Recompile the hash-pinned lock files
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements/runtime.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+corpus: install-dev ## Regenerate the PDFs and DOCX of the sample corpus
+	@$(BIN)/python scripts/make_sample_corpus.py
+
+.PHONY: clean
+clean: ## Remove the environment and build output
+	@rm -rf $(VENV) build dist

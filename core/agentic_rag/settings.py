@@ -1,0 +1,355 @@
+"""The only reader of the environment: every variable, its default and meaning, validated together into one frozen
+value.
+"""
+
+from __future__ import annotations
+
+import difflib
+import os
+import sys
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, TypeVar
+
+from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.variables import Variable, parse, shown
+
+T = TypeVar("T")
+
+OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
+"""A variable with one of these prefixes that we do not know is a mistake worth stopping for."""
+
+UNSET_PATH = Path()
+DEFAULT_CORPUS = Path("simulated_ingestion")
+
+TEST_PREFIX = "AGENTIC_RAG_TEST_"
+
+
+class SettingsInvalid(Misconfigured):
+    """Some variables are wrong; `problems` has one line for each, all found at once."""
+
+    code = "SETTINGS_INVALID"
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("The configuration is not valid:\n" + "\n".join(f"  - {line}" for line in problems))
+        self.problems = problems
+
+
+def _var(
+    name: str,
+    default: T,
+    meaning: str,
+    *,
+    group: str,
+    minimum: float | None = None,
+    maximum: float | None = None,
+    choices: tuple[str, ...] = (),
+    secret: bool = False,
+    url: bool = False,
+) -> T:
+    variable = Variable(name, default, meaning, group, minimum, maximum, choices, secret, url)
+    return field(default=default, metadata={"variable": variable})
+
+
+_A, _R, _S, _E, _J, _P, _O, _C = (
+    "Answering",
+    "Retrieval",
+    "Stores",
+    "Embeddings",
+    "Jobs and worker",
+    "Server",
+    "Observability",
+    "Command line and evaluation",
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The effective configuration of a process."""
+
+    enabled: bool = _var(
+        "AGENTIC_RAG_ENABLED", False, "Answer questions at all; off means FEATURE_DISABLED. `rag up` sets it.", group=_A
+    )
+    top_k: int = _var("AGENTIC_RAG_TOPK", 8, "Passages handed to synthesis.", group=_A, minimum=1, maximum=50)
+    use_hyde: bool = _var(
+        "AGENTIC_RAG_USE_HYDE", False, "Embed a hypothetical answer too; needs a chat model.", group=_A
+    )
+    use_tools: bool = _var("AGENTIC_RAG_USE_TOOLS", True, "Let the plan call `calc` and `lookup`.", group=_A)
+    enable_http_fetch: bool = _var(
+        "AGENTIC_RAG_ENABLE_HTTP_FETCH", False, "Offer the tool http_fetch; this version does not ship it.", group=_A
+    )
+    min_support: float = _var(
+        "AGENTIC_RAG_MIN_SUPPORT",
+        0.5,
+        "Support below which an answer becomes an abstention (0 never abstains).",
+        group=_A,
+        minimum=0,
+        maximum=1,
+    )
+    timeout_ms: int = _var(
+        "AGENTIC_RAG_TIMEOUT_MS", 10_000, "Time budget of one answer, in ms.", group=_A, minimum=50, maximum=600_000
+    )
+    cache_ttl_seconds: int = _var(
+        "AGENTIC_RAG_REDIS_TTL_SECONDS",
+        900,
+        "How long an answer is cached; 0 switches the cache off.",
+        group=_A,
+        minimum=0,
+    )
+    vector_weight: float = _var(
+        "HYBRID_VECTOR_WEIGHT",
+        0.7,
+        "Share of the two text arms (dense and lexical) in fusion.",
+        group=_R,
+        minimum=0,
+        maximum=1,
+    )
+    graph_weight: float = _var(
+        "HYBRID_GRAPH_WEIGHT", 0.3, "Share of the graph arm in fusion.", group=_R, minimum=0, maximum=1
+    )
+    lexical_share: str = _var(
+        "HYBRID_LEXICAL_SHARE",
+        "auto",
+        "Lexical part of the text arms' share, 0 to 1, or `auto` (per question).",
+        group=_R,
+    )
+    fusion: str = _var(
+        "AGENTIC_RAG_FUSION", "weighted", "How the arms are merged.", group=_R, choices=("weighted", "rrf")
+    )
+    candidates: int = _var(
+        "AGENTIC_RAG_CANDIDATES", 50, "Candidates each arm hands to fusion.", group=_R, minimum=1, maximum=500
+    )
+    database_url: str = _var(
+        "DATABASE_URL", "", "PostgreSQL with pgvector; empty means the embedded server.", group=_S, url=True
+    )
+    owner_database_url: str = _var(
+        "AGENTIC_RAG_OWNER_DATABASE_URL",
+        "",
+        "Login that migrates; empty means DATABASE_URL (one DSN is enough).",
+        group=_S,
+        url=True,
+    )
+    database_pool_size: int = _var(
+        "AGENTIC_RAG_DATABASE_POOL_SIZE", 8, "Connections of one process.", group=_S, minimum=1, maximum=200
+    )
+    redis_url: str = _var("REDIS_URL", "", "Redis; empty means the embedded server.", group=_S, url=True)
+    home: Path = _var(
+        "AGENTIC_RAG_HOME", UNSET_PATH, "State of the embedded servers, blobs and development token.", group=_S
+    )
+    blob_dir: Path = _var(
+        "AGENTIC_RAG_BLOB_DIR", UNSET_PATH, "Originals of documents; empty means HOME/blobs.", group=_S
+    )
+    embedder: str = _var(
+        "RAG_EMBEDDER",
+        "deterministic",
+        "`deterministic` needs no key; `openai` is any OpenAI-compatible server.",
+        group=_E,
+        choices=("deterministic", "openai"),
+    )
+    openai_api_key: str = _var("OPENAI_API_KEY", "", "Key of the OpenAI-compatible server.", group=_E, secret=True)
+    openai_base_url: str = _var(
+        "OPENAI_BASE_URL",
+        "",
+        "Base URL of the OpenAI-compatible server; empty means the provider's own.",
+        group=_E,
+        url=True,
+    )
+    embedding_model: str = _var(
+        "AGENTIC_RAG_EMBEDDING_MODEL", "text-embedding-3-small", "Model of the embedder `openai`.", group=_E
+    )
+    embedding_dimensions: int = _var(
+        "AGENTIC_RAG_EMBEDDING_DIMENSIONS", 1536, "Dimensions of that model.", group=_E, minimum=1, maximum=4000
+    )
+    chunk_profile: str = _var(
+        "AGENTIC_RAG_CHUNK_PROFILE",
+        "default",
+        "default 512/64 tokens, small 256/32 tokens, agent 1000/200 characters.",
+        group=_E,
+        choices=("default", "small", "agent"),
+    )
+    queue_name: str = _var("AGENTIC_RAG_QUEUE_NAME", "agentic-rag", "Prefix of the queues in Redis.", group=_J)
+    job_attempts: int = _var(
+        "AGENTIC_RAG_JOB_ATTEMPTS", 3, "Attempts before a job becomes a dead letter.", group=_J, minimum=1, maximum=100
+    )
+    job_backoff_ms: int = _var(
+        "AGENTIC_RAG_JOB_BACKOFF_MS",
+        5000,
+        "First back-off; doubles with each attempt, full jitter.",
+        group=_J,
+        minimum=0,
+    )
+    job_lease_seconds: float = _var(
+        "AGENTIC_RAG_JOB_LEASE_SECONDS",
+        30.0,
+        "A lease lapses after this long without a sign of life.",
+        group=_J,
+        minimum=0.5,
+    )
+    worker_concurrency: int = _var(
+        "AGENTIC_RAG_WORKER_CONCURRENCY", 8, "Jobs one worker process runs at a time.", group=_J, minimum=1, maximum=256
+    )
+    worker_metrics_port: int = _var(
+        "AGENTIC_RAG_WORKER_METRICS_PORT",
+        9464,
+        "Port of the worker's /metrics, /healthz, /readyz; 0 for none.",
+        group=_J,
+        minimum=0,
+        maximum=65535,
+    )
+    drain_seconds: float = _var(
+        "AGENTIC_RAG_DRAIN_SECONDS", 20.0, "How long SIGTERM waits for running jobs.", group=_J, minimum=0
+    )
+    parser_processes: int = _var(
+        "AGENTIC_RAG_PARSER_PROCESSES", 1, "Parsing children of one worker.", group=_J, minimum=1, maximum=64
+    )
+    parser_memory_mb: int = _var(
+        "AGENTIC_RAG_PARSER_MEMORY_MB", 512, "Memory limit of a parsing child.", group=_J, minimum=64
+    )
+    host: str = _var(
+        "AGENTIC_RAG_HOST", "127.0.0.1", "Address the server and the worker's metrics listen on.", group=_P
+    )
+    port: int = _var("AGENTIC_RAG_PORT", 8080, "Port the server listens on.", group=_P, minimum=0, maximum=65535)
+    graphiql: bool = _var("AGENTIC_RAG_GRAPHIQL", False, "Serve the query page at GET /graphql.", group=_P)
+    introspection: bool = _var("AGENTIC_RAG_INTROSPECTION", True, "Allow schema introspection.", group=_P)
+    max_body_bytes: int = _var(
+        "AGENTIC_RAG_MAX_BODY_BYTES", 1_048_576, "Largest GraphQL request body.", group=_P, minimum=1024
+    )
+    log_level: str = _var(
+        "AGENTIC_RAG_LOG_LEVEL", "info", "Least level logged.", group=_O, choices=("debug", "info", "warning", "error")
+    )
+    otlp_endpoint: str = _var(
+        "OTEL_EXPORTER_OTLP_ENDPOINT", "", "OTLP/HTTP collector; empty means no exporter.", group=_O, url=True
+    )
+    service_name: str = _var("OTEL_SERVICE_NAME", "agentic-rag", "Service name on spans.", group=_O)
+    corpus_dir: Path = _var(
+        "AGENTIC_RAG_CORPUS_DIR", DEFAULT_CORPUS, "What `rag ingest` reads without --source.", group=_C
+    )
+    enable_llm_judge: bool = _var(
+        "AGENTIC_RAG_ENABLE_LLM_JUDGE",
+        False,
+        "Judge answers by a chat model in `rag eval`; not in this version.",
+        group=_C,
+    )
+    url: str = _var(
+        "AGENTIC_RAG_URL", "", "Server that the command line talks to; empty means HOST:PORT.", group=_C, url=True
+    )
+    token: str = _var(
+        "AGENTIC_RAG_TOKEN", "", "Token of the command line; empty means HOME/dev-token.", group=_C, secret=True
+    )
+
+    @property
+    def state_home(self) -> Path:
+        """Where state is kept when AGENTIC_RAG_HOME is not given."""
+        return self.home if self.home != UNSET_PATH else default_home()
+
+    @property
+    def blobs(self) -> Path:
+        """The directory of originals."""
+        return self.blob_dir if self.blob_dir != UNSET_PATH else self.state_home / "blobs"
+
+    @property
+    def lexical_share_value(self) -> float | None:
+        """HYBRID_LEXICAL_SHARE as a number; None for `auto`."""
+        return None if self.lexical_share == "auto" else float(self.lexical_share)
+
+
+def variables() -> tuple[tuple[str, Variable], ...]:
+    """Field name and variable, in the order of the documentation."""
+    return tuple((f.name, typing.cast(Variable, f.metadata["variable"])) for f in fields(Settings))
+
+
+def default_home() -> Path:
+    """`/var/lib/agentic-rag` for root, whose home others cannot enter; otherwise the platform's user data directory."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        return Path("/var/lib/agentic-rag")
+    if sys.platform == "darwin":
+        return Path.home() / "Library" / "Application Support" / "agentic-rag"
+    return Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share") / "agentic-rag"
+
+
+def read_dotenv(path: Path) -> dict[str, str]:
+    """`KEY=VALUE` lines of a file; comments, blank lines, `export ` and quotes are understood. A missing file is
+    empty.
+    """
+    if not path.is_file():
+        return {}
+    values: dict[str, str] = {}
+    for raw in path.read_text(encoding="utf-8").splitlines():
+        line = raw.strip().removeprefix("export ")
+        if not line or line.startswith("#") or "=" not in line:
+            continue
+        key, value = line.split("=", 1)
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        values[key.strip()] = value
+    return values
+
+
+def load_settings(
+    environ: Mapping[str, str] | None = None, dotenv: Path | None = None, overrides: Mapping[str, str] | None = None
+) -> Settings:
+    """Read and validate everything. Order of precedence: overrides, environment, `.env` file, defaults.
+
+    Errors: `SettingsInvalid` with every problem found.
+    """
+    merged = dict(read_dotenv(dotenv if dotenv is not None else Path(".env")))
+    merged.update(os.environ if environ is None else environ)
+    merged.update(overrides or {})
+    problems: list[str] = _unknown(merged)
+    hints = typing.get_type_hints(Settings)
+    values: dict[str, Any] = {}
+    for name, variable in variables():
+        raw = merged.get(variable.name)
+        if raw is None or raw == "":
+            continue
+        try:
+            values[name] = parse(raw, hints[name], variable)
+        except ValueError as problem:
+            problems.append(f"{variable.name}={shown(raw, variable)!r}: {problem}")
+    settings = Settings(**values)
+    problems.extend(_contradictions(settings))
+    if problems:
+        raise SettingsInvalid(tuple(problems))
+    return settings
+
+
+def masked(settings: Settings) -> dict[str, str]:
+    """Every variable with its effective value, secrets hidden and passwords cut out of URLs."""
+    effective: dict[str, str] = {}
+    for name, variable in variables():
+        value = getattr(settings, name)
+        text = str(value).lower() if isinstance(value, bool) else "" if value == UNSET_PATH else str(value)
+        effective[variable.name] = shown(text, variable)
+    effective["AGENTIC_RAG_HOME"] = str(settings.state_home)
+    return effective
+
+
+def _unknown(merged: Mapping[str, str]) -> list[str]:
+    known = [variable.name for _, variable in variables()]
+    problems: list[str] = []
+    for name in sorted(merged):
+        if not name.startswith(OWNED_PREFIXES) or name.startswith(TEST_PREFIX) or name in known:
+            continue
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {close[0]}?" if close else "; `rag config show` lists every setting"
+        problems.append(f"{name}: unknown setting{hint}")
+    return problems
+
+
+def _contradictions(settings: Settings) -> list[str]:
+    problems: list[str] = []
+    if settings.vector_weight == 0 and settings.graph_weight == 0:
+        problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
+    if settings.embedder == "openai" and not settings.openai_api_key:
+        problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    try:
+        share = settings.lexical_share_value
+    except ValueError:
+        problems.append(f"HYBRID_LEXICAL_SHARE={settings.lexical_share!r}: expected `auto` or a number from 0 to 1")
+    else:
+        if share is not None and not 0 <= share <= 1:
+            problems.append(f"HYBRID_LEXICAL_SHARE={settings.lexical_share!r}: expected `auto` or a number from 0 to 1")
+    return problems
