@@ -16,7 +16,13 @@ from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.wiring import ServerContainer
 
-DISABLED = FeatureDisabled("Answering is switched off: set AGENTIC_RAG_ENABLED=true and restart the server.")
+DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
+
+
+def require_enabled(container: ServerContainer) -> None:
+    """Errors: `FeatureDisabled` unless the operator switched the product on."""
+    if not container.options.enabled:
+        raise FeatureDisabled(DISABLED_MESSAGE)
 
 
 class RequestContext:
@@ -29,8 +35,7 @@ class RequestContext:
 
     def require_enabled(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""
-        if not self.container.options.enabled:
-            raise FeatureDisabled(DISABLED.message)
+        require_enabled(self.container)
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The composite key of the workspace that a public id names, always inside the caller's organisation."""

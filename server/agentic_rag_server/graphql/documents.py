@@ -96,9 +96,7 @@ def show_document(document: documents.Document) -> Document:
         size=document.size,
         uploaded_by=document.uploaded_by,
         status=document.status,
-        error=DocumentError(
-            code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable
-        )
+        error=DocumentError(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable)
         if fault
         else None,
         chunk_count=document.chunk_count,

@@ -15,6 +15,7 @@ from graphql import (
     FragmentDefinitionNode,
     FragmentSpreadNode,
     GraphQLError,
+    InlineFragmentNode,
     OperationDefinitionNode,
     SelectionSetNode,
     Source,
@@ -164,7 +165,7 @@ class _Measure:
                 yield self._field(selection, directives)
             elif isinstance(selection, FragmentSpreadNode):
                 yield _and_directives(self._fragment(selection.name.value), directives)
-            else:
+            elif isinstance(selection, InlineFragmentNode):
                 yield _and_directives(self.selection_set(selection.selection_set), directives)
 
     def _field(self, node: FieldNode, directives: int) -> _Cost:

@@ -58,5 +58,7 @@ class Mutation:
 def _name(text: str, argument: str) -> str:
     name = text.strip()
     if not name or len(name) > MAX_NAME_CHARACTERS or any(not letter.isprintable() for letter in name):
-        raise InvalidInput(f"`{argument}` takes 1 to {MAX_NAME_CHARACTERS} printable characters.", path=("input", argument))
+        raise InvalidInput(
+            f"`{argument}` takes 1 to {MAX_NAME_CHARACTERS} printable characters.", path=("input", argument)
+        )
     return name

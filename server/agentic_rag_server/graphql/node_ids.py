@@ -55,7 +55,9 @@ def decode(text: str, *expected: NodeKind, path: tuple[str, ...] = ("id",)) -> N
     found = _decode(text)
     if found is None or (expected and found.kind not in expected):
         wanted = " or ".join(kind.name.lower() for kind in expected) or "node"
-        raise InvalidInput(f"This is not the id of a {wanted}: use one that the API returned.", code="INVALID_ID", path=path)
+        raise InvalidInput(
+            f"This is not the id of a {wanted}: use one that the API returned.", code="INVALID_ID", path=path
+        )
     return found
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import strawberry
-from graphql import DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule
+from graphql import ASTValidationRule, DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule
 from strawberry.extensions import AddValidationRules, SchemaExtension, ValidationCache
 from strawberry.types import ExecutionContext
 
@@ -46,7 +46,7 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
     def parse(text: str) -> DocumentNode:
         return parse_within(text, bounds)
 
-    rules = [] if introspection else [NoSchemaIntrospectionCustomRule]
+    rules: list[type[ASTValidationRule]] = [] if introspection else [NoSchemaIntrospectionCustomRule]
     return RagSchema(
         query=Query,
         mutation=Mutation,
