@@ -181,6 +181,23 @@ class Revision:
     parser_version: str
 
 
+@dataclass(frozen=True, slots=True)
+class SpanRequest:
+    """Asks for `text[start:end]` of a revision."""
+
+    revision_id: UUID
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionSpan:
+    """A span as stored: its text, and the page that holds its first character (None for formats without pages)."""
+
+    text: str
+    page: int | None
+
+
 def normalise_for_hash(text: str) -> str:
     """NFKC with runs of white space folded to one space: what makes two chunk texts 'the same'."""
     return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
