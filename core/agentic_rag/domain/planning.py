@@ -60,7 +60,9 @@ _COMPARE = re.compile(
 _VERSUS = re.compile(r"^(?P<a>.{2,80}?) (?:vs\.?|versus) (?P<b>.{2,80}?)(?P<rest>)[?.!]*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
-_NEXT_QUESTION = re.compile(rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE)
+_NEXT_QUESTION = re.compile(
+    rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE
+)
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.IGNORECASE)
 _BRIDGE = re.compile(
     rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) of the (?P<thing>[\w -]{{2,60}}?) "
@@ -69,8 +71,8 @@ _BRIDGE = re.compile(
 )
 
 _CALC_LEAD = re.compile(
-    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+(?:the "
-    r"(?:result|value|sum|product) of\s+)?",
+    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+"
+    r"(?:the (?:result|value|sum|product) of\s+)?",
     re.IGNORECASE,
 )
 _CALC_WORDS = tuple(
@@ -93,7 +95,8 @@ _FILE = r"[\w][\w ().-]*\.(?:pdf|docx?|md|markdown|html?|txt|csv|xlsx?|pptx?|py|
 _LOOKUP = re.compile(
     r"^(?:please\s+)?(?:can you\s+)?(?:show|open|find|look up|lookup|display|get|give)(?: me)?\s+(?:the\s+)?"
     r"(?:document|file|page|report|entity)\s+(?:called\s+|named\s+|titled\s+)?(?P<name>.{2,120}?)[?.!]*$|"
-    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?(?P<inside>.{2,120}?)[?.!]*$",
+    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?"
+    r"(?P<inside>.{2,120}?)[?.!]*$",
     re.IGNORECASE,
 )
 _NAMED_FILE = re.compile(

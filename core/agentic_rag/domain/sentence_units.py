@@ -68,10 +68,8 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
 
 def readable(unit: str, kind: UnitKind, header: str | None = None) -> str:
     """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
-    if kind is UnitKind.TABLE_ROW and unit.startswith("|"):
-        text = _row(unit, header)
-    else:
-        text = _LIST_MARK.sub("", unit)
+    is_row = kind is UnitKind.TABLE_ROW and unit.startswith("|")
+    text = _row(unit, header) if is_row else _LIST_MARK.sub("", unit)
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
     if not _TERMINAL.search(text):

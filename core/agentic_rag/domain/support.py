@@ -3,10 +3,10 @@
     support = 0.9 · coverage + 0.1 · top score
     coverage = Σ weight(t) · credit(t)
 
-over the part's content terms, where weight is the term's share of the question's rarity and credit is 1 for a term in a
-chosen sentence, 0.8 in its title or headings, 0.4 elsewhere in its passage, else 0. The top score is the first passage's
-fused score. RETRIEVAL.md: a first passage's score separates supported from unsupported questions best, and its scale
-differs by corpus; coverage by idf share is the part of it that keeps its scale.
+over the part's content terms, where weight is the term's share of the question's rarity and credit is 1 for a term in
+a chosen sentence, 0.8 in its title or headings, 0.4 elsewhere in its passage, else 0. The top score is the first
+passage's fused score. RETRIEVAL.md: a first passage's score separates supported from unsupported questions best, and
+its scale differs by corpus; coverage by idf share is the part of it that keeps its scale.
 """
 
 from __future__ import annotations

@@ -32,8 +32,7 @@ class SynthesizeStage:
             draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
         ]
         scores = [
-            support_of(part, draft, top)
-            for part, draft, top in zip(state.parts, drafts, state.top_scores, strict=True)
+            support_of(part, draft, top) for part, draft, top in zip(state.parts, drafts, state.top_scores, strict=True)
         ]
         support = assess(scores, state.options.support_threshold)
         if not support.supported:
@@ -78,4 +77,3 @@ def _opening(state: RunState) -> RunState | None:
     if first is None or (state.found.chunk.ordinal, first.start) in state.excluded:
         return None
     return replace(state, passages=passages, draft=(first,), shortfall=None, missing=())
-
