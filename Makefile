@@ -14,12 +14,12 @@ RAG_EMBEDDER ?= deterministic
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
 
-$(VENV)/.runtime: requirements/runtime.txt pyproject.toml
+$(VENV)/.runtime: requirements/build.txt requirements/runtime.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed, and none was found on PATH." >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/runtime.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps -e .
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/build.txt -r requirements/runtime.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
@@ -69,11 +69,13 @@ eval: install ## The golden set on the sample corpus
 docs: install-dev ## Regenerate .env.example, docs/configuration.md, the GraphQL schema file
 	@$(BIN)/python -m agentic_rag_cli.config_docs
 	@$(BIN)/python -m agentic_rag_server.graphql.export
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml
 lock: ## Recompile the hash-pinned lock files
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml -o requirements/runtime.txt
-	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	@$(LOCK) -o requirements/runtime.txt
+	@$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --group build -c requirements/dev.txt -o requirements/build.txt
 corpus: install-dev ## Regenerate the PDFs and DOCX of the sample corpus
-	@$(BIN)/python scripts/make_sample_corpus.py
+	@$(BIN)/python -m scripts.make_sample_corpus
 
 .PHONY: clean
 clean: ## Remove the environment and build output

@@ -7,7 +7,16 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.domain.documents import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus, Revision
+from agentic_rag.domain.documents import (
+    Chunk,
+    ChunkDraft,
+    Document,
+    DocumentFault,
+    DocumentStatus,
+    Revision,
+    RevisionSpan,
+    SpanRequest,
+)
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -65,8 +74,10 @@ class DocumentReader(Protocol):
         """The ordinals of visible chunks whose document passes the filter."""
         ...
 
-    async def revision_text(self, revision_id: UUID, start: int, end: int) -> str | None:
-        """`text[start:end]` of a revision, or None when there is no such revision: the ground truth for citations."""
+    async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
+        """The stored text and page of each span, in the order asked, in one round trip: the ground truth for
+        citations. None where there is no such revision.
+        """
         ...
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

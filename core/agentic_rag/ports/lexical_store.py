@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from agentic_rag.domain.retrieval import ArmHit, Scope
@@ -15,5 +15,13 @@ class LexicalReader(Protocol):
         """BM25 for the query terms (term → count in the query), best first, ties by ordinal.
 
         `raw` is BM25 rounded to 1e-6; `score` in [0, 1] is the absolute scale of `domain.lexical.absolute_score`.
+        """
+        ...
+
+    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+        """How rare each term is among the visible chunks: its idf divided by the largest possible one, in (0, 1];
+        1 for a term that occurs nowhere.
+
+        After a `search` for the same terms it needs no further round trip.
         """
         ...

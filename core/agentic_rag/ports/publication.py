@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.documents import ChunkDraft, Revision
+from agentic_rag.domain.postings import TermCounts
 from agentic_rag.domain.retrieval import ChunkEntities
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -20,17 +21,6 @@ class NewChunk:
     vector: bytes
     terms: TermCounts
     entities: ChunkEntities
-
-
-@dataclass(frozen=True, slots=True)
-class TermCounts:
-    """A chunk's postings: term hashes (little-endian uint64, ascending) with their counts (uint16), and the chunk's
-    length in terms.
-    """
-
-    hashes: bytes
-    counts: bytes
-    length: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,57 @@
+"""Reads datasets: one JSON object a line with `id question answers gold_ids type`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag_eval.records import EvalQuestion
+
+
+def load_dataset(path: Path) -> list[EvalQuestion]:
+    """Errors: `InvalidInput` code DATASET_INVALID naming the line, or DATASET_MISSING."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no dataset at {path}. Give a JSONL file with --dataset.", code="DATASET_MISSING")
+    return parse_dataset(path.read_text(encoding="utf-8"), str(path))
+
+
+def golden_set() -> list[EvalQuestion]:
+    """The golden questions on the sample corpus, from the checkout or from the installed wheel."""
+    checkout = Path(__file__).resolve().parents[1] / "agentic-rag" / "golden.jsonl"
+    if checkout.is_file():
+        return load_dataset(checkout)
+    packaged = resources.files("agentic_rag_eval").joinpath("golden.jsonl")
+    return parse_dataset(packaged.read_text(encoding="utf-8"), "golden.jsonl")
+
+
+def parse_dataset(text: str, name: str) -> list[EvalQuestion]:
+    """Parse the lines of a dataset; blank lines are skipped."""
+    questions = [
+        _question(line, f"{name}:{number}") for number, line in enumerate(text.splitlines(), 1) if line.strip()
+    ]
+    if not questions:
+        raise InvalidInput(f"{name} holds no question.", code="DATASET_INVALID")
+    return questions
+
+
+def _question(line: str, where: str) -> EvalQuestion:
+    try:
+        row: Mapping[str, Any] = json.loads(line)
+        question = EvalQuestion(
+            question_id=str(row["id"]),
+            question=str(row["question"]),
+            answers=tuple(str(answer) for answer in row.get("answers", ())),
+            gold_ids=tuple(str(gold) for gold in row.get("gold_ids", ())),
+            kind=str(row.get("type", "single")),
+        )
+    except (ValueError, KeyError, TypeError) as problem:
+        raise InvalidInput(
+            f"{where}: expected an object with id, question, answers, gold_ids ({problem}).", code="DATASET_INVALID"
+        ) from problem
+    if not question.question.strip():
+        raise InvalidInput(f"{where}: the question is empty.", code="DATASET_INVALID")
+    return question

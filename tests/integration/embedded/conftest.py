@@ -1,0 +1,46 @@
+"""Homes for embedded servers, and processes that own them."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from tests.stack import open_home
+
+import agentic_rag
+
+OWNER_SCRIPT = Path(__file__).with_name("owner.py")
+CORE = Path(agentic_rag.__file__).parents[1]
+
+Owner = subprocess.Popen[str]
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A folder that does not exist yet, in one that servers may enter."""
+    base = open_home("agentic-rag-embedded-")
+    yield base / "home"
+    shutil.rmtree(base)
+
+
+@pytest.fixture
+def start_owner() -> Iterator[Callable[[Path], Owner]]:
+    """Starts a process that holds a stack on the given home; ended at the end of the test."""
+    owners: list[Owner] = []
+
+    def start(home: Path) -> Owner:
+        owner = subprocess.Popen(
+            [sys.executable, str(OWNER_SCRIPT), str(home)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            env={"PYTHONPATH": str(CORE), "PATH": "/usr/bin:/bin"},
+        )
+        owners.append(owner)
+        return owner
+
+    yield start
+    for owner in owners:
+        owner.communicate(timeout=30)
