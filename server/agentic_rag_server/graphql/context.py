@@ -45,7 +45,7 @@ class RequestContext:
         """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
         ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
         if await self.container.database.corpus_version(ref) is None:
-            raise NotFound("There is no such workspace.")
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return ref
 
     @cached_property
