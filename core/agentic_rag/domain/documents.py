@@ -213,7 +213,11 @@ def _hash_id(*parts: bytes) -> UUID:
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
         digest.update(part)
-    return UUID(bytes=digest.digest()[:16], version=8)
+    # Version 8 (RFC 9562) by hand: the uuid module of Python 3.11 knows versions 1 to 5 only.
+    raw = bytearray(digest.digest()[:16])
+    raw[6] = raw[6] & 0x0F | 0x80
+    raw[8] = raw[8] & 0x3F | 0x80
+    return UUID(bytes=bytes(raw))
 
 
 def document_id_for(workspace: WorkspaceRef, source_path: str) -> UUID:

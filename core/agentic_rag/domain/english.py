@@ -2,7 +2,8 @@
 
 Sources: the stop words are the closed classes of English (articles, pronouns, prepositions, conjunctions, auxiliaries),
 the core of the list in van Rijsbergen, *Information Retrieval*, 2nd ed. 1979, ch. 2. The question words are those a
-question about documents is phrased with ("what does it say about …"); they say nothing about the passage that answers it.
+question about documents is phrased with ("what does it say about …"); they say
+nothing about the passage that answers it.
 The stemmer is steps 1a, 1b, 1c, 5a and 5b of M. F. Porter, "An algorithm for suffix stripping", Program 14(3), 1980:
 inflection (plural, -ed, -ing, final y and e) is folded, derivation (-ation, -ness, -ive) is kept, because names and
 technical words must stay apart.

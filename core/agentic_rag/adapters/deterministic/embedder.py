@@ -1,0 +1,37 @@
+"""The embedder of a system without a key."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.domain.spaces import EmbeddingSpace
+
+DETERMINISTIC_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
+
+_BATCH = 64
+"""About 10 ms of work: the event loop is not held longer by one call."""
+
+
+class DeterministicEmbedder:
+    """Implements `ports.Embedder` by `domain.hashed_embedding`; never fails."""
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space of the hashed vectors."""
+        return DETERMINISTIC_SPACE
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return _BATCH
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), 384), in the order of `texts`."""
+        return embed_texts(texts)
+
+    async def aclose(self) -> None:
+        """Nothing to release."""

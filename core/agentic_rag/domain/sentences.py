@@ -1,0 +1,131 @@
+"""Splits text into sentences with exact offsets.
+
+A sentence also ends where its line can only be a unit of its own: a heading, a list item, a table row, a paragraph's last
+line. Lines that a page's width broke are read on.
+"""
+
+from __future__ import annotations
+
+import re
+
+_CANDIDATE = re.compile(
+    r"""[.!?…]["'”’»)\]*_]{0,4}\s+"""  # the end of a sentence, or of an abbreviation
+    r"""|[。！？｡][」』”’）\]]{0,4}\s*"""  # CJK marks end one even without a space
+    r"""|[\n\r\f\u2028\u2029]\s*"""
+)
+_LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*\Z")
+
+_NEVER_LAST = frozenset(
+    "mr mrs ms mx dr prof rev hon st mt gen col capt lt sgt messrs vs v cf viz e.g i.e eg ie approx fig figs eq eqs no nos "
+    "vol vols p pp ch sec art arts par para ref refs ed eds tab app ver z.b d.h bzw ca usw nr str s.a m.e".split()
+)
+"""Words whose full stop never ends a sentence (lower case, without the stop)."""
+
+_SELDOM_LAST = frozenset(
+    "inc corp ltd co llc plc l.p l.l.c bros dept univ assn est al etc jr sr u.s u.k u.n e.u u.s.a d.c n.y n.a a.m p.m ph.d "
+    "jan feb mar apr jun jul aug sep sept oct nov dec".split()
+)
+"""Words whose full stop ends a sentence only before a word that opens one."""
+
+_OPENERS = frozenset(
+    "the a an this that these those it its he she they we you i in on at as for from to by with after before during when "
+    "while if although because since however moreover therefore thus there here our their his her such some many most all "
+    "no not what who why how".split()
+)
+_NUMBERED = frozenset("item items section sections note notes part chapter figure table step article exhibit rule".split())
+_ORDINAL = re.compile(r"[0-9]{1,3}[A-Za-z]?")
+_NUMBERED_START = re.compile(r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE)
+_FIRST_WORD = re.compile(r"[^\W\d_]+")
+_ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
+_ROW_END = re.compile(r"(?:[$€£(]?\s?[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s+[$€£(]?\s?(?:[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s*\Z")
+_SHORT_LINE = 45
+"""Code points. A line shorter than this that is followed by a capital or a digit was not broken by the page's width (pages
+are 60 to 120 characters wide)."""
+
+
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """The sentences of `text` as (start, end) code-point offsets, end exclusive.
+
+    Ordered, disjoint, without white space at either end; together they hold every character that is not white space.
+    Linear in the length of the text.
+    """
+    spans: list[tuple[int, int]] = []
+    size = len(text)
+    start = size - len(text.lstrip())
+    line_start = 0
+    for match in _CANDIDATE.finditer(text, start):
+        begin, after = match.span()
+        first = text[begin]
+        if first in "\n\r\f\u2028\u2029":
+            cut = _line_ends(text, line_start, begin, after, size)
+            line_start = after
+            stop = begin
+        elif first in ".!?…":
+            broken = "\n" in match[0]
+            cut = after >= size or _sentence_ends(text, start, line_start, begin, after)
+            if broken and not cut:
+                cut = _line_ends(text, line_start, begin + 1, after, size)
+            if broken:
+                line_start = after
+            stop = after
+        else:
+            cut, stop = True, after
+        if cut and after > start:
+            end = stop
+            while end > start and text[end - 1].isspace():
+                end -= 1
+            if end > start:
+                spans.append((start, end))
+            start = after
+    end = size
+    while end > start and text[end - 1].isspace():
+        end -= 1
+    if end > start:
+        spans.append((start, end))
+    return spans
+
+
+def _line_ends(text: str, line_start: int, begin: int, after: int, size: int) -> bool:
+    """Whether the line [line_start, begin), followed by white space up to `after`, is complete in itself."""
+    if after >= size or text.count("\n", begin, after) > 1 or text[begin] in "\f\u2029":
+        return True
+    following = text[after]
+    if following.islower():
+        return begin > line_start and text[line_start] in "#|"
+    if not following.isalnum() and _ITEM_START.match(text, after):
+        return True
+    if following.isdigit() and _ITEM_START.match(text, after):
+        return True
+    last = text[begin - 1] if begin > line_start else "\n"
+    if last in ":|;" or text[line_start] in "#|":
+        return True
+    if last in ",-–(/&":
+        return False
+    if begin - line_start < _SHORT_LINE or (last.isdigit() and _NUMBERED_START.match(text, after)):
+        return True
+    return last in "0123456789)%—–- " and _ROW_END.search(text, max(line_start, begin - 60), begin) is not None
+
+
+def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int) -> bool:
+    """Whether the mark at `begin` ends a sentence, when the next word starts at `after`."""
+    following = text[after]
+    if following.islower():
+        return False
+    if text[begin] != ".":
+        return True
+    found = _LAST_WORD.search(text, max(start, begin - 24), begin)
+    word = found[0] if found else ""
+    if not word:
+        return True
+    lowered = word.lower()
+    if lowered in _NEVER_LAST:
+        # "no." closes a sentence unless a number follows it.
+        return lowered in ("no", "p", "art") and not following.isdigit()
+    if lowered in _SELDOM_LAST or (len(word) == 1 and word.isupper()):
+        opener = _FIRST_WORD.match(text, after)
+        return opener is not None and opener[0].lower() in _OPENERS
+    if word[0].isdigit() and _ORDINAL.fullmatch(word):
+        before = text[max(line_start, begin - len(word) - 12) : begin - len(word)].rsplit(None, 1)
+        at_line_start = not text[line_start : begin - len(word)].strip() if begin - line_start < 16 else False
+        return not at_line_start and not (before and before[-1].lower() in _NUMBERED)
+    return True

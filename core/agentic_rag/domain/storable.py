@@ -1,0 +1,12 @@
+"""Text that a database and UTF-8 can hold."""
+
+from __future__ import annotations
+
+import re
+
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+def storable_text(text: str) -> str:
+    """`text` without NUL (Postgres cannot store it) and lone surrogates (UTF-8 cannot encode them)."""
+    return _UNSTORABLE.sub("", text)

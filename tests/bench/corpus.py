@@ -1,0 +1,77 @@
+"""The bench corpus: prepared chunks and known-item questions, from the shared data or generated."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedChunk:
+    """A chunk of the bench corpus: its number, its document and its text."""
+
+    number: int
+    document: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """A question whose words stand in one chunk."""
+
+    question: str
+    gold: int
+
+
+@dataclass(frozen=True, slots=True)
+class BenchCorpus:
+    """Chunks in document order, and the questions whose gold chunk is among them."""
+
+    origin: str
+    chunks: tuple[PreparedChunk, ...]
+    questions: tuple[KnownItem, ...]
+
+
+def load_corpus(limit: int) -> BenchCorpus:
+    """At most `limit` chunks of whole documents. Generated (same sizes, Zipfian words) where the data is absent."""
+    source = SHARED / "bench-20k.jsonl.gz"
+    if not source.is_file():
+        return _generated(limit)
+    with gzip.open(source, "rt") as lines:
+        rows = [json.loads(line) for line in lines]
+    rows.sort(key=lambda row: (row["doc"], row["pos"], row["id"]))
+    chunks = tuple(PreparedChunk(row["id"], row["doc"], row["text"]) for row in rows[:limit])
+    present = {chunk.number for chunk in chunks}
+    questions = tuple(
+        KnownItem(row["question"], row["gold_ids"][0])
+        for row in map(json.loads, (SHARED / "bench-20k.queries.jsonl").read_text().splitlines())
+        if row["gold_ids"][0] in present
+    )
+    return BenchCorpus("bench-20k", chunks, questions)
+
+
+def _generated(limit: int) -> BenchCorpus:
+    draw = random.Random(7)  # a fixed corpus: the same in every run
+    syllables = [c + v for c in "bcdfghjklmnprstvz" for v in "aeiou"]
+    words = ["".join(draw.choices(syllables, k=draw.randint(2, 4))) for _ in range(30_000)]
+    weights = [1 / (rank + 3) for rank in range(len(words))]
+    chunks = tuple(
+        PreparedChunk(number, f"doc{number // 9}.md", " ".join(draw.choices(words, weights, k=105)))
+        for number in range(limit)
+    )
+    questions = tuple(
+        KnownItem("what does it say about " + " ".join(_rarest(chunk.text, words)), chunk.number)
+        for chunk in draw.sample(chunks, min(500, limit // 4))
+    )
+    return BenchCorpus("generated", chunks, questions)
+
+
+def _rarest(text: str, words: Sequence[str]) -> list[str]:
+    rank = {word: position for position, word in enumerate(words)}
+    return sorted(dict.fromkeys(text.split()), key=lambda word: -rank[word])[2:7]

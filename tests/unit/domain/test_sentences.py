@@ -1,0 +1,89 @@
+"""Sentences: where they end, and that none of the text is lost."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.sentences import sentence_spans
+
+
+def sentences(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentence_spans(text)]
+
+
+characters = st.characters() | st.sampled_from(" \n\t.!?aB1|#。漢-:\u2028\f")
+
+
+@given(st.text(characters, max_size=300))
+def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> None:
+    spans = sentence_spans(text)
+
+    assert [*spans] == sorted(spans)
+    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(text[start:end] == text[start:end].strip() != "" for start, end in spans)
+    assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("", []),
+        (" \n ", []),
+        ("One. Two! Three? Four… Five", ["One.", "Two!", "Three?", "Four…", "Five"]),
+        ('He said "Stop." Then he left.', ['He said "Stop."', "Then he left."]),
+        ("Dr. Smith met Mr. J. Doe. They spoke.", ["Dr. Smith met Mr. J. Doe.", "They spoke."]),
+        ("Use tools, e.g. Hammers, vs. Nails. Done.", ["Use tools, e.g. Hammers, vs. Nails.", "Done."]),
+        ("Apple Inc. The company grew.", ["Apple Inc.", "The company grew."]),
+        ("Apple Inc. Common Stock rose.", ["Apple Inc. Common Stock rose."]),
+        ("It is in the U.S. It sells.", ["It is in the U.S.", "It sells."]),
+        ("He lives in the U.S. Virgin Islands.", ["He lives in the U.S. Virgin Islands."]),
+        ("See No. 5 there. I said no. He left.", ["See No. 5 there.", "I said no.", "He left."]),
+        ("It cost 3.5 dollars. In 2022. The rest.", ["It cost 3.5 dollars.", "In 2022.", "The rest."]),
+        ("Item 1A. Risk Factors", ["Item 1A. Risk Factors"]),
+        ("1. Open the lid\n2. Close it", ["1. Open the lid", "2. Close it"]),
+        ("They had 12. Others had none.", ["They had 12.", "Others had none."]),
+        ("wait... and see. Yes.", ["wait... and see.", "Yes."]),
+        ("# Title\nlower text follows", ["# Title", "lower text follows"]),
+        ("Heading\nThe text begins here.", ["Heading", "The text begins here."]),
+        ("- one\n- two\n* three", ["- one", "- two", "* three"]),
+        ("a | b\n1 | 2\n3 | 4", ["a | b", "1 | 2", "3 | 4"]),
+        (
+            "Net sales 1,000 2,000\nCost of sales 3 (4)\nTotal — 9",
+            ["Net sales 1,000 2,000", "Cost of sales 3 (4)", "Total — 9"],
+        ),
+        ("first paragraph\n\nsecond", ["first paragraph", "second"]),
+        ("one page\fnext page", ["one page", "next page"]),
+        ("今日は晴れ。明日は雨？はい。", ["今日は晴れ。", "明日は雨？", "はい。"]),
+        (". Lost stop", [".", "Lost stop"]),
+        ("Values:\nTwelve", ["Values:", "Twelve"]),
+    ],
+)
+def test_sentences_end_where_a_reader_would_end_them(text: str, expected: list[str]) -> None:
+    assert sentences(text) == expected
+
+
+def test_a_sentence_runs_on_over_lines_that_the_page_broke() -> None:
+    text = (
+        "The company recorded a charge in the third quarter of the fiscal year ended\n"
+        "June 30 and expects further charges by the end of the fourth quarter of that year, in\n"
+        "California. It then closed."
+    )
+
+    assert len(sentences(text)) == 2
+
+
+def test_a_numbered_heading_starts_anew_after_a_line_that_ends_in_a_page_number() -> None:
+    text = (
+        "Item 2. Unregistered Sales of Equity Securities and Use of Proceeds 21\n"
+        "Item 3. Defaults Upon Senior Securities and Other Matters of that Kind 22"
+    )
+
+    assert len(sentences(text)) == 2
+
+
+def test_a_wide_table_row_is_a_sentence() -> None:
+    row = "Total comprehensive income attributable to all shareholders of the company $ 19,881 $ 19,442 (3)%"
+
+    assert sentences(f"{row}\n{row}") == [row, row]

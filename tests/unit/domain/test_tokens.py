@@ -1,0 +1,45 @@
+"""The token estimate."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.tokens import estimate_tokens
+
+
+@pytest.mark.parametrize(
+    ("text", "tokens"),
+    [
+        ("", 0),
+        ("   ", 0),
+        ("the cat", 2),
+        ("internationalization", 3),
+        ("1234567", 3),
+        ("漢字です", 4),
+        ("Привет", 3),
+        ("a.b", 3),
+        ("one\n\n  two", 3),
+        ("snake_case", 3),
+    ],
+)
+def test_pieces_are_counted_by_script_and_length(text: str, tokens: int) -> None:
+    assert estimate_tokens(text) == tokens
+
+
+def test_english_prose_costs_about_a_token_for_four_characters() -> None:
+    text = (
+        "The committee met in the old library to decide how the collection should be kept. After a long debate it chose "
+        "to move the oldest books to a cooler room and to let the rest stay where readers could reach them."
+    )
+
+    assert 3.5 <= len(text) / estimate_tokens(text) <= 5.0
+
+
+mixed = st.text(st.characters() | st.sampled_from("ab1_ \n漢я."))
+
+
+@given(mixed, mixed)
+def test_splitting_a_text_never_lowers_its_cost(left: str, right: str) -> None:
+    assert estimate_tokens(left + right) <= estimate_tokens(left) + estimate_tokens(right)
