@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
@@ -62,7 +62,7 @@ class NewJob:
     key: str
     arguments: Mapping[str, str]
     queue: QueueName = QueueName.BULK
-    trace_carrier: Mapping[str, str] = MappingProxyType({})
+    trace_carrier: Mapping[str, str] = field(default_factory=dict[str, str])
     document_id: UUID | None = None
 
 
