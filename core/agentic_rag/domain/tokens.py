@@ -38,3 +38,11 @@ def estimate_tokens(text: str) -> int:
     Splitting a text never lowers the sum: `estimate_tokens(a + b) <= estimate_tokens(a) + estimate_tokens(b)`.
     """
     return len(_PIECE.findall(text))
+
+
+class TokenEstimator:
+    """`estimate_tokens` as a `ports.token_counter.TokenCounter`."""
+
+    def count(self, text: str) -> int:
+        """Tokens in `text`, estimated."""
+        return estimate_tokens(text)

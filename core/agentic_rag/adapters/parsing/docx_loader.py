@@ -45,7 +45,7 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check(archive, limits)
             named = _title(archive)
-        convert = cast(Callable[..., _Converted], mammoth.convert_to_html)
+        convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
         converted = convert(
             io.BytesIO(content),
             convert_image=_without_images,

@@ -30,8 +30,10 @@ _NAVIGATION_CLASS = re.compile(
 _SPACE = re.compile(r"[^\S\x00]+")
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
-_DEEPEST = 400
-"""Nested elements followed; real pages stay below 60. Deeper text is read as one paragraph."""
+_DEEPEST = 150
+"""Nested elements followed: real pages stay below 60, and Python's stack of 1,000 frames holds 200. Deeper text is
+read as
+one paragraph."""
 
 
 def read_html(source: str) -> Reading:
@@ -76,7 +78,7 @@ class _Walker:
         elif tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(node):
             return
         elif self._depth >= _DEEPEST:
-            self._inline.append(node.text())
+            self._inline.append(_visible(node))
         elif tag in _HEADINGS:
             self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
         elif tag == "pre":
