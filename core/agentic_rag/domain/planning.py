@@ -65,8 +65,13 @@ _NEXT_QUESTION = re.compile(
 )
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.IGNORECASE)
 _BRIDGE = re.compile(
-    rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) of the (?P<thing>[\w -]{{2,60}}?) "
-    r"(?:that|which|who|where|whose)\s+(?P<clause>.{6,160}?)[?.!]*$",
+    rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) (?P<link>of |for |at |in )?the "
+    r"(?P<thing>[\w-]+(?: [\w-]+){0,3}?) "
+    r"(?P<relative>that|which|who|where|whose|used|built|made|named|called) (?P<clause>.{10,160}?)[?.!]*$",
+    re.IGNORECASE,
+)
+_EMPTY_HEAD = re.compile(
+    rf"^(?:in |at |on )?{_WH}\b(?: (?:is|was|are|were|did|does|do|the|an?|name|names|kind|type|date|time|called))*$",
     re.IGNORECASE,
 )
 
@@ -161,11 +166,12 @@ def _comparison(question: str) -> tuple[SubQuestion, ...]:
 
 
 def _bridge(question: str) -> tuple[SubQuestion, ...]:
+    """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
     match = _BRIDGE.match(question)
-    if match is None:
+    if match is None or _EMPTY_HEAD.match(match["head"]):
         return ()
-    first = SubQuestion(f"Which {match['thing']} {match['clause']}?")
-    return (first, SubQuestion(f"{match['head']} of {FINDING}?", depends_on=(0,)))
+    first = SubQuestion(f"Which {match['thing']} {match['relative']} {match['clause']}?")
+    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}?", depends_on=(0,)))
 
 
 def _conjunction(question: str) -> tuple[SubQuestion, ...]:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.unit.app.corpus import SPACE, WORKSPACE, Corpus
 
 from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
 from agentic_rag.app.answering import answer_question
@@ -23,7 +24,6 @@ from agentic_rag.domain.hashed_embedding import embed_texts
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
-from tests.unit.app.corpus import SPACE, WORKSPACE, Corpus
 
 PRINCIPAL = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
 

@@ -139,7 +139,6 @@ def _collected(state: RunState, done: Sequence[_Searched]) -> StageResult:
         parts=tuple(one.query for one in done),
         passages=kept,
         candidates=candidates,
-        top_scores=tuple(one.found.top_score for one in done),
         degraded=(*state.degraded, *missed),
     )
     outcome = "degraded: " + ", ".join(name.value for name in missed) if missed else "ok"
