@@ -157,10 +157,11 @@ class JobRunner:
         decision = self._policy.decide(error, lease.job.attempts, self._ids.jitter())
 
         async def fail(transaction: Transaction) -> bool:
-            recorded = await transaction.jobs.fail(ref, lease.fence, error, decision)
-            if recorded:
-                await body.record_failure(transaction, lease, error, decision)
-            return recorded
+            # The document before the job, as everywhere; when the fence is gone all of it is rolled back.
+            await body.record_failure(transaction, lease, error, decision)
+            if not await transaction.jobs.fail(ref, lease.fence, error, decision):
+                raise LeaseLost("Another worker holds this job now.")
+            return True
 
         if not await self._settle(ref, fail):
             return RunOutcome.LOST
@@ -187,6 +188,8 @@ class JobRunner:
             try:
                 async with self._database.transaction(ref.workspace.org_id) as transaction:
                     return await write(transaction)
+            except LeaseLost:
+                return False
             except (DependencyUnavailable, Retryable) as error:
                 self._telemetry.event("rag_job_ending_not_recorded", job_id=str(ref.job_id), code=error.code)
                 await asyncio.sleep(self._timings.outage * 2**attempt * self._ids.jitter())

@@ -159,6 +159,7 @@ class IngestPrepared:
     ) -> list[_Ready]:
         """Register what is new or changed, and see what readers have of it."""
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
+        cuts.sort(key=lambda cut: cut.revision.document_id)  # The order in which publishing locks them.
         ready: list[_Ready] = []
         async with self._database.transaction(workspace.org_id) as transaction:
             for cut in cuts:
