@@ -116,6 +116,14 @@ async def test_a_body_that_is_no_operation_is_refused_with_a_code(body: bytes, s
     assert (response.status_code, response.json()["errors"][0]["extensions"]["code"]) == (status, code)
 
 
+async def test_the_named_one_of_several_operations_runs() -> None:
+    document = "query A { a: __typename } query B { b: __typename }"
+    async with client(Container()) as http:
+        response = await http.post("/graphql", json={"query": document, "operationName": "B"})
+
+    assert response.json() == {"data": {"b": "Query"}}
+
+
 @pytest.mark.parametrize(
     "headers",
     [

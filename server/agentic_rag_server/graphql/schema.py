@@ -45,7 +45,7 @@ class BoundedParsing(SchemaExtension):
         """
         context = self.execution_context
         document = context.graphql_document = self._parse(context.query or "")
-        if not context.provided_operation_name and not _names_one_operation(document):
+        if context.context.operation_name is None and not _names_one_operation(document):
             raise CannotGetOperationTypeError(None)
         yield
 
