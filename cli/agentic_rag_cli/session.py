@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Document, DocumentStatus, SpanRequest
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
@@ -138,7 +138,7 @@ class Container(Protocol):
     def answer(self) -> Answers: ...
 
     @property
-    def delete_document(self) -> Deletes: ...
+    def delete(self) -> Deletes: ...
 
     @property
     def sync_source(self) -> Syncs: ...
@@ -193,11 +193,12 @@ class ContainerSession:
         if document.revision_id is None:
             return ""
         async with self._container.database.snapshot(document.workspace) as snapshot:
-            return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
+            spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
+        return spans[0].text if spans[0] is not None else ""
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
-        return await self._container.delete_document.run(workspace, document_id)
+        return await self._container.delete.run(workspace, document_id)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""

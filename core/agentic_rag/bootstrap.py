@@ -377,16 +377,20 @@ class Container:
                 found[name] = None
         return found
 
+    async def ensure_default_organisation(self) -> None:
+        """Make the organisation that a newcomer works in. Safe to repeat."""
+        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+
+        await PostgresOrganisations(self._pool).ensure_organisation(DEFAULT_ORG_ID, "default")
+
     async def ensure_development_access(self, token: str) -> None:
-        """Make the default organisation, and let `token` act in it as operator. Safe to repeat."""
+        """Let `token` act in the default organisation as operator. Safe to repeat."""
         from agentic_rag.adapters.postgres.organisations import NewApiKey, PostgresOrganisations
 
-        organisations = PostgresOrganisations(self._pool)
-        await organisations.ensure_organisation(DEFAULT_ORG_ID, "default")
+        await self.ensure_default_organisation()
         key = hashlib.sha256(token.encode()).digest()
-        await organisations.ensure_api_key(
-            DEFAULT_ORG_ID,
-            NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR),
+        await PostgresOrganisations(self._pool).ensure_api_key(
+            DEFAULT_ORG_ID, NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR)
         )
 
     async def try_development_access(self, token: str) -> None:
