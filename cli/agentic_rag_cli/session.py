@@ -262,4 +262,5 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
 
     async with build_container(settings) as container:
         await container.database.check()
+        await container.ensure_default_organisation()
         yield ContainerSession(container)
