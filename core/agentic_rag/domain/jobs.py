@@ -62,7 +62,7 @@ class NewJob:
     key: str
     arguments: Mapping[str, str]
     queue: QueueName = QueueName.BULK
-    trace_carrier: Mapping[str, str] = MappingProxyType({})
+    trace_carrier: Mapping[str, str] = field(default_factory=dict[str, str])
     document_id: UUID | None = None
 
 
