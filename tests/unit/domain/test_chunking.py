@@ -204,6 +204,22 @@ def test_a_heading_right_above_an_overflow_is_not_left_behind() -> None:
     assert [draft.text.startswith("Totals\n\na |") for draft in drafts][-1]
 
 
+def test_text_that_a_parser_left_between_blocks_is_kept() -> None:
+    text = "lost one\n\nblock\n\nlost two"
+    parsed = ParsedDocument(text, (Block(BlockKind.LIST_ITEM, 10, 15),), (), None, "text/plain", "test", "1")
+
+    assert [draft.text for draft in chunk(parsed)] == [text]
+
+
+def test_the_overlap_is_given_up_where_the_next_table_needs_the_room() -> None:
+    table = "\n".join(["aa bb cc dd ee ff gg hh"] * 3)
+    parsed = document((BlockKind.HEADING, "Top", 1), (BlockKind.PARAGRAPH, "One two three."), (BlockKind.TABLE, table))
+
+    drafts = chunk(parsed, ChunkProfile("p", ChunkUnit.TOKENS, 31, 15))
+
+    assert [draft.text for draft in drafts] == ["Top\n\nOne two three.", table]
+
+
 def test_the_overlap_repeats_whole_sentences() -> None:
     text = prose(6, 60)
 
