@@ -39,9 +39,10 @@ _NO_NAMES = FUNCTION_WORDS | frozenset(_CALENDAR.split())
 _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _CAPITALISED = rf"[{_UPPER}][\w'’&]*+(?:-\w++)*+"
 _LINK = r" (?:(?:of|the|de|du|la|le|van|von|der|den|da|di|del|and|for|in) ){0,2}"
+_IDENTIFIER = re.compile(r"[A-Z]{1,6}-?\d{1,8}(?:-?[A-Z0-9]{1,6}){0,3}")
 _CANDIDATE = re.compile(
     r"(?P<url>\bhttps?://\S++)"
-    rf"|(?P<identifier>\b[A-Z]{{1,6}}-?\d{{1,8}}(?:-?[A-Z0-9]{{1,6}}){{0,3}}\b)"
+    rf"|(?P<identifier>\b{_IDENTIFIER.pattern}\b)"
     r"|(?P<code>\b[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|\b[A-Za-z]\w*_\w++|\b[a-z]+[A-Z]\w++|\b[A-Z][a-z]+[A-Z]\w++)"
     rf"|(?P<name>{_CAPITALISED}(?:{_LINK}{_CAPITALISED}|(?<=\b[A-Z])\. {_CAPITALISED}){{0,7}}+)"
 )
@@ -106,7 +107,7 @@ def _is_acronym(word: str) -> bool:
 
 
 def _named_parts(name: str) -> Iterator[tuple[str, str]]:
-    """A span, its pieces between connectors, and its words, as (name, kind)."""
+    """A span, its pieces between connectors, and its words, as (name, kind); a word like TG-04 is an identifier."""
     whole = _trimmed(name)
     if not whole:
         return
@@ -120,7 +121,7 @@ def _named_parts(name: str) -> Iterator[tuple[str, str]]:
         words = piece.split(" ")
         if len(words) > 1:
             for word in words:
-                yield word, "part"
+                yield word, "identifier" if _IDENTIFIER.fullmatch(word) else "part"
 
 
 def _title_names(title: str) -> Iterator[str]:
