@@ -65,7 +65,7 @@ def test_a_common_entity_links_nothing() -> None:
     assert score_graph([mentions(ACME, 5, passages=PASSAGE_CAP + 1)], [], seeded(), 1000) == []
 
 
-def test_a_neighbour_counts_at_most_half_of_its_entity() -> None:
+def test_a_neighbour_counts_less_than_its_entity() -> None:
     hits = score_graph([mentions(ACME, 5), mentions(PLANT, 6)], [Neighbour(ACME, PLANT, 3)], seeded(), 1000)
 
     by_ordinal = {hit.ordinal: hit.score for hit in hits}
