@@ -39,7 +39,7 @@ class BenchCorpus:
 
 
 def load_corpus(limit: int) -> BenchCorpus:
-    """At most `limit` chunks of whole documents. Generated text (same sizes, Zipfian words) where the data is absent."""
+    """At most `limit` chunks of whole documents. Generated (same sizes, Zipfian words) where the data is absent."""
     source = SHARED / "bench-20k.jsonl.gz"
     if not source.is_file():
         return _generated(limit)

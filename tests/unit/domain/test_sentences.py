@@ -49,7 +49,10 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
         ("Heading\nThe text begins here.", ["Heading", "The text begins here."]),
         ("- one\n- two\n* three", ["- one", "- two", "* three"]),
         ("a | b\n1 | 2\n3 | 4", ["a | b", "1 | 2", "3 | 4"]),
-        ("Net sales 1,000 2,000\nCost of sales 3 (4)\nTotal — 9", ["Net sales 1,000 2,000", "Cost of sales 3 (4)", "Total — 9"]),
+        (
+            "Net sales 1,000 2,000\nCost of sales 3 (4)\nTotal — 9",
+            ["Net sales 1,000 2,000", "Cost of sales 3 (4)", "Total — 9"],
+        ),
         ("first paragraph\n\nsecond", ["first paragraph", "second"]),
         ("one page\fnext page", ["one page", "next page"]),
         ("今日は晴れ。明日は雨？はい。", ["今日は晴れ。", "明日は雨？", "はい。"]),
