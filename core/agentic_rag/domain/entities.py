@@ -25,6 +25,9 @@ PAIR_CAP = 12
 """Per chunk: what a passage of 700 characters names; the graph's size and the publish's cost follow from it."""
 
 _LONGEST_NAME = 80
+_LONGEST_TITLE = 200
+"""A longer one names nothing, and taking it apart would cost more than linear time."""
+
 _LONGEST_QUESTION = 4000
 _MOST_CANDIDATES = 400
 """Of a question: 100 words give that many n-grams."""
@@ -126,6 +129,8 @@ def _named_parts(name: str) -> Iterator[tuple[str, str]]:
 
 def _title_names(title: str) -> Iterator[str]:
     """A title and its aliases: without what stands in brackets, and the part before the comma."""
+    if len(title) > _LONGEST_TITLE:
+        return
     yield title
     bare = _BRACKET.sub(" ", title).strip()
     if bare != title:
