@@ -26,11 +26,7 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.sync_source import SyncResult
-    from agentic_rag.ports.database import Database
-    from agentic_rag.ports.ids import Ids
-    from agentic_rag.ports.job_store import JobBoard
-    from agentic_rag.ports.run_store import RunStore
-    from agentic_rag.ports.source_connector import SourceConnector
+    from agentic_rag.bootstrap import Container
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -99,56 +95,6 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
-        ...
-
-
-class Answers(Protocol):
-    """`app.answer.AnswerQuestion`."""
-
-    async def ask(self, principal: Principal, question: Question) -> Run: ...
-
-
-class Deletes(Protocol):
-    """`app.delete.DeleteDocument`."""
-
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion: ...
-
-
-class Syncs(Protocol):
-    """`app.sync_source.SyncSource`."""
-
-    async def run(
-        self, workspace: WorkspaceRef, source: SourceConnector, uploaded_by: str, *, dry_run: bool = False
-    ) -> SyncResult: ...
-
-
-class Container(Protocol):
-    """What `bootstrap.build_container` hands out, as far as the command line looks into it."""
-
-    @property
-    def database(self) -> Database: ...
-
-    @property
-    def runs(self) -> RunStore: ...
-
-    @property
-    def ids(self) -> Ids: ...
-
-    @property
-    def answer(self) -> Answers: ...
-
-    @property
-    def delete(self) -> Deletes: ...
-
-    @property
-    def sync_source(self) -> Syncs: ...
-
-    def directory_source(self, directory: Path) -> SourceConnector:
-        """A connector for a directory."""
-        ...
-
-    def job_board(self) -> JobBoard:
-        """A board of our own, to see whether somebody leads."""
         ...
 
 

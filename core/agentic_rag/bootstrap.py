@@ -6,7 +6,7 @@ Adapters are imported when first asked for: a server never loads a parser, and n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ Check = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def build_container(settings: Settings) -> AsyncIterator[Container]:
+async def build_container(settings: Settings) -> AsyncGenerator[Container]:
     """The wired system while the block lasts. Opening connects to nothing: `check` and first uses do."""
     container = Container(settings)
     try:
@@ -168,7 +168,7 @@ class Container:
         """Verifies bearer tokens."""
         from agentic_rag.adapters.postgres.identity import PostgresIdentity
 
-        return PostgresIdentity(self._pool)
+        return PostgresIdentity(self._pool, self.clock)
 
     # --- models ---------------------------------------------------------------------------------------------------
 
