@@ -205,7 +205,8 @@ def key_bytes(term: str) -> bytes:
 
 
 def _token_keys(token: str, stemmed: bool) -> bytes:
-    return b"".join([key_bytes(term) for term in _split(token, stemmed)])
+    parts = _split_cached(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed)
+    return b"".join(map(key_bytes, parts))
 
 
 @lru_cache(_CACHED_TOKENS)
