@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size, refused_cursor
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
-from agentic_rag.domain.errors import IdempotencyConflict
+from agentic_rag.domain.errors import IdempotencyConflict, Permanent
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.redaction import cited_documents
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -153,6 +153,12 @@ class PostgresRunStore:
         )
 
     def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
+        try:
+            answer = self._codec.decode(row["answer"].encode())
+        except ValueError as error:
+            raise Permanent(
+                f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"
+            ) from error
         return Run(
             workspace=workspace,
             run_id=row["run_id"],
@@ -170,7 +176,7 @@ class PostgresRunStore:
                 pipeline_version=row["pipeline_version"],
                 models=tuple(row["models"]),
             ),
-            answer=self._codec.decode(row["answer"].encode()),
+            answer=answer,
             stages=tuple(stages),
             idempotency_key=row["idempotency_key"],
             input_hash=row["input_hash"],
