@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import CoroutineType
 from typing import Any
 
 from arq.connections import ArqRedis
@@ -42,7 +43,7 @@ class WorkerParts:
     job_board: Callable[[], JobBoard]
     heartbeat_database: Callable[[], Database]
     arq_pool: Callable[[], ArqRedis]
-    readiness: Callable[[], Coroutine[Any, Any, Mapping[str, str | None]]]
+    readiness: Callable[[], CoroutineType[Any, Any, Mapping[str, str | None]]]
 
 
 def worker_parts(container: Container) -> WorkerParts:
