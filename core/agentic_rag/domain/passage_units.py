@@ -14,7 +14,7 @@ from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, header_span, i
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
-READ_PASSAGES = 5
+READ_PASSAGES = 4
 """Passages that are split into sentences: the ones that cover most of the question."""
 BLOCKS_PER_PASSAGE = 3
 UNITS_PER_BLOCK = 4
