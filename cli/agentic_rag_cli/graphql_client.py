@@ -65,6 +65,9 @@ mutation Ask($input: RagAnswerInput!) {{
 }}
 """
 
+QUERIES = (_WORKSPACES, _DOCUMENTS, _ASK)
+"""Every query this client sends; a test holds them against the schema."""
+
 
 class GraphQLClient:
     """One connection pool to one server. Use as `async with`.

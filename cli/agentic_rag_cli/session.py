@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -138,7 +139,7 @@ class Container(Protocol):
     def answer(self) -> Answers: ...
 
     @property
-    def delete_document(self) -> Deletes: ...
+    def delete(self) -> Deletes: ...
 
     @property
     def sync_source(self) -> Syncs: ...
@@ -149,6 +150,10 @@ class Container(Protocol):
 
     def job_board(self) -> JobBoard:
         """A board of our own, to see whether somebody leads."""
+        ...
+
+    async def ensure_default_organisation(self) -> None:
+        """Make the organisation that the command line works in. Safe to repeat."""
         ...
 
 
@@ -192,12 +197,15 @@ class ContainerSession:
         """The first characters of the published text; empty when nothing is published."""
         if document.revision_id is None:
             return ""
+        from agentic_rag.ports.document_store import SpanRequest
+
         async with self._container.database.snapshot(document.workspace) as snapshot:
-            return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
+            [span] = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
+        return span.text if span else ""
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
-        return await self._container.delete_document.run(workspace, document_id)
+        return await self._container.delete.run(workspace, document_id)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
@@ -253,12 +261,15 @@ class ContainerSession:
 
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
-    """Wire the system in this process; everything is released when the block ends.
+    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
 
     Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
     """
     from agentic_rag.bootstrap import build_container
 
-    async with build_container(settings) as container:
+    quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
+    async with build_container(quiet) as container:
         await container.database.check()
+        await container.ensure_default_organisation()
         yield ContainerSession(container)
