@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
@@ -138,6 +139,8 @@ class ContainerSession:
         """The first characters of the published text; empty when nothing is published."""
         if document.revision_id is None:
             return ""
+        from agentic_rag.ports.document_store import SpanRequest
+
         async with self._container.database.snapshot(document.workspace) as snapshot:
             spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
         return spans[0].text if spans[0] is not None else ""
@@ -200,13 +203,15 @@ class ContainerSession:
 
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
-    """Wire the system in this process; everything is released when the block ends.
+    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
 
     Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
     """
     from agentic_rag.bootstrap import build_container
 
-    async with build_container(settings) as container:
+    quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
+    async with build_container(quiet) as container:
         await container.database.check()
         await container.ensure_default_organisation()
         yield ContainerSession(container)
