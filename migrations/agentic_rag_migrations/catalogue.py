@@ -36,7 +36,6 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_staged_chunks": TableClass.WORKSPACE,
         "rag_entities": TableClass.WORKSPACE,
         "rag_mentions": TableClass.WORKSPACE,
-        "rag_related": TableClass.WORKSPACE,
         "rag_tombstones": TableClass.WORKSPACE,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,

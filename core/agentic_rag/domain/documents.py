@@ -208,7 +208,8 @@ def content_hash(text: str) -> bytes:
     return hashlib.sha256(normalise_for_hash(text).encode("utf-8", "surrogatepass")).digest()
 
 
-def _hash_id(*parts: bytes) -> UUID:
+def hashed_id(*parts: bytes) -> UUID:
+    """A UUID (version 8) of the parts by SHA-256, each part with its length, so that no two lists of parts meet."""
     digest = hashlib.sha256()
     for part in parts:
         digest.update(len(part).to_bytes(8, "big"))
@@ -222,18 +223,18 @@ def _hash_id(*parts: bytes) -> UUID:
 
 def document_id_for(workspace: WorkspaceRef, source_path: str) -> UUID:
     """The id of a source in a workspace: the same path gives the same document, even after losing all job state."""
-    return _hash_id(b"document", workspace.workspace_id.bytes, source_path.encode())
+    return hashed_id(b"document", workspace.workspace_id.bytes, source_path.encode())
 
 
 def revision_id_for(document_id: UUID, content: bytes, parser: str, profile: str) -> UUID:
     """The id of a revision: the SHA-256 of the original bytes with the parser (name and version) and chunk profile
     used.
     """
-    return _hash_id(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
+    return hashed_id(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
 
 
 def chunk_id_for(document_id: UUID, text_hash: bytes, occurrence: int) -> UUID:
     """The stable id of a chunk: its document (which carries workspace and source), normalised text and occurrence
     number.
     """
-    return _hash_id(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))
+    return hashed_id(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))

@@ -1,9 +1,9 @@
 """A deterministic embedding without a model: hashed word 1–2-grams and character 3–5-grams in 384 dimensions.
 
-Feature hashing with signs (Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009):
-every gram is hashed to a component and a sign, weighted 1 + log(count), summed, and the vector scaled to unit length. All hashing
-is integer arithmetic modulo 2⁶⁴, so vectors do not depend on process, platform or hash seed. It finds shared words and
-spellings, not meaning: a stand-in for a model where none may be called, and a weak arm of retrieval.
+Feature hashing with signs (Weinberger et al., "Feature hashing for large scale multitask learning", ICML 2009): every
+gram is hashed to a component and a sign, weighted 1 + log(count), summed, and the vector scaled to unit length. All
+hashing is integer arithmetic modulo 2⁶⁴, so vectors do not depend on process, platform or hash seed. It finds shared
+words and spellings, not meaning: a stand-in for a model where none may be called, and a weak arm of retrieval.
 """
 
 from __future__ import annotations

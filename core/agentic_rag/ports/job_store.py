@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import GiveUp, Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
+from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -22,6 +22,10 @@ class JobStore(Protocol):
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
+        ...
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
         ...
 
     async def page(
@@ -46,6 +50,10 @@ class JobStore(Protocol):
 
     async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
         """Extend the lease; False when the fence is no longer current."""
+        ...
+
+    async def holds(self, ref: JobRef, fence: int) -> bool:
+        """Whether the fence is current; if so it stays current until this transaction ends."""
         ...
 
     async def finish(self, ref: JobRef, fence: int) -> bool:

@@ -52,6 +52,10 @@ class DocumentPublication:
     access_id: int
     job_id: UUID | None = None
     fence: int | None = None
+    title: str | None = None
+    """The title the text itself states; None keeps the registered one."""
+    media_type: str | None = None
+    """What the bytes turned out to be; None keeps the registered one."""
 
 
 @dataclass(frozen=True, slots=True)

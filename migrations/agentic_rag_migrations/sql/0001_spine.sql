@@ -33,7 +33,7 @@ CREATE INDEX rag_api_keys_hash ON rag_api_keys (key_hash);
 CREATE TABLE rag_workspaces (
     org_id          uuid NOT NULL REFERENCES rag_organizations,
     workspace_id    uuid NOT NULL,
-    name            text NOT NULL,
+    name            text COLLATE "C" NOT NULL,
     kind            text NOT NULL CHECK (kind IN ('general', 'project', 'agent')),
     external_ref    text,
     settings        jsonb NOT NULL DEFAULT '{}',
@@ -78,7 +78,7 @@ CREATE TABLE rag_documents (
     org_id         uuid NOT NULL,
     workspace_id   uuid NOT NULL,
     document_id    uuid NOT NULL,
-    source_path    text NOT NULL,
+    source_path    text COLLATE "C" NOT NULL,
     title          text NOT NULL,
     url            text,
     file_name      text NOT NULL,
@@ -114,12 +114,14 @@ CREATE TABLE rag_revisions (
     document_id     uuid NOT NULL,
     text            text NOT NULL,
     text_hash       bytea NOT NULL,
+    page_numbers    integer[] NOT NULL DEFAULT '{}',
     page_starts     integer[] NOT NULL DEFAULT '{}',
     page_ends       integer[] NOT NULL DEFAULT '{}',
     parser          text NOT NULL,
     parser_version  text NOT NULL,
     published_from  integer,
     published_to    integer,
+    superseded_at   timestamptz,
     created_at      timestamptz NOT NULL DEFAULT now(),
     PRIMARY KEY (org_id, workspace_id, revision_id),
     FOREIGN KEY (org_id, workspace_id, document_id) REFERENCES rag_documents ON DELETE CASCADE
@@ -196,6 +198,12 @@ CREATE TABLE rag_segments (
     FOREIGN KEY (org_id, workspace_id) REFERENCES rag_workspaces ON DELETE CASCADE
 );
 
+-- Postings hardly compress and are read whole: no time is spent on trying.
+ALTER TABLE rag_segments
+    ALTER COLUMN ordinals SET STORAGE EXTERNAL, ALTER COLUMN lengths SET STORAGE EXTERNAL, ALTER COLUMN access SET STORAGE EXTERNAL,
+    ALTER COLUMN visible SET STORAGE EXTERNAL, ALTER COLUMN terms SET STORAGE EXTERNAL, ALTER COLUMN offsets SET STORAGE EXTERNAL,
+    ALTER COLUMN posting_ordinals SET STORAGE EXTERNAL, ALTER COLUMN posting_counts SET STORAGE EXTERNAL;
+
 CREATE TABLE rag_staged_chunks (
     org_id        uuid NOT NULL,
     workspace_id  uuid NOT NULL,
@@ -229,6 +237,8 @@ CREATE TABLE rag_entities (
     FOREIGN KEY (org_id, workspace_id) REFERENCES rag_workspaces ON DELETE CASCADE
 );
 
+-- An entity in a chunk. `related` holds the entities it shares a sentence with there, and `weights` how often: so a relation appears and
+-- goes with its chunk, and a pair's weight at version v is the sum over the rows visible at v. Both ends hold the pair.
 CREATE TABLE rag_mentions (
     org_id        uuid NOT NULL,
     workspace_id  uuid NOT NULL,
@@ -236,28 +246,14 @@ CREATE TABLE rag_mentions (
     ordinal       integer NOT NULL,
     document_id   uuid NOT NULL,
     count         integer NOT NULL,
+    related       uuid[] NOT NULL DEFAULT '{}',
+    weights       integer[] NOT NULL DEFAULT '{}',
     visible_from  integer NOT NULL,
     visible_to    integer,
     PRIMARY KEY (org_id, workspace_id, entity_id, ordinal),
     FOREIGN KEY (org_id, workspace_id) REFERENCES rag_workspaces ON DELETE CASCADE
 );
 CREATE INDEX rag_mentions_ordinal ON rag_mentions (org_id, workspace_id, ordinal);
-
--- An append-only ledger: the weight of a pair at version v is the sum of its deltas up to v. A pair is stored once, smaller id first.
-CREATE TABLE rag_related (
-    org_id        uuid NOT NULL,
-    workspace_id  uuid NOT NULL,
-    entity_a      uuid NOT NULL,
-    entity_b      uuid NOT NULL,
-    version       integer NOT NULL,
-    document_id   uuid NOT NULL,
-    delta         integer NOT NULL,
-    PRIMARY KEY (org_id, workspace_id, entity_a, entity_b, version, document_id),
-    CHECK (entity_a < entity_b),
-    FOREIGN KEY (org_id, workspace_id) REFERENCES rag_workspaces ON DELETE CASCADE
-);
-CREATE INDEX rag_related_reverse ON rag_related (org_id, workspace_id, entity_b);
-CREATE INDEX rag_related_document ON rag_related (org_id, workspace_id, document_id);
 
 -- What was erased: keeps a late writer from bringing it back. No text, no title.
 CREATE TABLE rag_tombstones (
@@ -401,6 +397,8 @@ BEGIN
     END LOOP;
 END $$;
 GRANT SELECT ON rag_chunks_v1 TO rag_app;
+-- No secret, and `rag migrate status` may come with any login.
+GRANT SELECT ON rag_schema_version TO PUBLIC;
 
 -- The dispatcher sees jobs of every tenant: ids, states and times, never arguments or errors.
 GRANT SELECT (org_id, workspace_id, job_id, kind, queue, state, run_after, created_at, lease_until, fence, updated_at) ON rag_jobs TO rag_dispatcher;

@@ -48,7 +48,22 @@ def chunk(parsed: ParsedDocument, profile: ChunkProfile = TINY) -> list[ChunkDra
 
 def prose(seed: int, sentences: int) -> str:
     source = random.Random(seed)
-    words = "river stone harbour ledger signal meadow engine quartz lantern copper violet anchor timber saddle".split()
+    words = [
+        "river",
+        "stone",
+        "harbour",
+        "ledger",
+        "signal",
+        "meadow",
+        "engine",
+        "quartz",
+        "lantern",
+        "copper",
+        "violet",
+        "anchor",
+        "timber",
+        "saddle",
+    ]
     made = (" ".join(source.choice(words) for _ in range(source.randint(6, 18))) for _ in range(sentences))
     return " ".join(f"{sentence.capitalize()} {source.randint(1, 999)}." for sentence in made)
 
@@ -134,7 +149,7 @@ def test_sections_of_different_parents_are_not_mixed() -> None:
     parsed = document(
         (BlockKind.HEADING, "A", 1),
         (BlockKind.HEADING, "A one", 2),
-        (BlockKind.PARAGRAPH, prose(1, 4)),
+        (BlockKind.PARAGRAPH, prose(1, 8)),
         (BlockKind.HEADING, "A two", 2),
         (BlockKind.PARAGRAPH, "Short."),
         (BlockKind.HEADING, "B", 1),

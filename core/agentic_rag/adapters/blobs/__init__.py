@@ -1,0 +1,1 @@
+"""Keepers of original bytes."""

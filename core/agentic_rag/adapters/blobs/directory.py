@@ -1,0 +1,136 @@
+"""Original bytes in a local directory."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import re
+import secrets
+from collections.abc import AsyncIterator, Generator, Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, NotFound
+
+PIECE = 64 * 1024
+
+_SEGMENT = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,200}")
+_UNFINISHED = ".part-"
+"""Begins the names of files being written; no key can, so a crash leaves nothing that reads as a blob."""
+
+
+class DirectoryBlobStore:
+    """`ports.BlobStore`. A blob is whole or absent: written beside its place, synced, then renamed into it."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    async def put(self, key: str, content: bytes) -> None:
+        """Store `content` under `key`, atomically; replaces what was there."""
+        path = self._path(key)
+        with _reported(key):
+            await asyncio.to_thread(_write, path, content)
+
+    async def read(self, key: str) -> bytes:
+        """The whole content of `key`."""
+        path = self._path(key)
+        with _reported(key):
+            return await asyncio.to_thread(path.read_bytes)
+
+    async def stream(self, key: str) -> AsyncIterator[bytes]:
+        """The content in pieces of at most 64 KiB."""
+        path = self._path(key)
+        with _reported(key):
+            file: BinaryIO = await asyncio.to_thread(path.open, "rb")
+        try:
+            while True:
+                with _reported(key):
+                    piece = await asyncio.to_thread(file.read, PIECE)
+                if not piece:
+                    return
+                yield piece
+        finally:
+            file.close()
+
+    async def delete(self, key: str) -> bool:
+        """Remove `key`; False when it was not there."""
+        path = self._path(key)
+        try:
+            with _reported(key):
+                await asyncio.to_thread(_remove, path)
+        except NotFound:
+            return False
+        return True
+
+    async def keys(self, prefix: str) -> list[str]:
+        """All keys below `prefix`, sorted."""
+        start = self._path(prefix) if prefix else self._root
+        with _reported(prefix):
+            return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
+
+    def _path(self, key: str) -> Path:
+        segments = key.split("/")
+        if not all(_SEGMENT.fullmatch(segment) for segment in segments):
+            raise InvalidInput(f"{key!r} is no blob key.", code="BLOB_KEY_INVALID")
+        return self._root.joinpath(*segments)
+
+
+@contextlib.contextmanager
+def _reported(key: str) -> Generator[None]:
+    try:
+        yield
+    except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:
+        raise NotFound(f"There is no blob {key}.") from error
+    except OSError as error:
+        raise DependencyUnavailable(
+            f"The blob directory refused blob {key}: {error.strerror}. Check its disk and permissions.",
+            dependency="blobs",
+        ) from error
+
+
+def _write(path: Path, content: bytes) -> None:
+    unfinished = path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+    descriptor = _create(unfinished)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.replace(path)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    _sync_directory(path.parent)
+
+
+def _create(path: Path) -> int:
+    """Open a new file; `_remove` may take the empty folder away between making and using it."""
+    for _ in range(10):
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with contextlib.suppress(FileNotFoundError):
+            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+
+
+def _sync_directory(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _remove(path: Path) -> None:
+    path.unlink()
+    with contextlib.suppress(OSError):  # Not empty, or another writer's now.
+        path.parent.rmdir()
+
+
+def _below(root: Path, start: Path) -> Iterator[str]:
+    if start.is_file():
+        yield start.relative_to(root).as_posix()
+    for folder, _, names in os.walk(start):
+        for name in names:
+            if not name.startswith("."):
+                yield (Path(folder) / name).relative_to(root).as_posix()

@@ -1,0 +1,43 @@
+"""Two answer caches as one: the quick one first, the lasting one behind it."""
+
+from __future__ import annotations
+
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.answer_cache import AnswerCache
+
+
+class ChainedAnswerCache:
+    """`ports.AnswerCache` over two others; an entry that only the second holds is served from there."""
+
+    def __init__(self, first: AnswerCache, second: AnswerCache) -> None:
+        self._first = first
+        self._second = second
+
+    async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
+        """The value from the first that has it."""
+        value = await self._first.get(workspace, key)
+        return value if value is not None else await self._second.get(workspace, key)
+
+    async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
+        """Store in both."""
+        await self._second.put(workspace, key, value, ttl_seconds)
+        await self._first.put(workspace, key, value, ttl_seconds)
+
+    async def forget(self, workspace: WorkspaceRef) -> int:
+        """Drop every entry of the workspace from both; how many went in all. Errors: `DependencyUnavailable`, with
+        the second one emptied all the same.
+        """
+        lasting = await self._second.forget(workspace)
+        return lasting + await self._first.forget(workspace)
+
+    @property
+    def available(self) -> bool:
+        """False while one of the two is away."""
+        return self._first.available and self._second.available
+
+    async def aclose(self) -> None:
+        """Release both."""
+        try:
+            await self._first.aclose()
+        finally:
+            await self._second.aclose()

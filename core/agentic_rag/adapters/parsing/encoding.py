@@ -1,0 +1,61 @@
+"""Bytes to text, without ever guessing wrong in silence."""
+
+from __future__ import annotations
+
+import codecs
+import re
+
+from agentic_rag.domain.errors import ParseFailed
+
+_MARKS = (
+    # UTF-32 first: its little-endian mark begins with that of UTF-16.
+    (codecs.BOM_UTF32_LE, "utf-32"),
+    (codecs.BOM_UTF32_BE, "utf-32"),
+    (codecs.BOM_UTF8, "utf-8-sig"),
+    (codecs.BOM_UTF16_LE, "utf-16"),
+    (codecs.BOM_UTF16_BE, "utf-16"),
+)
+_HIGH = re.compile(rb"[\x80-\xff]")
+_HIGH_RUN = re.compile(rb"[\x80-\xff]{3,}")
+_UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
+_FOREIGN_MARK = re.compile("[\u0192\u02c6\u02dc\u2021\u2030¤¦¨¬¯´¸]")
+"""Code page 1252 has these, Western text hardly ever uses them, and other code pages have letters in their places."""
+_CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f]")
+
+
+def decode_text(content: bytes) -> str:
+    """`content` as text: by its byte order mark, else as UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it reads
+    like Western text.
+
+    Raises ParseFailed PARSE_ENCODING when the encoding cannot be told.
+    """
+    for mark, encoding in _MARKS:
+        if content.startswith(mark):
+            try:
+                return content.decode(encoding)
+            except UnicodeDecodeError as error:
+                raise _unknown(f"it claims to be {encoding.upper()} and is not") from error
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return _western(content, error)
+
+
+def _western(content: bytes, cause: UnicodeDecodeError) -> str:
+    high = len(_HIGH.findall(content))
+    if sum(map(len, _UTF8_SEQUENCE.findall(content))) > high / 2:
+        raise _unknown(f"it is UTF-8 with damage at byte {cause.start}") from cause
+    # Accented letters stand alone or in pairs; whole words of high bytes are another script's code page.
+    in_runs = sum(map(len, _HIGH_RUN.findall(content)))
+    try:
+        text = content.decode("cp1252")
+    except UnicodeDecodeError as error:
+        raise _unknown("it is neither UTF-8 nor Windows-1252") from error
+    odd = len(_FOREIGN_MARK.findall(text))
+    if _CONTROL.search(text) or in_runs > high / 4 or odd > high / 4 or high > len(content) / 4:
+        raise _unknown("it does not read as UTF-8 or as Western text")
+    return text
+
+
+def _unknown(why: str) -> ParseFailed:
+    return ParseFailed(f"the text's encoding cannot be told ({why}): save it as UTF-8", code="PARSE_ENCODING")

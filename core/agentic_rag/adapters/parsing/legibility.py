@@ -1,0 +1,98 @@
+"""Tells text that a person can read from what a broken font map or a wrong decoding leaves."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+
+from agentic_rag.domain.errors import ParseFailed
+
+_SAMPLE = 200_000
+"""Code points looked at: the first half and the last half of this."""
+_GLYPH_NAMES = re.compile(r"(?:/[A-Za-z]{1,3}[0-9]{1,4}|/uni[0-9A-F]{4}|\(cid:[0-9]+\)){3,}")
+_MOJIBAKE = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac.|\u00e2\u0080.")
+_WORD = re.compile(r"[^\W\d_]{2,}")
+
+_MOST_GLYPH_NAMES = 0.5
+_MOST_UNREADABLE = 0.15
+"""Replacement, private-use and control characters; bullets of symbol fonts are private-use, a few per cent of a page."""
+_MOST_UNASSIGNED = 0.02
+"""No real text uses code points without a meaning; a few may be newer than this Python's Unicode tables."""
+_MOST_MIXED = 0.3
+"""Words whose letters come from unrelated scripts, over all words with letters beyond ASCII."""
+_LEAST_MIXED = 5
+_TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "BOPOMOFO": "CJK", "HANGUL": "CJK",
+             "FULLWIDTH": "CJK", "HALFWIDTH": "CJK", "IDEOGRAPHIC": "CJK", "FEMININE": "LATIN", "MASCULINE": "LATIN",
+             "MICRO": "GREEK", "MATHEMATICAL": "LATIN", "DOUBLE-STRUCK": "LATIN", "SCRIPT": "LATIN", "KELVIN": "LATIN",
+             "ANGSTROM": "LATIN", "OHM": "GREEK"}  # fmt: skip
+
+
+def require_legible(text: str) -> None:
+    """Raises ParseFailed: PARSE_NO_TEXT when there is nothing but white space, PARSE_GARBLED when it is not language."""
+    if not text.strip():
+        raise ParseFailed(
+            "the file holds no text (a scan or a drawing?): run text recognition over it first", code="PARSE_NO_TEXT"
+        )
+    sample = text if len(text) <= _SAMPLE else text[: _SAMPLE // 2] + text[-_SAMPLE // 2 :]
+    why = _garbled_by_signs(sample) or _garbled_by_scripts(sample)
+    if why:
+        raise ParseFailed(
+            f"the text cannot be read: {why}; export the document again with its fonts", code="PARSE_GARBLED"
+        )
+
+
+def _garbled_by_signs(sample: str) -> str | None:
+    visible = sum(1 for character in sample if not character.isspace())
+    if sum(map(len, _GLYPH_NAMES.findall(sample))) > _MOST_GLYPH_NAMES * visible:
+        return "its fonts name glyphs, not letters"
+    if sample.isascii() and _printable(sample):
+        return None
+    counts = Counter(sample)
+    unreadable = unassigned = beyond_ascii = 0
+    for character, count in counts.items():
+        category = unicodedata.category(character)
+        if category == "Cn":
+            unassigned += count
+        if character == "\ufffd" or category == "Co" or (category == "Cc" and not character.isspace()):
+            unreadable += count
+        if character > "\x7f":
+            beyond_ascii += count
+    if unassigned >= 3 and unassigned > _MOST_UNASSIGNED * visible:
+        return "it uses characters that do not exist"
+    if unreadable > _MOST_UNREADABLE * visible:
+        return "too many of its characters are unknown"
+    mojibake = len(_MOJIBAKE.findall(sample))
+    if mojibake >= 5 and 2 * mojibake > 0.6 * beyond_ascii:
+        return "it was decoded twice"
+    return None
+
+
+def _printable(sample: str) -> bool:
+    return sample.translate(_WHITE).isprintable()
+
+
+_WHITE = dict.fromkeys(map(ord, "\t\n\r\f\v"), " ")
+
+
+def _garbled_by_scripts(sample: str) -> str | None:
+    if sample.isascii():
+        return None
+    script_of: dict[str, str] = {}
+    words = mixed = 0
+    for found in _WORD.finditer(sample):
+        word = found[0]
+        if word.isascii():
+            continue
+        words += 1
+        scripts = set[str]()
+        for letter in set(word):
+            if (script := script_of.get(letter)) is None:
+                first = unicodedata.name(letter, "UNKNOWN").split(" ", 1)[0]
+                script = script_of[letter] = _TOGETHER.get(first, first)
+            scripts.add(script)
+        if len(scripts) > 2:
+            mixed += 1
+    if mixed >= _LEAST_MIXED and mixed > _MOST_MIXED * words:
+        return "its words mix letters of unrelated scripts"
+    return None

@@ -1,0 +1,49 @@
+"""Chooses the loader for a file and reads it, in this process."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.parsing.encoding import decode_text
+from agentic_rag.adapters.parsing.kinds import FileKind, file_kind, language_of
+from agentic_rag.adapters.parsing.legibility import require_legible
+from agentic_rag.adapters.parsing.limits import ParserLimits
+from agentic_rag.adapters.parsing.reading import Reading
+from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.domain.storable import storable_text
+
+
+def load(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits) -> tuple[FileKind, Reading]:
+    """Read a file. Raises ParseFailed with the code that says why not; what libraries raise on damaged files passes through."""
+    kind = file_kind(content, file_name, media_type)
+    reading = _read(kind, content, file_name, limits)
+    if len(reading.text) > limits.text_characters:
+        raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+    require_legible(reading.text)
+    return kind, reading
+
+
+def _read(kind: FileKind, content: bytes, file_name: str, limits: ParserLimits) -> Reading:
+    # Each loader's libraries are imported when the first file of its kind arrives: start-up stays short.
+    if kind is FileKind.PDF:
+        from agentic_rag.adapters.parsing.pdf_loader import read_pdf
+
+        return read_pdf(content, limits)
+    if kind is FileKind.DOCX:
+        from agentic_rag.adapters.parsing.docx_loader import read_docx
+
+        return read_docx(content, limits)
+    text = storable_text(decode_text(content)).replace("\r\n", "\n").replace("\r", "\n")
+    if kind is FileKind.HTML:
+        from agentic_rag.adapters.parsing.html_loader import read_html
+
+        return read_html(text)
+    if kind is FileKind.MARKDOWN:
+        from agentic_rag.adapters.parsing.markdown_loader import read_markdown
+
+        return read_markdown(text)
+    if kind is FileKind.CODE:
+        from agentic_rag.adapters.parsing.code_loader import read_code
+
+        return read_code(text, language_of(file_name))
+    from agentic_rag.adapters.parsing.text_loader import read_text
+
+    return read_text(text)

@@ -1,0 +1,155 @@
+"""PDF by pypdf: the text of each page as pypdf reads it, pages joined by a blank line.
+
+A page's text is `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so that anyone
+can find a quoted span on the cited page again.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any, cast
+
+from pypdf import PasswordType, PdfReader
+from pypdf.errors import (
+    DependencyError,
+    FileNotDecryptedError,
+    LimitReachedError,
+    PdfReadError,
+    PyPdfError,
+    WrongPasswordError,
+)
+
+from agentic_rag.adapters.parsing.limits import ParserLimits
+from agentic_rag.adapters.parsing.pdf_outline import OutlineEntry, heading_levels
+from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
+from agentic_rag.domain.documents import Block, BlockKind, PageSpan
+from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.domain.storable import storable_text
+
+_PAGE_JOIN = "\n\n"
+_MOST_BOOKMARKS = 2_000
+_DEEPEST_BOOKMARK = 6
+_POOR_TITLE = re.compile(
+    r"(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document\d*|presentation\d*|(?:paper )?title\b.*|.*\.(?:docx?|pptx?"
+    r"|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)|[\W\d_]*|slide \d+|layout \d+)",
+    re.IGNORECASE,
+)
+"""Titles that programs write by themselves."""
+_SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
+_SHORT_OF_LONGEST = 0.8
+"""A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
+
+
+def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
+    """Text, pages, headings and title of a PDF.
+
+    Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
+    """
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+            raise _encrypted()
+        texts = list(_page_texts(reader, limits))
+        outline = _outline(reader)
+        named = _title(reader)
+    except (FileNotDecryptedError, WrongPasswordError) as error:
+        raise _encrypted() from error
+    except DependencyError as error:
+        raise ParseFailed(f"the PDF needs an unsupported feature: {error}", code="PARSE_UNSUPPORTED") from error
+    except LimitReachedError as error:
+        raise ParseFailed(f"the PDF unpacks to too much: {error}", code="PARSE_TOO_LARGE") from error
+    except PyPdfError as error:
+        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
+    pages, blocks = _structure(texts, outline)
+    text = _PAGE_JOIN.join(texts)
+    title = named or first_heading(text, [block for block in blocks if pages and block.end <= pages[0].end])
+    return Reading(text, tuple(blocks), tuple(pages), title)
+
+
+def _encrypted() -> ParseFailed:
+    return ParseFailed("the PDF is protected by a password: save it without one", code="PARSE_ENCRYPTED")
+
+
+def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
+    count = len(reader.pages)
+    if count > limits.pages:
+        raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
+    total = 0
+    for page in reader.pages:
+        text = storable_text(page.extract_text())
+        total += len(text)
+        if total > limits.text_characters:
+            raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+        yield text
+
+
+def _title(reader: PdfReader) -> str | None:
+    try:
+        title = reader.metadata.title if reader.metadata else None
+    except (PyPdfError, AttributeError, ValueError, TypeError, KeyError):
+        # A damaged information dictionary costs the title, not the document.
+        return None
+    tidy = tidy_title(storable_text(title)) if title else None
+    return None if tidy is None or _POOR_TITLE.fullmatch(tidy) else tidy
+
+
+def _outline(reader: PdfReader) -> list[OutlineEntry]:
+    entries: list[OutlineEntry] = []
+    try:
+        stack: list[tuple[Iterator[Any], int]] = [(iter(cast(Sequence[Any], reader.outline)), 1)]
+        while stack and len(entries) < _MOST_BOOKMARKS:
+            items, level = stack[-1]
+            item = next(items, None)
+            if item is None:
+                stack.pop()
+            elif isinstance(item, list):
+                if level < _DEEPEST_BOOKMARK:
+                    stack.append((iter(cast(Sequence[Any], item)), level + 1))
+            else:
+                page = reader.get_destination_page_number(item)
+                if page is not None:
+                    entries.append(OutlineEntry(str(item.title), page, level))
+    except (PdfReadError, AttributeError, ValueError, TypeError, KeyError, IndexError, RecursionError):
+        # Damaged bookmarks cost headings, not the document.
+        return entries
+    return entries
+
+
+def _structure(texts: Sequence[str], outline: Sequence[OutlineEntry]) -> tuple[list[PageSpan], list[Block]]:
+    lines_by_page = [text.split("\n") for text in texts]
+    trimmed = [[line.strip() for line in lines] for lines in lines_by_page]
+    levels = heading_levels(trimmed, outline)
+    pages: list[PageSpan] = []
+    blocks: list[Block] = []
+    start = 0
+    for index, (text, lines) in enumerate(zip(texts, lines_by_page, strict=True)):
+        pages.append(PageSpan(index + 1, start, start + len(text)))
+        page_levels = [levels.get((index, number), 0) for number in range(len(lines))]
+        blocks += _page_blocks(lines, trimmed[index], page_levels, start)
+        start += len(text) + len(_PAGE_JOIN)
+    return pages, blocks
+
+
+def _page_blocks(lines: Sequence[str], trimmed: Sequence[str], levels: Sequence[int], start: int) -> Iterator[Block]:
+    lengths = sorted(len(line) for line in trimmed if line)
+    long_line = lengths[len(lengths) * 3 // 4] * _SHORT_OF_LONGEST if lengths else 0
+    first: int | None = None
+    at = start
+    end = start
+    for line, plain, level in zip(lines, trimmed, levels, strict=True):
+        if first is not None and (level or not plain):
+            yield Block(BlockKind.PARAGRAPH, first, end)
+            first = None
+        if level:
+            yield Block(BlockKind.HEADING, at, at + len(line), level)
+        elif plain:
+            first = at if first is None else first
+            end = at + len(line)
+            if len(plain) < long_line and _SENTENCE_END.search(plain):
+                yield Block(BlockKind.PARAGRAPH, first, end)
+                first = None
+        at += len(line) + 1
+    if first is not None:
+        yield Block(BlockKind.PARAGRAPH, first, end)

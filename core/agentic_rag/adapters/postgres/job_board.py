@@ -1,0 +1,108 @@
+"""The dispatcher's view over the jobs of all tenants, on a connection and a role of its own."""
+
+# asyncpg ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import asyncpg
+
+from agentic_rag.adapters.postgres import job_sql as sql
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+LEADER_LOCK = 0x7261675F6A6F6273
+"""The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
+
+TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
+
+
+class _Connection(Protocol):
+    async def fetch(self, query: str, *args: Any, timeout: float) -> Sequence[Mapping[str, Any]]: ...
+
+    async def close(self, *, timeout: float) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def is_closed(self) -> bool: ...
+
+
+class PostgresJobBoard:
+    """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace."""
+
+    def __init__(self, dsn: str, role: str = "rag_dispatcher", timeout_seconds: float = 10.0) -> None:
+        self._dsn = dsn
+        self._role = role
+        self._timeout = timeout_seconds
+        self._connection: _Connection | None = None
+        self._leading = False
+        self._turn = asyncio.Lock()
+
+    async def lead(self) -> bool:
+        """Try to become (or confirm being) the one leading dispatcher."""
+        connection = self._connection
+        if self._leading and connection is not None and not connection.is_closed():
+            return True
+        rows = await self._fetch(TRY_LEAD, LEADER_LOCK)
+        self._leading = rows[0]["leads"]
+        return self._leading
+
+    async def expire_leases(self) -> int:
+        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        return len(await self._fetch(sql.EXPIRE_LEASES))
+
+    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
+        """Due jobs, round-robin between workspaces, oldest first inside one."""
+        rows = await self._fetch(sql.DUE, queue.value, limit)
+        return [
+            JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], turn=row["fence"]) for row in rows
+        ]
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        """Jobs by state and kind; kinds this version does not know are left out."""
+        known = {kind.value for kind in JobKind}
+        rows = await self._fetch(sql.COUNTS)
+        return {(JobState(row["state"]), JobKind(row["kind"])): row["jobs"] for row in rows if row["kind"] in known}
+
+    async def aclose(self) -> None:
+        """Give up the lead and the connection."""
+        self._leading = False
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.is_closed():
+            try:
+                await connection.close(timeout=self._timeout)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+                connection.terminate()
+
+    async def _fetch(self, statement: str, *arguments: Any) -> Sequence[Mapping[str, Any]]:
+        async with self._turn:
+            try:
+                connection = await self._connected()
+                return await connection.fetch(statement, *arguments, timeout=self._timeout)
+            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+                # A new connection does not hold the lock; after a time-out nobody knows what this one holds.
+                self._leading = False
+                if self._connection is not None:
+                    self._connection.terminate()
+                    self._connection = None
+                raise DependencyUnavailable(
+                    f"Postgres did not answer the dispatcher: {error}. Check DATABASE_URL and `rag doctor`.",
+                    dependency="postgres",
+                ) from error
+
+    async def _connected(self) -> _Connection:
+        connection = self._connection
+        if connection is None or connection.is_closed():
+            self._leading = False
+            connect: Any = asyncpg.connect
+            connection = self._connection = await connect(
+                self._dsn,
+                timeout=self._timeout,
+                server_settings={"role": self._role, "application_name": "agentic-rag dispatcher", "jit": "off"},
+            )
+        return connection

@@ -1,0 +1,149 @@
+"""The statements of the job store and the job board.
+
+Every statement that changes a running job compares its fence, and names the state it leaves (`domain.jobs.JOB_MOVES`).
+Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED or CANCELLED raises the fence,
+which voids what the last holder might still try.
+"""
+
+COLUMNS = """
+    workspace_id, job_id, kind, key, state, queue, arguments::text AS arguments, attempts, document_id, error_code,
+    error_message, progress, trace_carrier::text AS trace_carrier, run_after, created_at, updated_at
+"""
+
+ENQUEUE = """
+INSERT INTO rag_jobs (org_id, workspace_id, job_id, kind, key, queue, document_id, arguments, trace_carrier,
+                      run_after, created_at, updated_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8::text::jsonb, $9::text::jsonb,
+        clock_timestamp(), clock_timestamp(), clock_timestamp())
+ON CONFLICT (org_id, workspace_id, kind, key) WHERE state IN ('QUEUED', 'RUNNING') DO NOTHING
+RETURNING job_id
+"""
+
+# Locked, so that it cannot end between this answer and the caller's commit.
+UNFINISHED = """
+SELECT job_id FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND kind = $3 AND key = $4 AND state IN ('QUEUED', 'RUNNING')
+FOR SHARE
+"""
+
+GET = f"SELECT {COLUMNS} FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"  # noqa: S608
+
+PAGE = f"""
+SELECT {COLUMNS} FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2
+  AND ($3::timestamptz IS NULL OR (created_at, job_id) < ($3, $4::uuid))
+  AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
+  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6))
+ORDER BY created_at DESC, job_id DESC
+LIMIT $7
+"""  # noqa: S608
+
+CANCEL_FOR_DOCUMENT = """
+UPDATE rag_jobs
+SET state = 'CANCELLED', fence = fence + 1, leased_by = NULL, lease_until = NULL, updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND kind = $4 AND state IN ('QUEUED', 'RUNNING')
+RETURNING job_id
+"""
+
+LEASE = f"""
+UPDATE rag_jobs
+SET state = 'RUNNING', attempts = attempts + 1, fence = fence + 1, leased_by = $4,
+    lease_until = clock_timestamp() + $5, progress = 0, updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'QUEUED' AND run_after <= clock_timestamp()
+RETURNING fence, lease_until, {COLUMNS}
+"""  # noqa: S608
+
+# An attempt still open belongs to a worker that died or lost its lease.
+CLOSE_LAPSED_ATTEMPTS = """
+UPDATE rag_job_attempts
+SET ended_at = clock_timestamp(), outcome = 'LAPSED', error_code = 'LEASE_LOST'
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = ANY ($3::uuid[]) AND ended_at IS NULL
+"""
+
+OPEN_ATTEMPT = """
+INSERT INTO rag_job_attempts (org_id, workspace_id, job_id, attempt, worker, started_at)
+VALUES ($1, $2, $3, $4, $5, clock_timestamp())
+"""
+
+RENEW = """
+UPDATE rag_jobs
+SET lease_until = clock_timestamp() + $5, progress = greatest(progress, $6), updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+RETURNING job_id
+"""
+
+HOLDS = """
+SELECT job_id FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+FOR SHARE
+"""
+
+FINISH = """
+UPDATE rag_jobs
+SET state = 'DONE', leased_by = NULL, lease_until = NULL, error_code = NULL, error_message = NULL,
+    updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+RETURNING attempts
+"""
+
+RETRY = """
+UPDATE rag_jobs
+SET state = 'QUEUED', fence = fence + 1, leased_by = NULL, lease_until = NULL,
+    run_after = clock_timestamp() + $5, error_code = $6, error_message = $7, updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+RETURNING attempts
+"""
+
+GIVE_UP = """
+UPDATE rag_jobs
+SET state = 'DEAD', leased_by = NULL, lease_until = NULL, error_code = $5, error_message = $6,
+    updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+RETURNING attempts
+"""
+
+RELEASE = """
+UPDATE rag_jobs
+SET state = 'QUEUED', fence = fence + 1, attempts = attempts - 1, leased_by = NULL, lease_until = NULL,
+    run_after = clock_timestamp(), updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND fence = $4 AND state = 'RUNNING'
+RETURNING attempts
+"""
+
+# An attempt given back unused never was one; its number is used again.
+FORGET_ATTEMPT = """
+DELETE FROM rag_job_attempts WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4
+"""
+
+CLOSE_ATTEMPT = """
+UPDATE rag_job_attempts
+SET ended_at = clock_timestamp(), outcome = $5, error_code = $6, error_chain = $7
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4
+"""
+
+ATTEMPTS = """
+SELECT attempt, worker, started_at, ended_at, outcome, error_code, error_chain FROM rag_job_attempts
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3
+ORDER BY attempt
+"""
+
+EXPIRE_LEASES = """
+UPDATE rag_jobs
+SET state = 'QUEUED', fence = fence + 1, leased_by = NULL, lease_until = NULL, run_after = clock_timestamp(),
+    updated_at = clock_timestamp()
+WHERE state = 'RUNNING' AND lease_until < clock_timestamp()
+RETURNING job_id
+"""
+
+# The n-th job of each workspace comes before the n+1-th of any: one workspace's thousand jobs delay another's by one.
+DUE = """
+SELECT org_id, workspace_id, job_id, fence
+FROM (SELECT org_id, workspace_id, job_id, fence, created_at,
+             row_number() OVER (PARTITION BY org_id, workspace_id ORDER BY created_at, job_id) AS place
+      FROM rag_jobs
+      WHERE state = 'QUEUED' AND queue = $1 AND run_after <= clock_timestamp()) waiting
+ORDER BY place, created_at, job_id
+LIMIT $2
+"""
+
+COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"

@@ -1,0 +1,1 @@
+"""Redis: the hand-over of job ids, and cached answers. Losing all of it loses nothing."""

@@ -1,0 +1,107 @@
+"""Cached answers in Redis."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import time
+from typing import Any
+
+from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+# KEYS[1] the workspace's index: a sorted set of its entries by the second they expire. Entries share its hash tag.
+PUT = """
+redis.call('SET', KEYS[2], ARGV[1], 'EX', ARGV[2])
+redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', ARGV[3] - 1)
+redis.call('ZADD', KEYS[1], ARGV[3] + ARGV[2], KEYS[2])
+if redis.call('TTL', KEYS[1]) <= tonumber(ARGV[2]) then
+    redis.call('EXPIRE', KEYS[1], ARGV[2] + 1)
+end
+"""
+
+FORGET = """
+local entries = redis.call('ZRANGE', KEYS[1], 0, -1)
+local gone = 0
+for first = 1, #entries, 500 do
+    gone = gone + redis.call('UNLINK', unpack(entries, first, math.min(first + 499, #entries)))
+end
+redis.call('UNLINK', KEYS[1])
+return gone
+"""
+
+
+class RedisAnswerCache:
+    """`ports.AnswerCache`. A call takes at most about `timeout_seconds`; after a failed one the server is left alone
+    for `pause_seconds`, so that an outage does not slow every answer down.
+    """
+
+    def __init__(
+        self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1, pause_seconds: float = 1.0
+    ) -> None:
+        self._client = cache_client(url, timeout_seconds=timeout_seconds)
+        self._forget = self._client.register_script(FORGET)
+        self._put = self._client.register_script(PUT)
+        self._prefix = prefix
+        self._timeout = timeout_seconds
+        self._pause = pause_seconds
+        self._down_since: float | None = None
+
+    async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
+        """The value, or None when absent, expired or unreachable."""
+        if self._resting():
+            return None
+        try:
+            async with asyncio.timeout(2 * self._timeout):
+                value: bytes | None = await self._client.get(self._entry(workspace, key))
+        except FAILURES:
+            self._failed()
+            return None
+        self._down_since = None
+        return value
+
+    async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
+        """Store for at most `ttl_seconds`; a server that is away stores nothing."""
+        if ttl_seconds <= 0 or self._resting():
+            return
+        keys = [self._index(workspace), self._entry(workspace, key)]
+        try:
+            async with asyncio.timeout(2 * self._timeout):
+                await self._put(keys=keys, args=[value, ttl_seconds, int(time.time())])
+        except FAILURES:
+            self._failed()
+            return
+        self._down_since = None
+
+    async def forget(self, workspace: WorkspaceRef) -> int:
+        """Drop every entry of the workspace; how many went. Errors: `DependencyUnavailable`."""
+        try:
+            gone: Any = await self._forget(keys=[self._index(workspace)])
+        except FAILURES as error:
+            self._failed()
+            raise unavailable(error) from error
+        self._down_since = None
+        return int(gone)
+
+    @property
+    def available(self) -> bool:
+        """False after a failed call, until one succeeds again."""
+        return self._down_since is None
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.aclose(close_connection_pool=True)
+
+    def _resting(self) -> bool:
+        return self._down_since is not None and time.monotonic() - self._down_since < self._pause
+
+    def _failed(self) -> None:
+        self._down_since = time.monotonic()
+
+    def _index(self, workspace: WorkspaceRef) -> str:
+        return f"{self._prefix}:cache:{{{workspace.org_id}:{workspace.workspace_id}}}"
+
+    def _entry(self, workspace: WorkspaceRef, key: str) -> str:
+        return f"{self._index(workspace)}:{key}"

@@ -1,0 +1,69 @@
+"""How this product connects to Redis: for the queue patiently, for the cache impatiently."""
+
+# arq's and redis-py's annotations are incomplete.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+from arq.connections import ArqRedis
+from redis.asyncio import ConnectionPool, Redis
+from redis.asyncio.retry import Retry
+from redis.backoff import ExponentialBackoff, NoBackoff
+from redis.exceptions import BusyLoadingError, ConnectionError, RedisError, TimeoutError
+
+from agentic_rag.domain.errors import DependencyUnavailable
+
+OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
+"""What is worth trying again: the server is away, slow, or still reading its file."""
+
+FAILURES: tuple[type[Exception], ...] = (RedisError, OSError)
+
+
+def to_json(value: dict[str, Any]) -> bytes:
+    """Serialise arq's envelope; what JSON cannot hold (an exception as a job's result) becomes its text."""
+    return orjson.dumps(value, default=repr)
+
+
+def from_json(data: bytes) -> dict[str, Any]:
+    """Read arq's envelope. Errors: `ValueError`."""
+    value = orjson.loads(data)
+    if not isinstance(value, dict):
+        raise ValueError("an envelope is a JSON object")
+    return value  # pyright: ignore[reportUnknownVariableType]
+
+
+def queue_pool(url: str, *, retries: int = 5, timeout_seconds: float = 5.0) -> ArqRedis:
+    """A client for arq that outlives a short outage: `retries` tries with 50 ms to 2 s between them."""
+    pool: ConnectionPool = ConnectionPool.from_url(
+        url,
+        socket_timeout=timeout_seconds,
+        socket_connect_timeout=timeout_seconds,
+        socket_keepalive=True,
+        health_check_interval=30,
+        retry=Retry(ExponentialBackoff(cap=2.0, base=0.05), retries),
+        retry_on_error=list(OUTAGES),
+    )
+    return ArqRedis(pool_or_conn=pool, job_serializer=to_json, job_deserializer=from_json)
+
+
+def cache_client(url: str, *, timeout_seconds: float) -> Redis:
+    """A client that gives up after `timeout_seconds`; one immediate retry replaces a connection the server closed."""
+    pool: ConnectionPool = ConnectionPool.from_url(
+        url,
+        socket_timeout=timeout_seconds,
+        socket_connect_timeout=timeout_seconds,
+        retry=Retry(NoBackoff(), 1),
+        retry_on_error=[ConnectionError],
+    )
+    return Redis(connection_pool=pool)
+
+
+def unavailable(error: Exception) -> DependencyUnavailable:
+    """The typed form of a failed Redis call."""
+    return DependencyUnavailable(
+        f"Redis did not answer: {error}. Check REDIS_URL and `rag doctor`.", dependency="redis"
+    )

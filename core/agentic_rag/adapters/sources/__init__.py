@@ -1,0 +1,1 @@
+"""Places documents come from."""

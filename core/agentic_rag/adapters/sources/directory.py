@@ -1,0 +1,157 @@
+"""A directory as a source of documents."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import stat
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, NotFound
+from agentic_rag.ports.source_connector import Changes, SourceItem, UnreadableItem
+
+HIDDEN = "SOURCE_HIDDEN"
+LINK_OUTSIDE = "SOURCE_LINK_OUTSIDE"
+UNREADABLE = "SOURCE_UNREADABLE"
+NOT_A_FILE = "SOURCE_NOT_A_FILE"
+NAME_UNUSABLE = "SOURCE_NAME_UNUSABLE"
+TOO_LARGE = "SOURCE_TOO_LARGE"
+
+MAX_BYTES = 256 * 1024 * 1024
+
+
+class DirectorySource:
+    """`ports.SourceConnector` over the files below `root`.
+
+    Hidden entries and links that lead out of the root are reported and skipped; a link inside the root is followed,
+    but never round a loop. A folder that cannot be listed is reported, and what it held is not taken for deleted.
+    """
+
+    def __init__(self, root: Path, max_bytes: int = MAX_BYTES) -> None:
+        self._given = root
+        self._root = root.resolve()
+        self._max_bytes = max_bytes
+
+    @property
+    def source_id(self) -> str:
+        """`directory:` and the resolved path."""
+        return f"directory:{self._root}"
+
+    async def list(self) -> AsyncIterator[SourceItem | UnreadableItem]:
+        """Every item, in path order. Errors: `InvalidInput` code SOURCE_NOT_FOUND or SOURCE_UNREADABLE."""
+        await asyncio.to_thread(self._check_root)
+        for entry in await asyncio.to_thread(lambda: [*self._walk(self._root, "", ())]):
+            yield entry
+
+    async def changes(self, known: frozenset[str], cursor: str | None) -> Changes:
+        """Every item, and the known paths that are gone; a directory keeps no journal, so `cursor` only tells whether
+        anything differs at all.
+        """
+        items: list[SourceItem] = []
+        unreadable: list[UnreadableItem] = []
+        digest = hashlib.sha256()
+        async for entry in self.list():
+            digest.update(f"{entry}\n".encode(errors="surrogatepass"))
+            if isinstance(entry, SourceItem):
+                items.append(entry)
+            else:
+                unreadable.append(entry)
+        present = {item.path for item in items}
+        doubtful = [item.path for item in unreadable if item.code not in (HIDDEN, LINK_OUTSIDE)]
+        deleted = sorted(path for path in known - present if not _may_lie_in(path, doubtful))
+        return Changes(tuple(items), tuple(deleted), tuple(unreadable), digest.hexdigest())
+
+    async def read(self, item: SourceItem) -> bytes:
+        """The content of an item. Errors: `NotFound` when it went away, `DependencyUnavailable` when it cannot be
+        read.
+        """
+        try:
+            return await asyncio.to_thread(self._read, item.path)
+        except (FileNotFoundError, NotADirectoryError, IsADirectoryError) as error:
+            raise NotFound(f"{item.path} is no longer in {self._given}.") from error
+        except OSError as error:
+            raise DependencyUnavailable(
+                f"{item.path} cannot be read: {error.strerror}. Check its permissions.", dependency="source"
+            ) from error
+
+    def _check_root(self) -> None:
+        if not self._root.is_dir():
+            raise InvalidInput(
+                f"The source directory {self._given} does not exist or is no directory.",
+                code="SOURCE_NOT_FOUND",
+                path=("source",),
+            )
+        try:
+            os.listdir(self._root)
+        except OSError as error:
+            raise InvalidInput(
+                f"The source directory {self._given} cannot be listed: {error.strerror}.",
+                code=UNREADABLE,
+                path=("source",),
+            ) from error
+
+    def _read(self, path: str) -> bytes:
+        file = self._root / path
+        # The entry may have become a link to elsewhere since it was listed.
+        if not file.resolve().is_relative_to(self._root):
+            raise FileNotFoundError(path)
+        with file.open("rb") as content:
+            data = content.read(self._max_bytes + 1)
+        if len(data) > self._max_bytes:
+            raise OSError(0, f"it grew beyond {self._max_bytes} bytes")
+        return data
+
+    def _walk(
+        self, folder: Path, prefix: str, above: tuple[tuple[int, int], ...]
+    ) -> Iterator[SourceItem | UnreadableItem]:
+        try:
+            status = folder.stat()
+            names = os.listdir(folder)
+        except OSError as error:
+            yield UnreadableItem(prefix.rstrip("/"), UNREADABLE, f"The folder cannot be listed: {error.strerror}.")
+            return
+        identity = (status.st_dev, status.st_ino)
+        if identity in above:
+            yield UnreadableItem(prefix.rstrip("/"), NOT_A_FILE, "The link leads back to a folder above it.")
+            return
+        # A folder sorts as its files do: with the slash.
+        for name in sorted(names, key=lambda name: f"{name}/" if (folder / name).is_dir() else name):
+            yield from self._entry(folder / name, f"{prefix}{name}", (*above, identity))
+
+    def _entry(
+        self, path: Path, relative: str, above: tuple[tuple[int, int], ...]
+    ) -> Iterator[SourceItem | UnreadableItem]:
+        printable = relative.encode(errors="backslashreplace").decode()
+        if printable != relative:
+            yield UnreadableItem(printable, NAME_UNUSABLE, "The name is not valid UTF-8; rename the file.")
+            return
+        if path.name.startswith("."):
+            yield UnreadableItem(relative, HIDDEN, "Hidden entries are left out.")
+            return
+        try:
+            if path.is_symlink() and not path.resolve(strict=True).is_relative_to(self._root):
+                yield UnreadableItem(relative, LINK_OUTSIDE, "The link leads out of the source directory.")
+                return
+            status = path.stat()
+        except (OSError, RuntimeError) as error:
+            yield UnreadableItem(relative, UNREADABLE, f"It cannot be read: {error}.")
+            return
+        if stat.S_ISDIR(status.st_mode):
+            yield from self._walk(path, f"{relative}/", above)
+        else:
+            yield self._file(path, relative, status)
+
+    def _file(self, path: Path, relative: str, status: os.stat_result) -> SourceItem | UnreadableItem:
+        if not stat.S_ISREG(status.st_mode):
+            return UnreadableItem(relative, NOT_A_FILE, "It is neither a file nor a folder.")
+        if not os.access(path, os.R_OK):
+            return UnreadableItem(relative, UNREADABLE, "This user may not read it.")
+        if status.st_size > self._max_bytes:
+            return UnreadableItem(relative, TOO_LARGE, f"It is larger than {self._max_bytes} bytes.")
+        return SourceItem(relative, status.st_size, f"{status.st_size}:{status.st_mtime_ns}")
+
+
+def _may_lie_in(path: str, folders: list[str]) -> bool:
+    return any(not folder or path == folder or path.startswith(f"{folder}/") for folder in folders)

@@ -1,0 +1,357 @@
+"""Ingest one document: read, parse, chunk, embed what is new, publish."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
+from agentic_rag.app.originals import original_key
+from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.domain.documents import (
+    ChunkDraft,
+    Document,
+    DocumentFault,
+    DocumentStatus,
+    ParsedDocument,
+    Revision,
+    revision_id_for,
+)
+from agentic_rag.domain.errors import AgenticRagError, LeaseLost, NotFound, ParseFailed, Permanent, Retryable
+from agentic_rag.domain.failures import redact
+from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
+from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.ports.blob_store import BlobStore
+from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.ports.document_store import VisibleChunk
+from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.parser import Parser
+from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
+from agentic_rag.ports.telemetry import Telemetry
+
+CONTENT_ARGUMENT = "content"
+"""The job argument that holds the SHA-256 of the original, in hex."""
+
+
+class Progress(Protocol):
+    """Shows that work moves on; a job that stops moving loses its lease."""
+
+    def advance(self) -> None:
+        """One more step is done."""
+        ...
+
+
+class IngestOutcome(enum.Enum):
+    """How an ingestion ended."""
+
+    PUBLISHED = "published"
+    UNCHANGED = "unchanged"
+    GONE = "gone"
+    """The document was deleted meanwhile: nothing is left to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What one ingestion did and what it paid for."""
+
+    document_id: UUID
+    outcome: IngestOutcome
+    version: int | None = None
+    """The corpus version that shows the revision."""
+    embedded: int = 0
+    """Chunks sent to the embedder by this attempt."""
+    recovered: int = 0
+    """Chunks an earlier attempt had paid for."""
+    kept: int = 0
+    removed: int = 0
+
+
+@dataclass(slots=True)
+class _Work:
+    """A leased ingestion under way."""
+
+    lease: Lease
+    progress: Progress
+    document: Document
+    space_id: int
+    profile: str
+    visible: list[VisibleChunk]
+    content_hash: bytes
+    vectors: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
+    embedded: int = 0
+    recovered: int = 0
+
+    @property
+    def ref(self) -> JobRef:
+        return JobRef(self.lease.job.workspace, self.lease.job.job_id)
+
+    def report(self, outcome: IngestOutcome, version: int | None, diff: RevisionDiff | None) -> IngestReport:
+        return IngestReport(
+            document_id=self.document.document_id,
+            outcome=outcome,
+            version=version,
+            embedded=self.embedded,
+            recovered=self.recovered,
+            kept=len(diff.kept) if diff else 0,
+            removed=len(diff.removed) if diff else 0,
+        )
+
+
+class IngestDocument:
+    """The body of INGEST jobs. Safe to run any number of times, and by two workers at once: the fence decides."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        parser: Parser,
+        embedder: Embedder,
+        analysis: TextAnalysis,
+        publisher: GroupPublisher,
+        telemetry: Telemetry,
+        chunk_profile: str,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._parser = parser
+        self._embedder = embedder
+        self._analysis = analysis
+        self._publisher = publisher
+        self._telemetry = telemetry
+        self._chunk_profile = chunk_profile
+
+    async def run(self, lease: Lease, progress: Progress) -> IngestReport:
+        """Ingest the document of a leased job.
+
+        Errors: `ParseFailed`, `SpaceMismatch` and other `Permanent` ones; `Retryable`; `LeaseLost`.
+        """
+        work = await self._begin(lease, progress)
+        if work is None:
+            return IngestReport(_document_id(lease), IngestOutcome.GONE)
+        revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
+        if work.document.revision_id == revision_id:
+            return await self._already_published(work)
+        parsed, drafts = await self._read(work)
+        revision = Revision(
+            revision_id=revision_id,
+            document_id=work.document.document_id,
+            text=parsed.text,
+            text_hash=hashlib.sha256(parsed.text.encode("utf-8", "surrogatepass")).digest(),
+            pages=parsed.pages,
+            parser=parsed.parser,
+            parser_version=parsed.parser_version,
+        )
+        report = await self._publish(work, parsed, revision, drafts)
+        self._tell(report)
+        return report
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Show on the document what the job's failure means, in the transaction that records it.
+
+        Chunks published before stay visible whatever happens to the new revision.
+        """
+        workspace, document_id = lease.job.workspace, _document_id(lease)
+        retryable = isinstance(decision, Retry)
+        fault = DocumentFault(error.code, redact(error.message), lease.job.attempts, retryable)
+        status = DocumentStatus.PENDING if retryable else DocumentStatus.FAILED
+        await transaction.documents.set_status(workspace, document_id, status, fault)
+        if not retryable:
+            await transaction.documents.discard_staged(workspace, document_id)
+
+    async def _begin(self, lease: Lease, progress: Progress) -> _Work | None:
+        workspace = lease.job.workspace
+        document_id = _document_id(lease)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
+                raise LeaseLost("Another worker holds this job now.")
+            document = await transaction.documents.get(workspace, document_id)
+            stored = await transaction.workspaces.get(workspace.workspace_id)
+            if document is None or stored is None:
+                return None
+            await transaction.documents.set_status(workspace, document_id, DocumentStatus.PROCESSING)
+            return _Work(
+                lease=lease,
+                progress=progress,
+                document=document,
+                space_id=await space_for(transaction, workspace, self._embedder),
+                profile=stored.settings.chunk_profile or self._chunk_profile,
+                visible=await transaction.documents.visible_chunks(workspace, document_id),
+                content_hash=_content_hash(lease.job.arguments),
+            )
+
+    async def _already_published(self, work: _Work) -> IngestReport:
+        workspace = work.document.workspace
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if not await transaction.jobs.holds(work.ref, work.lease.fence):
+                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
+        return work.report(IngestOutcome.UNCHANGED, None, None)
+
+    async def _read(self, work: _Work) -> tuple[ParsedDocument, list[ChunkDraft]]:
+        document = work.document
+        key = original_key(document.workspace, document.document_id, work.content_hash)
+        try:
+            content = await self._blobs.read(key)
+        except NotFound as error:
+            raise Permanent(
+                f"The original of {document.source_path} is not in the blob store. Ingest the source again.",
+                code="ORIGINAL_MISSING",
+            ) from error
+        # The registered media type is a guess from the name; the parser looks at the bytes as well.
+        parsed = await self._parser.parse(content, document.file_name, None)
+        work.progress.advance()
+        drafts = await asyncio.to_thread(self._analysis.chunk, document.document_id, parsed, work.profile)
+        if not drafts:
+            raise ParseFailed(f"{document.source_path} holds no text.", code="PARSE_NO_TEXT")
+        work.progress.advance()
+        return parsed, drafts
+
+    async def _publish(
+        self, work: _Work, parsed: ParsedDocument, revision: Revision, drafts: list[ChunkDraft]
+    ) -> IngestReport:
+        """Publish; once more from a fresh look when another publish of the document came between."""
+        for _ in range(2):
+            diff = diff_revision(work.visible, drafts)
+            await self._embed(work, revision, diff)
+            published = await self._publisher.publish(
+                work.document.workspace, work.space_id, await self._publication(work, parsed, revision, diff)
+            )
+            work.progress.advance()
+            if published.refusal == "STALE":
+                if not await self._look_again(work):
+                    return work.report(IngestOutcome.GONE, None, None)
+                continue
+            return await self._published(work, published, diff)
+        raise Retryable("The document changed while it was being published.", code="PUBLISH_STALE")
+
+    async def _published(self, work: _Work, published: Published, diff: RevisionDiff) -> IngestReport:
+        if published.refusal == "LEASE_LOST":
+            raise LeaseLost("Another worker holds this job now.")
+        if published.refusal is not None:
+            return work.report(IngestOutcome.GONE, None, None)
+        if len(diff.added) > self._embedder.batch_size:
+            workspace = work.document.workspace
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await transaction.documents.discard_staged(workspace, work.document.document_id)
+        return work.report(IngestOutcome.PUBLISHED, published.version, diff)
+
+    async def _look_again(self, work: _Work) -> bool:
+        workspace, document_id = work.document.workspace, work.document.document_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            document = await transaction.documents.get(workspace, document_id)
+            if document is None:
+                return False
+            work.document = document
+            work.visible = await transaction.documents.visible_chunks(workspace, document_id)
+        return True
+
+    async def _embed(self, work: _Work, revision: Revision, diff: RevisionDiff) -> None:
+        """Have a vector for every added chunk. One batch goes straight on to the publish; of more, each is staged as
+        soon as it is paid for.
+        """
+        wanted = [draft for draft in diff.added if draft.chunk_id not in work.vectors]
+        size = self._embedder.batch_size
+        if len(wanted) <= size:
+            await self._embed_batch(work, wanted)
+            return
+        staged = await self._stage(work, revision, wanted)
+        wanted = [draft for draft in wanted if draft.chunk_id not in work.vectors]
+        for start in range(0, len(wanted), size):
+            batch = wanted[start : start + size]
+            await self._embed_batch(work, batch)
+            vectors = {draft.index: work.vectors[draft.chunk_id] for draft in batch if draft.index in staged}
+            await self._keep_vectors(work, revision, vectors, diff)
+
+    async def _embed_batch(self, work: _Work, drafts: list[ChunkDraft]) -> None:
+        if not drafts:
+            return
+        vectors = await embed_texts(self._embedder, [draft.text for draft in drafts])
+        work.vectors.update(zip((draft.chunk_id for draft in drafts), vectors, strict=True))
+        work.embedded += len(drafts)
+        work.progress.advance()
+
+    async def _stage(self, work: _Work, revision: Revision, drafts: list[ChunkDraft]) -> frozenset[int]:
+        """Write the chunks, or find what an earlier attempt wrote: take over its vectors. The indexes staged."""
+        workspace, document_id = work.document.workspace, work.document.document_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if not await transaction.jobs.holds(work.ref, work.lease.fence):
+                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.discard_staged(workspace, document_id, keep=revision.revision_id)
+            await transaction.documents.stage(workspace, document_id, revision, drafts)
+            staged = await transaction.documents.staged(workspace, revision.revision_id) or []
+        known = {chunk.draft.chunk_id: chunk.vector for chunk in staged if chunk.vector is not None}
+        length = 2 * self._embedder.space.dimensions
+        for draft in drafts:
+            vector = known.get(draft.chunk_id)
+            # Vectors of another space that an earlier version of this process staged have another length or id.
+            if vector is not None and len(vector) == length:
+                work.vectors[draft.chunk_id] = vector
+                work.recovered += 1
+        return frozenset(chunk.draft.index for chunk in staged)
+
+    async def _keep_vectors(
+        self, work: _Work, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
+    ) -> None:
+        workspace, document_id = work.document.workspace, work.document.document_id
+        done = len(diff.kept) + len(work.vectors)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if not await transaction.jobs.holds(work.ref, work.lease.fence):
+                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space_id, vectors)
+            await transaction.documents.set_progress(workspace, document_id, done, len(diff.kept) + len(diff.added))
+
+    async def _publication(
+        self, work: _Work, parsed: ParsedDocument, revision: Revision, diff: RevisionDiff
+    ) -> DocumentPublication:
+        document = work.document
+        title = parsed.title or document.title
+        vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
+        added = await asyncio.to_thread(self._analysis.index, document.workspace, title, diff.added, vectors)
+        return DocumentPublication(
+            document_id=document.document_id,
+            revision=revision,
+            content_hash=work.content_hash,
+            added=added,
+            kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in diff.kept),
+            removed=diff.removed,
+            expected=document.revision_id,
+            access_id=document.access_id,
+            job_id=work.lease.job.job_id,
+            fence=work.lease.fence,
+            title=parsed.title,
+            media_type=parsed.media_type,
+        )
+
+    def _tell(self, report: IngestReport) -> None:
+        self._telemetry.count("rag_chunks_total", report.embedded, paid="embedded")
+        self._telemetry.count("rag_chunks_total", report.kept + report.recovered, paid="kept")
+        self._telemetry.event(
+            "rag_document_ingested",
+            document_id=str(report.document_id),
+            outcome=report.outcome.value,
+            version=report.version,
+            embedded=report.embedded,
+            recovered=report.recovered,
+            kept=report.kept,
+            removed=report.removed,
+        )
+
+
+def _document_id(lease: Lease) -> UUID:
+    if lease.job.document_id is None:
+        raise Permanent("An ingest job names no document.", code="JOB_ARGUMENTS_INVALID")
+    return lease.job.document_id
+
+
+def _content_hash(arguments: Mapping[str, str]) -> bytes:
+    try:
+        return bytes.fromhex(arguments[CONTENT_ARGUMENT])
+    except (KeyError, ValueError) as error:
+        raise Permanent("An ingest job names no original.", code="JOB_ARGUMENTS_INVALID") from error

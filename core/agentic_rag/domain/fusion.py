@@ -1,0 +1,88 @@
+"""One ranking out of several arms."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from agentic_rag.domain.answers import FusionMethod, FusionWeights
+from agentic_rag.domain.lexical import BOUND_WEIGHT, COVERAGE_WEIGHT
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ArmScore, Candidate, Retriever
+
+RRF_K = 60
+"""Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet …", SIGIR 2009."""
+
+MODEL_TRUST = 1.0
+"""Of a trained embedding model: the measured formula cos + 0.8·bn + 0.25·cov, a lexical share of 1.05 / 2.05."""
+
+HASHED_TRUST = 0.1
+"""Of the deterministic embedding (a lexical share of 0.91), which sees spellings that the lexical arm mostly sees better.
+
+Hit@10 / MRR@10 on 500 known-item questions over 20,000 chunks: BM25 .934 / .837, dense .794 / .621, fused .938 / .867
+(with 0.2625, a share of 0.8: .936 / .867; with 1: .922 / .832). R@10 against BM25 on six question sets: −1.0 to +0.9
+(with 0.2625 −3.5 to +0.2).
+"""
+
+
+def lexical_share(arms: Mapping[Retriever, Sequence[ArmHit]], dense_trust: float = MODEL_TRUST) -> float:
+    """How much of the text arms' weight is lexical, for one question.
+
+    With both arms 1.05 / (1.05 + `dense_trust`), `dense_trust` in [0, 1]: both scores are absolute, so they tell
+    their own certainty per question (where rare words are not matched, the lexical score is small). When an arm did not run at all
+    (a dependency is missing), the other takes the whole weight.
+    """
+    if not 0.0 <= dense_trust <= 1.0:
+        raise ValueError(f"dense_trust must lie in [0, 1], not {dense_trust}")
+    if Retriever.DENSE not in arms:
+        return 1.0
+    if Retriever.LEXICAL not in arms:
+        return 0.0
+    lexical = BOUND_WEIGHT + COVERAGE_WEIGHT
+    return lexical / (lexical + dense_trust)
+
+
+def arm_weights(
+    arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
+) -> dict[Retriever, float]:
+    """The weight of each arm: `vector` divided between dense and lexical, `graph` for the graph."""
+    share = weights.lexical_share if weights.lexical_share is not None else lexical_share(arms, dense_trust)
+    return {
+        Retriever.DENSE: weights.vector * (1.0 - share),
+        Retriever.LEXICAL: weights.vector * share,
+        Retriever.GRAPH: weights.graph,
+    }
+
+
+def fuse(
+    arms: Mapping[Retriever, Sequence[ArmHit]],
+    weights: FusionWeights,
+    method: FusionMethod = FusionMethod.WEIGHTED,
+    *,
+    dense_trust: float = MODEL_TRUST,
+) -> list[Candidate]:
+    """Candidates of all arms, highest score first, ties by ordinal; the order of the arms does not matter.
+
+    WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), scaled so that the first of every arm has the
+    sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is left
+    out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
+    """
+    shares = arm_weights(arms, weights, dense_trust)
+    gathered: dict[int, list[ArmScore]] = {}
+    for retriever in Retriever:
+        taken: set[int] = set()
+        for rank, hit in enumerate(arms.get(retriever, ()), start=1):
+            if hit.ordinal not in taken:
+                taken.add(hit.ordinal)
+                score = ArmScore(retriever, rank, hit.raw, hit.score, shares[retriever])
+                gathered.setdefault(hit.ordinal, []).append(score)
+    candidates = [
+        Candidate(ordinal, round(sum(_contribution(score, method) for score in scores), SCORE_DIGITS), tuple(scores))
+        for ordinal, scores in gathered.items()
+        if any(score.weight > 0 for score in scores)
+    ]
+    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.ordinal))
+
+
+def _contribution(score: ArmScore, method: FusionMethod) -> float:
+    if method is FusionMethod.RRF:
+        return score.weight * (RRF_K + 1) / (RRF_K + score.rank)
+    return score.weight * score.normalised

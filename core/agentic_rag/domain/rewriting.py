@@ -1,0 +1,41 @@
+"""Turns a question into the text that is searched for: standalone, with aliases, with what earlier parts found."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+
+from agentic_rag.domain.answer_key import folded
+from agentic_rag.domain.answers import SubQuestion, Turn
+from agentic_rag.domain.gate import refers_back
+from agentic_rag.domain.planning import FINDING
+
+NO_ALIASES: Mapping[str, str] = MappingProxyType({})
+MAX_FINDINGS = 3
+
+
+def standalone(question: str, history: Sequence[Turn]) -> str:
+    """The question with the last one of the conversation before it when it points back to something said there."""
+    if not history or not refers_back(question):
+        return question
+    before = folded(history[-1].question).rstrip(" ?.!")
+    return f"{before}: {question}" if before else question
+
+
+def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
+    """The text followed by the other names of what it mentions, in the order of `aliases` (name → other name)."""
+    added = [
+        other
+        for name, other in aliases.items()
+        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) and other.lower() not in text.lower()
+    ]
+    return f"{text} ({'; '.join(added)})" if added else text
+
+
+def filled(part: SubQuestion, findings: Sequence[str]) -> str:
+    """A dependent sub-question with the names that the earlier parts found (at most three)."""
+    names = ", ".join(findings[:MAX_FINDINGS])
+    if FINDING in part.text:
+        return folded(part.text.replace(FINDING, names) if names else part.text.replace(f" of {FINDING}", ""))
+    return f"{part.text.rstrip(' ?')} ({names})?" if names else part.text

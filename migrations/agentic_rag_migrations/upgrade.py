@@ -1,0 +1,114 @@
+"""Brings a database to the newest schema, and says where it stands. Alembic is imported only here."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+
+import asyncpg
+from alembic import command
+from alembic.config import Config
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection
+from sqlalchemy.ext.asyncio import create_async_engine
+from sqlalchemy.pool import NullPool
+
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured
+from agentic_rag_migrations.roles import prepare_database
+
+_LOCK = 0x7261675F6D696772
+"""Advisory lock of migrations ("rag_migr"): one at a time in a database."""
+
+_CURRENT = "SELECT version_num FROM rag_schema_version"
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationStatus:
+    """Where a database stands: `current` is None before the first migration, `pending` is oldest first."""
+
+    current: str | None
+    head: str
+    pending: tuple[str, ...]
+
+
+async def upgrade(database_url: str) -> list[str]:
+    """Apply what is missing, oldest first, and return the revisions applied (empty when up to date).
+
+    Several processes may call it at once: one works, the others wait and find nothing to do.
+    Errors: `Misconfigured` (see `roles.prepare_database`), `DependencyUnavailable`.
+    """
+    async with _connected(database_url) as connection:
+        await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
+        before = await _status(connection)
+        await prepare_database(connection)
+        if not before.pending:
+            return []
+        await _apply(database_url)
+        return list(before.pending)
+
+
+async def status(database_url: str) -> MigrationStatus:
+    """Where the database stands. Errors: `DependencyUnavailable`."""
+    async with _connected(database_url) as connection:
+        return await _status(connection)
+
+
+def _plain(database_url: str) -> str:
+    """The address as the driver takes it: SQLAlchemy's `postgresql+asyncpg://` is accepted too."""
+    scheme, separator, rest = database_url.partition("://")
+    return f"{scheme.partition('+')[0]}{separator}{rest}"
+
+
+@asynccontextmanager
+async def _connected(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+    try:
+        connection = await asyncpg.connect(_plain(database_url), server_settings={"search_path": "public"})
+    except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:
+        raise DependencyUnavailable(f"Postgres does not answer: {error}.", dependency="postgres") from error
+    except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
+        raise Misconfigured(f"Postgres refused DATABASE_URL: {error}.", code="DATABASE_LOGIN_REFUSED") from error
+    try:
+        yield connection
+    finally:
+        await connection.close()
+
+
+async def _status(connection: asyncpg.Connection) -> MigrationStatus:
+    scripts = ScriptDirectory.from_config(_configuration())
+    head = scripts.get_current_head()
+    if head is None:
+        raise AgenticRagError("The package holds no migrations.")
+    current = None
+    if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
+        current = await connection.fetchval(_CURRENT)
+    pending = [script.revision for script in scripts.iterate_revisions(head, current or "base")]
+    return MigrationStatus(current, head, tuple(reversed(pending)))
+
+
+def _configuration() -> Config:
+    configuration = Config()
+    configuration.set_main_option("script_location", str(files("agentic_rag_migrations")).replace("%", "%%"))
+    configuration.set_main_option("path_separator", "os")
+    return configuration
+
+
+async def _apply(database_url: str) -> None:
+    """Run the scripts as rag_owner, in one transaction."""
+
+    async def connect() -> asyncpg.Connection:
+        settings = {"role": "rag_owner", "search_path": "public", "application_name": "rag migrate"}
+        return await asyncpg.connect(_plain(database_url), server_settings=settings)
+
+    def run(connection: Connection) -> None:
+        configuration = _configuration()
+        configuration.attributes["connection"] = connection
+        command.upgrade(configuration, "head")
+
+    engine = create_async_engine("postgresql+asyncpg://", poolclass=NullPool, async_creator=connect)
+    try:
+        async with engine.begin() as connection:
+            await connection.run_sync(run)
+    finally:
+        await engine.dispose()
