@@ -316,6 +316,11 @@ def load_settings(
     return settings
 
 
+def child_environment(overrides: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a process that this one starts: our own, with `overrides`."""
+    return {**os.environ, **overrides}
+
+
 def masked(settings: Settings) -> dict[str, str]:
     """Every variable with its effective value, secrets hidden and passwords cut out of URLs."""
     effective: dict[str, str] = {}

@@ -25,6 +25,7 @@ from agentic_rag.domain.errors import IdempotencyConflict, NotFound
 from agentic_rag.domain.gate import HEURISTIC
 from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
+from agentic_rag.domain.storable import storable_text
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
@@ -214,9 +215,7 @@ class AnswerQuestion:
         if answered.corpus_version != begun.context.corpus_version:
             key = answer_key(
                 begun.question,
-                replace(
-                    begun.context, corpus_version=answered.corpus_version, graph_version=answered.graph_version
-                ),
+                replace(begun.context, corpus_version=answered.corpus_version, graph_version=answered.graph_version),
             )
         return CacheFill(begun.question.workspace, key, answer, self._ttl)
 
@@ -243,7 +242,7 @@ class AnswerQuestion:
             workspace=question.workspace,
             run_id=self._ports.ids.new(),
             trace_id=begun.trace_id,
-            question=question.text,
+            question=storable_text(question.text),
             subject=begun.principal.subject,
             created_at=self._ports.clock.now(),
             seconds=self._ports.clock.monotonic() - begun.began,

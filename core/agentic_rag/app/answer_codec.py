@@ -216,7 +216,7 @@ def _debug(row: Row) -> AnswerDebug:
         row[1],
         row[2],
         row[3],
-        tuple([CandidateTrace(UUID(one[0]), UUID(one[1]), *one[2:4], _arms(one[4]), one[5]) for one in row[4]]),
+        tuple([CandidateTrace(UUID(one[0]), UUID(one[1]), one[2], one[3], _arms(one[4]), one[5]) for one in row[4]]),
         tuple([ToolCall(*one) for one in row[5]]),
         None if check is None else SelfCheckReport(check[0], tuple(check[1]), tuple(check[2]), check[3]),
     )

@@ -89,13 +89,15 @@ class Retrieve:
         degraded: tuple[Dependency, ...] = ()
         if query.weights.graph > 0:
             try:
-                arms[Retriever.GRAPH] = await self._graph.hits(snapshot, query.workspace_id, query.text, arms, query.scope)
+                arms[Retriever.GRAPH] = await self._graph.hits(
+                    snapshot, query.workspace_id, query.text, arms, query.scope
+                )
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
                 degraded = (Dependency.GRAPH,)
         began = perf_counter()
-        fused = fuse(arms, query.weights, query.fusion, query.dense_trust)
+        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
         return await _with_texts(snapshot, query, fused, rarity, degraded)
 
@@ -123,9 +125,7 @@ class Retrieve:
                 scan.cancel()
                 await asyncio.wait([scan])
 
-    async def _lexical(
-        self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]
-    ) -> list[ArmHit]:
+    async def _lexical(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> list[ArmHit]:
         if not terms or query.weights.vector == 0:
             return []
         return await snapshot.lexical.search(terms, ARM_LIMIT, query.scope)

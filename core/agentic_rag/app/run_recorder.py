@@ -35,9 +35,7 @@ class CacheFill:
 class RunRecorder:
     """One background task. Nothing it does may fail a request."""
 
-    def __init__(
-        self, runs: RunStore, cache: AnswerCache, telemetry: Telemetry, *, capacity: int = CAPACITY
-    ) -> None:
+    def __init__(self, runs: RunStore, cache: AnswerCache, telemetry: Telemetry, *, capacity: int = CAPACITY) -> None:
         self._runs = runs
         self._cache = cache
         self._telemetry = telemetry

@@ -9,7 +9,7 @@ from agentic_rag.app.reads import Reads
 from agentic_rag.app.stages.stage import StageStep
 from agentic_rag.domain.answers import StageRecord
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.pipeline import STAGE_SHARE, Stage, Verdict
+from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.telemetry import Telemetry
@@ -60,7 +60,7 @@ class StageRunner:
         if state.budget.left(now) <= 0:
             return StageResult(state, Verdict.OUT_OF_TIME, OUT_OF_TIME)
         try:
-            async with asyncio.timeout(state.budget.share(step.stage, now) if step.stage in STAGE_SHARE else state.budget.left(now)):
+            async with asyncio.timeout(state.budget.share(step.stage, now)):
                 return await step.run(state, reads)
         except TimeoutError:
             return StageResult(state, Verdict.OUT_OF_TIME, OUT_OF_TIME)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.answers import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
@@ -92,7 +93,7 @@ def validate(question: Question) -> None:
     """Refuse a request that cannot be answered as it stands. Errors: `InvalidInput` with codes QUESTION_EMPTY,
     QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE and the path of the argument.
     """
-    if not question.text.strip():
+    if not folded(question.text):
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY", path=("question",))
     if len(question.text) > MAX_QUESTION_CHARACTERS:
         raise InvalidInput(
@@ -133,7 +134,11 @@ def _validate_options(options: AnswerOptions) -> None:
             raise _out_of_range(name, f"at most {MAX_FILTER_VALUES} values", len(values), ("options", "filter", name))
     weights = options.weights
     if weights is not None:
-        for name, share in (("vector", weights.vector), ("graph", weights.graph), ("lexicalShare", weights.lexical_share)):
+        for name, share in (
+            ("vector", weights.vector),
+            ("graph", weights.graph),
+            ("lexicalShare", weights.lexical_share),
+        ):
             _within(name, share, 0.0, 1.0, inside="weights")
         if weights.vector == 0 and weights.graph == 0:
             raise _out_of_range("weights", "at least one weight above 0", 0, ("options", "weights"))

@@ -8,7 +8,20 @@ _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _MONTHS = frozenset(
-    "january february march april may june july august september october november december".split()
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
 )
 SAME_STATEMENT = 0.6
 """Share of common words (Jaccard) from which two sentences are taken to state the same thing."""

@@ -124,7 +124,7 @@ def _keeps_whole(token: str, parts: int) -> bool:
 
 def _split(run: str, stemmed: bool) -> tuple[str, ...]:
     """The terms of one run."""
-    if run.isascii() and _is_plain(run):
+    if len(run) <= _LONGEST_WHOLE and run.isascii() and _is_plain(run):
         return (_word(run, stemmed),)
     return tuple(term for token in _TOKEN.findall(run) for term in _token_terms(token, stemmed))
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from agentic_rag.domain.answer_fit import fit
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, kind_of
+from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, header_span, is_row, kind_of, row_spans
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
@@ -108,7 +108,7 @@ def _most_promising(part: PartQuery, position: int, passages: Sequence[Passage])
 
 def _units_of(read: _Read, part: PartQuery, top: float) -> list[Unit]:
     text = read.passage.chunk.text
-    spans = sentence_spans(text)
+    spans = row_spans(text, sentence_spans(text))
     starts = [start for start, _ in spans]
     masks: dict[int, int] = {}
     for at, bit in read.hits:
@@ -128,8 +128,15 @@ def _units_of(read: _Read, part: PartQuery, top: float) -> list[Unit]:
                 continue
         if kind not in QUOTABLE:
             continue
-        score = _score(text[start:end], mask, read, part) + rank_bonus
-        units.append(Unit(read.position, start, end, kind, mask, read.context, read.mask, round(score, 6)))
+        context = read.context
+        if kind is UnitKind.TABLE_ROW:
+            header = header_span(text, start)
+            if header is None and _is_header(text, end):
+                continue
+            if header is not None:
+                context |= mask_of(lowered(text[header[0] : header[1]]), part.terms)
+        score = _score(text[start:end], mask, context, read.mask, part) + rank_bonus
+        units.append(Unit(read.position, start, end, kind, mask, context, read.mask, round(score, 6)))
     return units
 
 
@@ -146,12 +153,18 @@ def _with_list(text: str, spans: list[tuple[int, int]], masks: dict[int, int], p
     return end, mask
 
 
-def _score(sentence: str, mask: int, read: _Read, part: PartQuery) -> float:
+def _is_header(text: str, end: int) -> bool:
+    """True when a row of cells that has none above it has one below it."""
+    following = text[end : end + 200].lstrip("\n\r ")
+    return is_row(following.split("\n", 1)[0])
+
+
+def _score(sentence: str, mask: int, context: int, passage: int, part: PartQuery) -> float:
     own = weight_of(mask, part.terms)
-    context = weight_of(read.context & ~mask, part.terms)
-    rest = weight_of(read.mask & ~mask & ~read.context, part.terms)
+    above = weight_of(context & ~mask, part.terms)
+    rest = weight_of(passage & ~mask & ~context, part.terms)
     malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
-    return own + CONTEXT_CREDIT * context + PASSAGE_CREDIT * rest + fit(sentence, part.answer_type, part.text) - malus
+    return own + CONTEXT_CREDIT * above + PASSAGE_CREDIT * rest + fit(sentence, part.answer_type, part.text) - malus
 
 
 def starts_midway(sentence: str) -> bool:

@@ -70,7 +70,6 @@ class RunState:
     parts: tuple[PartQuery, ...] = ()
     passages: tuple[Passage, ...] = ()
     candidates: tuple[CandidateTrace, ...] = ()
-    top_scores: tuple[float, ...] = ()
     cut_short: bool = False
     """Some part was not searched because time ran out."""
     tool_calls: tuple[ToolCall, ...] = ()

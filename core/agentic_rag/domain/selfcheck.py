@@ -74,13 +74,14 @@ def write(checked: Checked, passages: Sequence[Passage]) -> Written:
 def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Verified citations that no sentence uses: the nearest evidence of an abstention."""
     return tuple(
-        cite(marker, sentence, passages, span, ())
-        for marker, (sentence, span) in enumerate(checked.passed, start=1)
+        cite(marker, sentence, passages, span, ()) for marker, (sentence, span) in enumerate(checked.passed, start=1)
     )
 
 
-def report(checked: Checked, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[Refusal]) -> SelfCheckReport:
-    """What the check found, for `debug`. Only verified sentences are ever written, so coverage is 1 or, without any, 0."""
+def report(
+    checked: Checked, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[Refusal]
+) -> SelfCheckReport:
+    """What the check found, for `debug`. Only verified sentences are written, so coverage is 1 or, without any, 0."""
     refused = (*earlier, *checked.refused)
     return SelfCheckReport(
         citation_coverage=1.0 if checked.passed else 0.0,
@@ -90,9 +91,7 @@ def report(checked: Checked, unsupported: Sequence[str], *, repaired: bool, earl
     )
 
 
-def _broken_guardrail(
-    sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None
-) -> str | None:
+def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None) -> str | None:
     if not 0 <= sentence.passage < len(passages):
         return "citation_not_retrieved"
     if not matches(sentence, passages, stored):

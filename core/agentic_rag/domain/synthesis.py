@@ -9,7 +9,7 @@ from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, starts_midway
-from agentic_rag.domain.sentence_units import UnitKind, header_of, kind_of, readable
+from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import weight_of
 
@@ -43,12 +43,10 @@ class DraftSentence:
 
 @dataclass(frozen=True, slots=True)
 class PartDraft:
-    """What was found for one part: the sentences, and the terms they, their headings and their passages cover."""
+    """What was found for one part: the sentences, and the units they quote, best first."""
 
     sentences: tuple[DraftSentence, ...]
-    covered: int
-    context: int
-    surrounding: int
+    units: tuple[Unit, ...]
     conflicting: bool
 
 
@@ -62,18 +60,13 @@ def draft_part(
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
     if not units:
-        return PartDraft((), 0, 0, 0, False)
+        return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
     rival = _rival(chosen[0], units, passages, part)
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
-    covered = context = surrounding = 0
-    for unit in chosen:
-        covered |= unit.mask
-        context |= unit.context
-        surrounding |= unit.passage_mask
     sentences = _with_openers(_in_reading_order(chosen), passages, position, excluded)
-    return PartDraft(tuple(sentences), covered, context, surrounding, rival is not None)
+    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
 
 
 def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
@@ -202,7 +195,9 @@ def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
 def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
     quote = _quote(unit, passages)
     header = None
-    if unit.kind is UnitKind.TABLE_ROW and quote.startswith("|"):
-        header = header_of(passages[unit.passage].chunk.text, unit.start)
-    text = readable(quote, unit.kind, header)
+    if unit.kind is UnitKind.TABLE_ROW:
+        text = passages[unit.passage].chunk.text
+        span = header_span(text, unit.start)
+        header = None if span is None else text[span[0] : span[1]].strip()
+    text = readable(quote, header)
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

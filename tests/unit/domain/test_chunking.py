@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -97,7 +98,7 @@ def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
     assert all(covered[i] or character.isspace() for i, character in enumerate(parsed.text))
     assert [draft.index for draft in drafts] == list(range(len(drafts)))
     assert len({draft.chunk_id for draft in drafts}) == len(drafts)
-    for before, after in zip(drafts, drafts[1:], strict=False):
+    for before, after in pairwise(drafts):
         assert before.start < after.start
         assert before.end < after.end
         assert cost(parsed.text[after.start : before.end]) <= profile.overlap
@@ -208,7 +209,7 @@ def test_the_overlap_repeats_whole_sentences() -> None:
 
     drafts = chunk(plain(text), ChunkProfile("p", ChunkUnit.TOKENS, 100, 30))
 
-    repeated = [text[b.start : a.end] for a, b in zip(drafts, drafts[1:], strict=False) if b.start < a.end]
+    repeated = [text[b.start : a.end] for a, b in pairwise(drafts) if b.start < a.end]
     assert len(repeated) > len(drafts) // 2
     assert all(part.endswith(".") and part[0].isupper() for part in repeated)
 

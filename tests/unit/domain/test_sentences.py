@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -21,7 +23,7 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
     spans = sentence_spans(text)
 
     assert [*spans] == sorted(spans)
-    assert all(before[1] <= after[0] for before, after in zip(spans, spans[1:], strict=False))
+    assert all(before[1] <= after[0] for before, after in pairwise(spans))
     assert all(text[start:end] == text[start:end].strip() != "" for start, end in spans)
     assert "".join("".join(text[start:end].split()) for start, end in spans) == "".join(text.split())
 

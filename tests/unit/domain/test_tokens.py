@@ -30,8 +30,8 @@ def test_pieces_are_counted_by_script_and_length(text: str, tokens: int) -> None
 
 def test_english_prose_costs_about_a_token_for_four_characters() -> None:
     text = (
-        "The committee met in the old library to decide how the collection should be kept. After a long debate it chose "
-        "to move the oldest books to a cooler room and to let the rest stay where readers could reach them."
+        "The committee met in the old library to decide how the collection should be kept. After a long debate it "
+        "chose to move the oldest books to a cooler room and to let the rest stay where readers could reach them."
     )
 
     assert 3.5 <= len(text) / estimate_tokens(text) <= 5.0

@@ -9,9 +9,11 @@ import io
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
+from typing import Protocol, cast
 from xml.etree import ElementTree
 
-import mammoth
+import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.html_loader import read_html
 from agentic_rag.adapters.parsing.limits import ParserLimits
@@ -21,9 +23,17 @@ from agentic_rag.domain.storable import storable_text
 
 _MEBIBYTE = 1 << 20
 _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
-"""Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as UTF-16."""
+"""Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as
+UTF-16.
+"""
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+
+
+class _Converted(Protocol):
+    """mammoth's result."""
+
+    value: str
 
 
 def read_docx(content: bytes, limits: ParserLimits) -> Reading:
@@ -35,7 +45,8 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check(archive, limits)
             named = _title(archive)
-        converted = mammoth.convert_to_html(
+        convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
+        converted = convert(
             io.BytesIO(content),
             convert_image=_without_images,
             style_map=_STYLES,
@@ -45,7 +56,7 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError, SyntaxError) as error:
         # expat's and ElementTree's parse errors are SyntaxErrors.
         raise ParseFailed(f"the DOCX is damaged: {error}", code="PARSE_CORRUPT") from error
-    reading = read_html(storable_text(str(converted.value)))
+    reading = read_html(storable_text(converted.value))
     return Reading(
         reading.text,
         reading.blocks,

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from functools import cached_property
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
@@ -61,7 +60,7 @@ WHERE r.rolname = current_user
 SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PostgresSnapshot:
     """Stores are made when first used: a retrieval that needs one arm pays for one."""
 
@@ -72,28 +71,28 @@ class PostgresSnapshot:
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
 
-    @cached_property
+    @property
     def documents(self) -> PostgresDocumentReader:
         """Chunks and revisions."""
         return PostgresDocumentReader(self.connection, self.workspace, self.version)
 
-    @cached_property
+    @property
     def vectors(self) -> PostgresVectorReader:
         """Dense arm."""
         return PostgresVectorReader(self.connection, self.workspace, self.version, self.space)
 
-    @cached_property
+    @property
     def lexical(self) -> PostgresLexicalReader:
         """Lexical arm."""
         return PostgresLexicalReader(self.connection, self.workspace, self.version, self.segment_ids, self.cache)
 
-    @cached_property
+    @property
     def graph(self) -> PostgresGraphReader:
         """Graph arm."""
         return PostgresGraphReader(self.connection, self.workspace, self.version)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class PostgresTransaction:
     """Writes of one organisation."""
 
@@ -101,22 +100,22 @@ class PostgresTransaction:
     org_id: UUID
     codec: AnswerCodec
 
-    @cached_property
+    @property
     def workspaces(self) -> PostgresWorkspaceStore:
         """Workspaces and embedding spaces."""
         return PostgresWorkspaceStore(self.connection, self.org_id)
 
-    @cached_property
+    @property
     def documents(self) -> PostgresDocumentStore:
         """Documents and staged work."""
         return PostgresDocumentStore(self.connection)
 
-    @cached_property
+    @property
     def jobs(self) -> PostgresJobStore:
         """The outbox."""
         return PostgresJobStore(self.connection, self.org_id)
 
-    @cached_property
+    @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
@@ -138,7 +137,7 @@ class PostgresDatabase:
         self._cache = cache or SegmentCache()
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Snapshot]:
+    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
         """Open a read-only snapshot."""
         async with self._pool.transaction(workspace.org_id, BEGIN_SNAPSHOT) as connection:
             row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
@@ -154,7 +153,7 @@ class PostgresDatabase:
             )
 
     @asynccontextmanager
-    async def transaction(self, org_id: UUID) -> AsyncIterator[Transaction]:
+    async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._codec)

@@ -96,7 +96,9 @@ class PostgresDocumentReader:
         spans: list[RevisionSpan | None] = [None] * len(requests)
         for row in rows:
             place = row["page_place"]
-            spans[row["place"] - 1] = RevisionSpan(row["text"], None if place is None else row["page_numbers"][place - 1])
+            spans[row["place"] - 1] = RevisionSpan(
+                row["text"], None if place is None else row["page_numbers"][place - 1]
+            )
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:

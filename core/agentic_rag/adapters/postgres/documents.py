@@ -50,7 +50,9 @@ ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
 
-COUNT = "SELECT status, count(*) AS documents FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 GROUP BY status"
+COUNT = (
+    "SELECT status, count(*) AS documents FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 GROUP BY status"
+)
 
 PATHS = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents

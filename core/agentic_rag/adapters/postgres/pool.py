@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -66,7 +66,7 @@ class PostgresPool:
         self._opening = asyncio.Lock()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncIterator[Connection]:
+    async def connection(self) -> AsyncGenerator[Connection]:
         """A connection in autocommit. Errors: `DependencyUnavailable`, `Misconfigured`."""
         pool = self._pool or await self._opened()
         try:
@@ -79,7 +79,7 @@ class PostgresPool:
             await pool.release(driver)
 
     @asynccontextmanager
-    async def transaction(self, org_id: UUID, begin: str = "BEGIN", settings: str = "") -> AsyncIterator[Connection]:
+    async def transaction(self, org_id: UUID, begin: str = "BEGIN", settings: str = "") -> AsyncGenerator[Connection]:
         """A transaction bound to one organisation: begin and binding are one round trip, the end is another.
 
         `settings` are further `SET LOCAL` statements. Values come as a UUID or from constants, so nothing can be

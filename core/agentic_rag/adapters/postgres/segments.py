@@ -18,8 +18,8 @@ SEGMENT_COLUMNS = """
 """
 
 ADD_SEGMENT = """
-INSERT INTO rag_segments (org_id, workspace_id, segment_id, visible_from, chunk_count, ordinals, lengths, access, visible,
-                          terms, offsets, posting_ordinals, posting_counts)
+INSERT INTO rag_segments (org_id, workspace_id, segment_id, visible_from, chunk_count, ordinals, lengths, access,
+                          visible, terms, offsets, posting_ordinals, posting_counts)
 VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
 

@@ -74,15 +74,15 @@ class PostgresVectorReader:
     def _check(query: NDArray[np.float32], space_id: int, active: RegisteredSpace) -> None:
         if space_id != active.space_id or len(query) != active.space.dimensions:
             raise SpaceMismatch(
-                f"The question was embedded in space {space_id} with {len(query)} dimensions, but the workspace answers "
-                f"in space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or "
-                "embed the corpus anew."
+                f"The question was embedded in space {space_id} with {len(query)} dimensions; the workspace answers in "
+                f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
+                "the corpus anew."
             )
 
 
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-    products = vectors @ query
+    products: NDArray[np.float64] = vectors @ query
     cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
-    return np.round(cosines, SCORE_DIGITS) + 0.0
+    return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0

@@ -20,17 +20,17 @@ INSERT INTO rag_workspaces (org_id, workspace_id, name, kind, external_ref, sett
 VALUES ($1, $2, $3, $4, $5, $6, $7)
 ON CONFLICT DO NOTHING
 RETURNING {_COLUMNS}
-"""
+"""  # noqa: S608 - a constant list of columns
 
 CREATE_DEFAULT_ACCESS = """
 INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES ($1, $2, $3, '{}')
 """
 
-GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"
+GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
 
-BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"
+BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"  # noqa: S608
 
-ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"
+ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"  # noqa: S608
 
 LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
 
@@ -62,9 +62,7 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 def space_from(row: Row) -> RegisteredSpace:
     """A row with the columns of rag_embedding_spaces."""
     precision = Precision(row["precision"])
-    return RegisteredSpace(
-        row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision)
-    )
+    return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
 
 
 class PostgresWorkspaceStore:

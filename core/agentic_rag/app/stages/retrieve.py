@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.app.reads import Reads
-from agentic_rag.app.retrieve import QueryVector, Retrieve, RetrievalQuery, Retrieved, scope_of
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
 from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
 from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.evidence import Passage
@@ -139,7 +139,6 @@ def _collected(state: RunState, done: Sequence[_Searched]) -> StageResult:
         parts=tuple(one.query for one in done),
         passages=kept,
         candidates=candidates,
-        top_scores=tuple(one.found.top_score for one in done),
         degraded=(*state.degraded, *missed),
     )
     outcome = "degraded: " + ", ".join(name.value for name in missed) if missed else "ok"

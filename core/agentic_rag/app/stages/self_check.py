@@ -65,6 +65,4 @@ def _abstained(state: RunState, checked: Checked) -> RunState:
         reason, why = AbstentionReason.NO_EVIDENCE, ALL_REFUSED
     close = quoted_only(checked, state.passages)
     found = report(Checked((), checked.refused), (), repaired=state.repairs > 0, earlier=state.refusals)
-    return replace(
-        state, ending=Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, close)), report=found
-    )
+    return replace(state, ending=Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, close)), report=found)

@@ -31,10 +31,7 @@ class SynthesizeStage:
         drafts = [
             draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
         ]
-        scores = [
-            support_of(part, draft, top)
-            for part, draft, top in zip(state.parts, drafts, state.top_scores, strict=True)
-        ]
+        scores = [support_of(part, draft, state.passages) for part, draft in zip(state.parts, drafts, strict=True)]
         support = assess(scores, state.options.support_threshold)
         if not support.supported:
             close = nearest(state.passages, drafts)
@@ -78,4 +75,3 @@ def _opening(state: RunState) -> RunState | None:
     if first is None or (state.found.chunk.ordinal, first.start) in state.excluded:
         return None
     return replace(state, passages=passages, draft=(first,), shortfall=None, missing=())
-

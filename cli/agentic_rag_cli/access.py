@@ -1,0 +1,44 @@
+"""Where the server is and which token opens it."""
+
+from __future__ import annotations
+
+import secrets
+
+from agentic_rag.domain.errors import Unauthenticated
+from agentic_rag.embedded.state import usable_home, write_private
+from agentic_rag.settings import Settings
+
+TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
+
+
+def server_url(settings: Settings) -> str:
+    """AGENTIC_RAG_URL, else the address this configuration listens on."""
+    if settings.url:
+        return settings.url
+    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - compared, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+
+
+def token_of(settings: Settings) -> str:
+    """AGENTIC_RAG_TOKEN, else the development token of the home. Errors: `Unauthenticated` code TOKEN_MISSING."""
+    if settings.token:
+        return settings.token
+    path = settings.state_home / TOKEN_FILE
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except OSError:
+        raise Unauthenticated(
+            f"There is no token: set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the home that holds {TOKEN_FILE} "
+            f"(looked for {path}).",
+            code="TOKEN_MISSING",
+        ) from None
+
+
+def ensure_token(settings: Settings) -> str:
+    """The token of the home, made when it has none, readable by its owner only. Errors: `EmbeddedServerError`."""
+    path = settings.state_home / TOKEN_FILE
+    with usable_home(settings.state_home):
+        settings.state_home.mkdir(parents=True, exist_ok=True)
+        if not path.is_file():
+            write_private(path, secrets.token_urlsafe(32) + "\n")
+        return path.read_text(encoding="utf-8").strip()

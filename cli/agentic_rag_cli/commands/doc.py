@@ -1,0 +1,93 @@
+"""`rag doc`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag_cli import output
+from agentic_rag_cli.listing import collect, the_document, the_workspace
+from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.session import Session
+from agentic_rag_cli.views import document_json, erasure_json
+from agentic_rag_cli.wiring import in_process
+
+app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
+
+Wanted = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path.")]
+
+
+@app.command("list")
+def list_documents(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    status: Annotated[
+        list[DocumentStatus] | None, typer.Option("--status", help="Only these; may be repeated.", case_sensitive=False)
+    ] = None,
+    limit: LimitOption = 1000,
+    as_json: JsonOption = False,
+) -> None:
+    """List documents with their status, by source path.
+
+    Example: rag doc list --workspace handbook --status FAILED
+    """
+
+    async def work(session: Session) -> list[Document]:
+        chosen = (await the_workspace(session, workspace)).ref
+        return await collect(lambda request: session.documents(chosen, request, status or ()), limit)
+
+    found = in_process(context, work)
+    if as_json:
+        output.result_json([document_json(one) for one in found])
+        return
+    rows = [
+        (one.status.value, one.chunk_count, one.source_path, f"[{one.fault.code}] {one.fault.message}" if one.fault else "")
+        for one in found
+    ]
+    output.result(output.table(("STATUS", "CHUNKS", "DOCUMENT", ""), rows))
+
+
+@app.command("show")
+def show(context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Show one document.
+
+    Example: rag doc show policies/travel.pdf
+    """
+
+    async def work(session: Session) -> Document:
+        return await the_document(session, (await the_workspace(session, workspace)).ref, document)
+
+    shown = document_json(in_process(context, work))
+    if as_json:
+        output.result_json(shown)
+        return
+    error = shown.pop("error")
+    provenance = shown.pop("provenance")
+    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *provenance.items()]))
+    if error:
+        output.result(f"\nfailed [{error['code']}]: {error['message']} ({error['attempts']} attempts)")
+
+
+@app.command("delete")
+def delete(
+    context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Erase a document everywhere: text, chunks, vectors, postings, graph, cached answers, original.
+
+    Example: rag doc delete policies/travel-2019.pdf
+    """
+
+    async def work(session: Session) -> dict[str, object]:
+        found = await the_document(session, (await the_workspace(session, workspace)).ref, document)
+        erasure = await session.delete_document(found.workspace, found.document_id)
+        return {"sourcePath": found.source_path, **(erasure_json(erasure) if erasure else {"removed": {}})}
+
+    erased = in_process(context, work)
+    if as_json:
+        output.result_json(erased)
+    else:
+        removed = erased["removed"]
+        counts = [f"{count} {name.replace('_', ' ')}" for name, count in removed.items() if count] if isinstance(removed, dict) else []
+        output.result(f"deleted {erased['sourcePath']}: {', '.join(counts) or 'nothing was published'}")

@@ -1,0 +1,74 @@
+"""`rag job`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag_cli import output
+from agentic_rag_cli.listing import collect, needed_id, the_workspace
+from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.session import Session
+from agentic_rag_cli.views import job_json
+from agentic_rag_cli.wiring import in_process
+
+app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_jobs(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    state: Annotated[
+        list[JobState] | None, typer.Option("--state", help="Only these; may be repeated.", case_sensitive=False)
+    ] = None,
+    limit: LimitOption = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List jobs, newest first; state DEAD means a dead letter.
+
+    Example: rag job list --state DEAD
+    """
+
+    async def work(session: Session) -> list[Job]:
+        chosen = (await the_workspace(session, workspace)).ref
+        return await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
+
+    found = in_process(context, work)
+    if as_json:
+        output.result_json([job_json(one) for one in found])
+        return
+    rows = [(one.job_id, one.kind.value, one.state.value, one.attempts, one.error_code or "", one.key) for one in found]
+    output.result(output.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "KEY"), rows))
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one job with its arguments and its last error.
+
+    Example: rag job show 0198c0de-0000-7000-8000-000000000002
+    """
+    job_id = needed_id(job)
+
+    async def work(session: Session) -> Job:
+        found = await session.job((await the_workspace(session, workspace)).ref, job_id)
+        if found is None:
+            raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
+        return found
+
+    shown = job_json(in_process(context, work))
+    if as_json:
+        output.result_json(shown)
+        return
+    error, arguments = shown.pop("error"), shown.pop("arguments")
+    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *arguments.items()]))
+    if error:
+        output.result(f"\nlast error [{error['code']}]: {error['message']}")

@@ -1,0 +1,69 @@
+"""`rag run`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentic_rag.domain.answers import Run
+from agentic_rag.domain.errors import NotFound
+from agentic_rag_cli import output
+from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
+from agentic_rag_cli.listing import collect, needed_id, the_workspace
+from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.session import Session
+from agentic_rag_cli.views import run_details_json, run_row_json
+from agentic_rag_cli.wiring import in_process
+
+app = typer.Typer(help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_runs(
+    context: typer.Context, workspace: WorkspaceOption = None, limit: LimitOption = 20, as_json: JsonOption = False
+) -> None:
+    """List runs, newest first.
+
+    Example: rag run list --limit 5
+    """
+
+    async def work(session: Session) -> list[Run]:
+        chosen = (await the_workspace(session, workspace)).ref
+        return await collect(lambda request: session.runs(chosen, request), limit)
+
+    found = [run_row_json(one) for one in in_process(context, work)]
+    if as_json:
+        output.result_json(found)
+        return
+    rows = [(one["id"], one["outcome"], one["cache"], f"{1000 * one['seconds']:.0f}", one["question"]) for one in found]
+    output.result(output.table(("ID", "OUTCOME", "CACHE", "MS", "QUESTION"), rows))
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a run: the answer with its citations, then what each stage did and how long it took.
+
+    Example: rag run show 0198c0de-0000-7000-8000-000000000001
+    """
+    run_id = needed_id(run)
+
+    async def work(session: Session) -> Run:
+        found = await session.run((await the_workspace(session, workspace)).ref, run_id)
+        if found is None:
+            raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
+        return found
+
+    found = in_process(context, work)
+    shown = shown_run(found, {})
+    if as_json:
+        output.result_json({**answer_json(shown), **run_details_json(found)})
+        return
+    output.result(f"Q: {shown.question}\n\n{answer_text(shown)}\n")
+    rows = [(one.stage, f"{1000 * one.seconds:.2f}", one.outcome) for one in found.stages]
+    output.result(output.table(("STAGE", "MS", "OUTCOME"), rows))

@@ -1,0 +1,45 @@
+"""`rag workspace`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentic_rag_cli import output
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.views import workspace_json
+from agentic_rag_cli.wiring import in_process
+
+app = typer.Typer(help="Workspaces: each one a corpus.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the workspaces.
+
+    Example: rag workspace list
+    """
+    found = in_process(context, lambda session: session.workspaces())
+    if as_json:
+        output.result_json([workspace_json(one) for one in found])
+    else:
+        rows = [(one.name, one.kind.value, one.corpus_version, one.ref.workspace_id) for one in found]
+        output.result(output.table(("NAME", "KIND", "VERSION", "ID"), rows))
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name that no other workspace has.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Make an empty workspace (`rag ingest` makes one too).
+
+    Example: rag workspace create handbook
+    """
+    made = in_process(context, lambda session: session.create_workspace(name))
+    if as_json:
+        output.result_json(workspace_json(made))
+    else:
+        output.result(f"created {made.name} ({made.ref.workspace_id})")

@@ -1,0 +1,46 @@
+"""The one table from what went wrong to an exit code and a line on standard error."""
+
+from __future__ import annotations
+
+import enum
+
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, FeatureDisabled, InvalidInput, Misconfigured
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.settings import SettingsInvalid
+
+
+class ExitCode(enum.IntEnum):
+    """What scripts may rely on; docs/cli.md holds the same table."""
+
+    OK = 0
+    FAILED = 1
+    USAGE = 2
+    PARTIAL = 3
+    UNAVAILABLE = 4
+    THRESHOLD = 5
+    INTERRUPTED = 130
+
+
+PRODUCT_ERRORS = (AgenticRagError, EmbeddedServerError)
+"""Everything that is shown as `error [CODE]: message`, never as a traceback."""
+
+_EXIT_CODES: tuple[tuple[type[Exception], ExitCode], ...] = (
+    (InvalidInput, ExitCode.USAGE),
+    (SettingsInvalid, ExitCode.USAGE),
+    (Misconfigured, ExitCode.UNAVAILABLE),
+    (DependencyUnavailable, ExitCode.UNAVAILABLE),
+    (EmbeddedServerError, ExitCode.UNAVAILABLE),
+    (FeatureDisabled, ExitCode.UNAVAILABLE),
+    (AgenticRagError, ExitCode.FAILED),
+)
+"""The first match counts: the particular before the general."""
+
+
+def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
+    """The exit code of a command that ended with this error."""
+    return next(code for kind, code in _EXIT_CODES if isinstance(error, kind))
+
+
+def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
+    """How an error is told: its stable code, then what a person can do."""
+    return f"error [{error.code}]: {error.message}"

@@ -1,0 +1,213 @@
+"""Talks to a server's GraphQL API with the token of the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType, TracebackType
+from typing import Any, Self
+
+import httpx2
+
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    FeatureDisabled,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unauthenticated,
+)
+from agentic_rag_cli.answer_view import ShownAnswer, ShownCitation
+from agentic_rag_cli.choice import choose_workspace
+
+_ERRORS: Mapping[str, type[AgenticRagError]] = {
+    "UNAUTHENTICATED": Unauthenticated,
+    "FORBIDDEN": Forbidden,
+    "NOT_FOUND": NotFound,
+    "WORKSPACE_NOT_FOUND": NotFound,
+    "FEATURE_DISABLED": FeatureDisabled,
+}
+"""Codes of the server that mean a certain kind of error here; every other code of a user error is InvalidInput."""
+
+_CONNECT_SECONDS = 5.0
+_SLACK_SECONDS = 5.0
+"""How much longer than the server's own time budget the client waits."""
+
+_WORKSPACES = "query { workspaces { id name } }"
+
+_DOCUMENTS = """
+query Documents($workspaceId: ID!, $after: String) {
+  documents(workspaceId: $workspaceId, first: 100, after: $after) {
+    nodes { id sourcePath }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+
+_CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
+
+_ASK = f"""
+mutation Ask($input: RagAnswerInput!) {{
+  ragAnswer(input: $input) {{
+    answer
+    outcome
+    abstention {{ reason explanation nearest {{ {_CITATION} }} }}
+    degraded
+    citations {{ {_CITATION} }}
+    run {{ id cache seconds versions {{ corpusVersion }} }}
+    debug {{
+      candidates {{ sourceId }}
+      selfCheck {{ citationCoverage }}
+      timings {{ stage seconds }}
+    }}
+    userErrors {{ code message path }}
+  }}
+}}
+"""  # noqa: S608 - GraphQL, and nothing of it comes from outside
+
+
+class GraphQLClient:
+    """One connection pool to one server. Use as `async with`.
+
+    Errors of every call: `DependencyUnavailable` codes SERVER_UNREACHABLE, SERVER_TIMEOUT and SERVER_FAULT,
+    `Unauthenticated`, and whatever the server's own codes stand for.
+    """
+
+    def __init__(
+        self, base_url: str, token: str, timeout_ms: int, transport: httpx2.AsyncBaseTransport | None = None
+    ) -> None:
+        self.base_url = base_url.rstrip("/")
+        self._http = httpx2.AsyncClient(
+            base_url=self.base_url,
+            headers={"Authorization": f"Bearer {token}", "Accept": "application/graphql-response+json"},
+            timeout=httpx2.Timeout(timeout_ms / 1000 + _SLACK_SECONDS, connect=_CONNECT_SECONDS),
+            transport=transport,
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def execute(self, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
+        """The `data` of a request that succeeded."""
+        try:
+            response = await self._http.post("/graphql", json={"query": query, "variables": dict(variables or {})})
+        except httpx2.TimeoutException as error:
+            raise DependencyUnavailable(
+                f"{self.base_url} did not answer in time.", dependency="server", code="SERVER_TIMEOUT"
+            ) from error
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            raise DependencyUnavailable(
+                f"No server answers at {self.base_url} ({error}). Start one with `rag up`, or give its address with "
+                "--url.",
+                dependency="server",
+                code="SERVER_UNREACHABLE",
+            ) from error
+        return self._data(response)
+
+    async def workspace_id(self, name: str | None) -> str:
+        """The public id of a workspace. Errors: see `choose_workspace`."""
+        known = (await self.execute(_WORKSPACES))["workspaces"]
+        return choose_workspace({one["name"]: one["id"] for one in known}, name)
+
+    async def source_paths(self, workspace_id: str) -> dict[str, str]:
+        """Source path by public id of every document of a workspace."""
+        paths: dict[str, str] = {}
+        after: str | None = None
+        while True:
+            page = (await self.execute(_DOCUMENTS, {"workspaceId": workspace_id, "after": after}))["documents"]
+            paths.update({one["id"]: one["sourcePath"] for one in page["nodes"]})
+            if not page["pageInfo"]["hasNextPage"]:
+                return paths
+            after = page["pageInfo"]["endCursor"]
+
+    async def ask(
+        self, question: str, workspace_id: str, paths: Mapping[str, str] = MappingProxyType({}), *, fresh: bool = False
+    ) -> ShownAnswer:
+        """Ask through `ragAnswer`; `paths` names the documents behind the candidates, `fresh` bypasses the cache.
+
+        Errors: also those of `userErrors`, with the server's code.
+        """
+        given: dict[str, Any] = {"question": question, "workspaceId": workspace_id}
+        if fresh:
+            given["options"] = {"cache": "BYPASS"}
+        payload = (await self.execute(_ASK, {"input": given}))["ragAnswer"]
+        if payload["userErrors"]:
+            first = payload["userErrors"][0]
+            raise _user_error(first["code"], first["message"])
+        return _shown(question, payload, paths)
+
+    def _data(self, response: httpx2.Response) -> dict[str, Any]:
+        try:
+            body = response.json()
+        except ValueError:
+            body = None
+        errors = body.get("errors") if isinstance(body, dict) else None
+        if errors:
+            extensions = errors[0].get("extensions") or {}
+            raise _server_error(str(extensions.get("code", "SERVER_FAULT")), str(errors[0].get("message", "")))
+        if response.status_code == httpx2.codes.UNAUTHORIZED:
+            raise Unauthenticated(
+                f"{self.base_url} did not accept the token: set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
+            )
+        if response.is_success and isinstance(body, dict) and isinstance(body.get("data"), dict):
+            return body["data"]
+        raise DependencyUnavailable(
+            f"{self.base_url}/graphql answered {response.status_code} and not as GraphQL does: is this an agentic-rag "
+            "server?",
+            dependency="server",
+            code="SERVER_FAULT",
+        )
+
+
+def _user_error(code: str, message: str) -> AgenticRagError:
+    return _ERRORS.get(code, InvalidInput)(message, code=code)
+
+
+def _server_error(code: str, message: str) -> AgenticRagError:
+    return _ERRORS.get(code, AgenticRagError)(message, code=code)
+
+
+def _shown(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) -> ShownAnswer:
+    abstention = payload["abstention"]
+    debug = payload["debug"]
+    check = debug["selfCheck"]
+    return ShownAnswer(
+        question=question,
+        answer=payload["answer"],
+        outcome=payload["outcome"],
+        abstention_reason=abstention["reason"] if abstention else None,
+        abstention_explanation=abstention["explanation"] if abstention else None,
+        nearest=tuple(_citation(one) for one in abstention["nearest"]) if abstention else (),
+        citations=tuple(_citation(one) for one in payload["citations"]),
+        degraded=tuple(payload["degraded"]),
+        run_id=payload["run"]["id"],
+        corpus_version=payload["run"]["versions"]["corpusVersion"],
+        cache=payload["run"]["cache"],
+        seconds=payload["run"]["seconds"],
+        stage_seconds={one["stage"]: one["seconds"] for one in debug["timings"]},
+        retrieved=tuple(
+            dict.fromkeys(paths[one["sourceId"]] for one in debug["candidates"] if one["sourceId"] in paths)
+        ),
+        citation_coverage=check["citationCoverage"] if check else 0.0,
+    )
+
+
+def _citation(found: Mapping[str, Any]) -> ShownCitation:
+    return ShownCitation(
+        marker=found["marker"],
+        source_path=found["sourcePath"],
+        title=found["title"],
+        page=found["page"],
+        line_start=found["lineStart"],
+        line_end=found["lineEnd"],
+        snippet=found["snippet"],
+        score=found["score"],
+        verified=found["verified"],
+        document_id=found["sourceId"],
+    )

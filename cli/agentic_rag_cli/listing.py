@@ -1,0 +1,64 @@
+"""Reading lists to their end or a limit, and finding one thing by what a person typed."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
+from uuid import UUID
+
+from agentic_rag.domain.documents import Document
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag_cli.choice import choose_workspace
+from agentic_rag_cli.session import Session
+
+T = TypeVar("T")
+
+
+async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int | None = None) -> list[T]:
+    """Pages one after the other, at most `limit` items."""
+    items: list[T] = []
+    after: str | None = None
+    while limit is None or len(items) < limit:
+        wanted = MAX_PAGE if limit is None else min(MAX_PAGE, limit - len(items))
+        page = await fetch(PageRequest(wanted, after))
+        items.extend(page.items)
+        if not page.has_next:
+            break
+        after = page.cursors[-1]
+    return items
+
+
+async def the_workspace(session: Session, name: str | None) -> Workspace:
+    """The workspace of that name, or the only one. Errors: see `choose_workspace`."""
+    return choose_workspace({one.name: one for one in await session.workspaces()}, name)
+
+
+async def the_document(session: Session, workspace: WorkspaceRef, wanted: str) -> Document:
+    """A document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
+    document_id = uuid_of(wanted)
+    if document_id is not None:
+        found = await session.document(workspace, document_id)
+    else:
+        every = await collect(lambda request: session.documents(workspace, request))
+        found = next((one for one in every if one.source_path == wanted), None)
+    if found is None:
+        raise NotFound(f"There is no document {wanted!r}; `rag doc list` shows them.", code="DOCUMENT_NOT_FOUND")
+    return found
+
+
+def needed_id(text: str) -> UUID:
+    """The id in what was typed. Errors: `InvalidInput` code INVALID_ID."""
+    found = uuid_of(text)
+    if found is None:
+        raise InvalidInput(f"{text!r} is no id: copy one from the list.", code="INVALID_ID")
+    return found
+
+
+def uuid_of(text: str) -> UUID | None:
+    """The UUID that a text is, as this command prints it; None for anything else."""
+    try:
+        return UUID(text)
+    except ValueError:
+        return None

@@ -1,0 +1,91 @@
+"""The command `rag`: its commands, and the one place where a product error becomes an exit code."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+from typer.core import TyperGroup
+
+from agentic_rag import __version__
+from agentic_rag_cli import output
+from agentic_rag_cli.commands import (
+    ask,
+    config,
+    demo,
+    doc,
+    doctor,
+    evaluate,
+    ingest,
+    job,
+    migrate,
+    run,
+    serve,
+    up,
+    worker,
+    workspace,
+)
+from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for
+
+
+class ProductGroup(TyperGroup):
+    """Tells product errors in one line and ends with their exit code; anything else is a bug and shows as one."""
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the chosen command."""
+        try:
+            return super().invoke(ctx)
+        except PRODUCT_ERRORS as error:
+            output.note(error_line(error))
+            raise typer.Exit(exit_code_for(error)) from error
+        except KeyboardInterrupt as interrupt:
+            output.note("interrupted")
+            raise typer.Exit(ExitCode.INTERRUPTED) from interrupt
+
+
+app = typer.Typer(
+    name="rag",
+    cls=ProductGroup,
+    help="Answers questions over your documents and proves every sentence with a verified citation.",
+    epilog="First steps: `rag demo`, or `rag up` in one terminal and `rag ingest`, `rag ask` in another.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_show_locals=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        output.result(f"agentic-rag {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
+    """Answers questions over your documents and proves every sentence with a verified citation."""
+
+
+app.command("up")(up.up)
+app.command("demo")(demo.demo)
+app.command("ingest")(ingest.ingest)
+app.command("ask")(ask.ask)
+app.add_typer(workspace.app, name="workspace")
+app.add_typer(doc.app, name="doc")
+app.add_typer(run.app, name="run")
+app.add_typer(job.app, name="job")
+app.command("eval")(evaluate.evaluate_dataset)
+app.command("doctor")(doctor.doctor)
+app.add_typer(config.app, name="config")
+app.add_typer(migrate.app, name="migrate")
+app.command("serve")(serve.serve)
+app.command("worker")(worker.worker)
+
+
+def main() -> None:
+    """Entry point of the console script."""
+    app()

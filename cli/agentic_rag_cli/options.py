@@ -1,0 +1,25 @@
+"""Options that several commands share, so that they read the same everywhere."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON document instead of text.")]
+
+WorkspaceOption = Annotated[
+    str | None,
+    typer.Option("--workspace", "-w", help="Name of the workspace; may be left out when there is only one."),
+]
+
+UrlOption = Annotated[
+    str | None,
+    typer.Option("--url", help="Ask this server through GraphQL, e.g. http://127.0.0.1:8080 (AGENTIC_RAG_URL)."),
+]
+
+LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
+
+WithParentOption = Annotated[
+    bool, typer.Option("--with-parent", hidden=True, help="Stop when standard input closes (used by `rag up`).")
+]

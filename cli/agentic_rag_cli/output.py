@@ -1,0 +1,59 @@
+"""Results go to standard output, everything else to standard error; a progress bar only where a person watches."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+_BAR_WIDTH = 28
+_REDRAW_SECONDS = 0.05
+
+
+def result(text: str) -> None:
+    """Print a part of the command's result."""
+    print(text)
+
+
+def result_json(value: Any) -> None:
+    """Print the result as one JSON document."""
+    print(json.dumps(value, ensure_ascii=False, indent=2))
+
+
+def note(text: str) -> None:
+    """Tell a person what is going on."""
+    print(text, file=sys.stderr, flush=True)
+
+
+def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Rows in aligned columns, the last one ragged."""
+    cells = [[str(header) for header in headers], *[["" if cell is None else str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
+    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+
+
+class Progress:
+    """One line on standard error, redrawn in place; silent when that is no terminal."""
+
+    def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:
+        self._label = label
+        self._clock = clock
+        self._shown = sys.stderr.isatty()
+        self._drawn_at = float("-inf")
+
+    def update(self, done: int, total: int, remark: str = "") -> None:
+        """Show `done` of `total`."""
+        now = self._clock()
+        if not self._shown or (done < total and now - self._drawn_at < _REDRAW_SECONDS):
+            return
+        self._drawn_at = now
+        filled = _BAR_WIDTH * done // total if total else _BAR_WIDTH
+        bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
+        print(f"\r\033[K{self._label} {bar} {done}/{total} {remark[:40]}", end="", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Leave the terminal's line empty for what follows."""
+        if self._shown:
+            print("\r\033[K", end="", file=sys.stderr, flush=True)

@@ -1,0 +1,153 @@
+"""Child processes in one terminal: their output line by line under a name, and an orderly end of all."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import suppress
+from types import TracebackType
+from typing import Self
+
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.settings import child_environment
+
+TAIL_LINES = 30
+"""How much of a child's log is shown when it dies."""
+
+_PIECE = 64 * 1024
+
+
+class ChildDied(DependencyUnavailable):
+    """A process that everything depends on ended by itself; the message holds the tail of its log."""
+
+    code = "CHILD_DIED"
+
+
+class Child:
+    """A running `rag` process and the last lines it wrote."""
+
+    def __init__(self, name: str, process: asyncio.subprocess.Process, emit: Callable[[str, str], None]) -> None:
+        self.name = name
+        self.tail: deque[str] = deque(maxlen=TAIL_LINES)
+        self._process = process
+        self._emit = emit
+        self._reading = asyncio.create_task(self._read())
+
+    @property
+    def pid(self) -> int:
+        """Process id."""
+        return self._process.pid
+
+    async def ended(self) -> int:
+        """Wait for the process and the last of its output; its exit code."""
+        code = await self._process.wait()
+        await self._reading
+        return code
+
+    async def stop(self, grace_seconds: float) -> None:
+        """SIGTERM, then SIGKILL for a process that takes longer than it was given."""
+        if self._process.returncode is None:
+            self._process.terminate()
+            try:
+                await asyncio.wait_for(self._process.wait(), grace_seconds)
+            except TimeoutError:
+                self._process.kill()
+        await self.ended()
+
+    async def _read(self) -> None:
+        assert self._process.stdout is not None  # noqa: S101 - we asked for the pipe
+        async for line in _lines(self._process.stdout):
+            self.tail.append(line)
+            self._emit(self.name, line)
+
+
+class Children:
+    """`rag` processes that live as long as the block, each stopped in reverse order of its start.
+
+    A child watches its standard input, a pipe of ours: when we die in whatever way, it stops too.
+    """
+
+    def __init__(self, emit: Callable[[str, str], None], grace_seconds: float) -> None:
+        self._emit = emit
+        self._grace_seconds = grace_seconds
+        self._children: list[Child] = []
+
+    async def start(self, name: str, arguments: Sequence[str], variables: Mapping[str, str]) -> Child:
+        """Start `rag ARGUMENTS --with-parent`; its environment is ours with `variables`."""
+        process = await asyncio.create_subprocess_exec(
+            sys.executable,
+            *("-m", "agentic_rag_cli", *arguments, "--with-parent"),
+            stdin=asyncio.subprocess.PIPE,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            env=child_environment({"PYTHONUNBUFFERED": "1", **variables}),
+            start_new_session=True,  # Ctrl-C is for us alone; we then stop the children in order.
+        )
+        child = Child(name, process, self._emit)
+        self._children.append(child)
+        return child
+
+    async def first_death(self) -> ChildDied:
+        """Wait until some child ends, and say so with the tail of its log."""
+        waits = {asyncio.create_task(child.ended()): child for child in self._children}
+        try:
+            done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for wait in waits:
+                wait.cancel()
+        first = next(wait for wait in waits if wait in done)
+        return _death(waits[first], first.result())
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+        for child in reversed(self._children):
+            await child.stop(self._grace_seconds)
+
+
+def _death(child: Child, code: int) -> ChildDied:
+    how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
+    tail = "\n".join(f"  {line}" for line in child.tail) or "  (it wrote nothing)"
+    return ChildDied(f"The {child.name} {how}. Its last lines:\n{tail}", dependency=child.name)
+
+
+async def _lines(stream: asyncio.StreamReader) -> AsyncIterator[str]:
+    """Decoded lines of any length, the last one also without its newline."""
+    rest = b""
+    while piece := await stream.read(_PIECE):
+        *whole, rest = (rest + piece).split(b"\n")
+        for line in whole:
+            yield line.decode("utf-8", "replace").rstrip("\r")
+    if rest:
+        yield rest.decode("utf-8", "replace")
+
+
+def stop_with_parent() -> None:
+    """Send ourselves SIGTERM when standard input closes: the process that started us is gone."""
+
+    def watch() -> None:
+        with suppress(OSError):
+            while os.read(0, 1024):
+                pass
+        os.kill(os.getpid(), signal.SIGTERM)
+
+    threading.Thread(target=watch, name="parent-watch", daemon=True).start()
+
+
+async def until_signalled() -> None:
+    """Return at the first SIGINT or SIGTERM."""
+    loop = asyncio.get_running_loop()
+    signalled = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, signalled.set)
+    try:
+        await signalled.wait()
+    finally:
+        for number in (signal.SIGINT, signal.SIGTERM):
+            loop.remove_signal_handler(number)

@@ -1,0 +1,58 @@
+"""Postgres and Redis for a command: those of DATABASE_URL and REDIS_URL, else embedded ones."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+
+from agentic_rag.embedded.postgres import EmbeddedPostgres
+from agentic_rag.embedded.redis import EmbeddedRedis
+from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.settings import Settings
+
+
+@contextmanager
+def reachable(settings: Settings) -> Iterator[Settings]:
+    """Settings whose DATABASE_URL and REDIS_URL name running servers while the block lasts.
+
+    An embedded server that runs already (`rag up`) is used; otherwise it is started, its schema brought up to date,
+    and stopped at the end. Servers named by the settings are never migrated here. Errors: `EmbeddedServerError`,
+    those of the migrations.
+    """
+    with ExitStack() as running:
+        if not settings.database_url and not settings.redis_url:
+            stack = running.enter_context(EmbeddedStack(settings.state_home))
+            ready = replace(settings, database_url=stack.database_url, redis_url=stack.redis_url)
+            owned = stack.postgres.owned
+        elif not settings.database_url:
+            postgres = EmbeddedPostgres(settings.state_home)
+            running.enter_context(postgres)
+            ready, owned = replace(settings, database_url=postgres.url), postgres.owned
+        elif not settings.redis_url:
+            redis = EmbeddedRedis(settings.state_home)
+            running.enter_context(redis)
+            ready, owned = replace(settings, redis_url=redis.url), False
+        else:
+            ready, owned = settings, False
+        if owned:
+            asyncio.run(migrate(ready))
+        yield ready
+
+
+async def migrate(settings: Settings) -> list[str]:
+    """Bring the database to the newest schema; the revisions applied."""
+    from agentic_rag_migrations.upgrade import upgrade
+
+    return await upgrade(settings.owner_database_url or settings.database_url)
+
+
+def child_variables(settings: Settings, **more: str) -> Mapping[str, str]:
+    """What a child process must be told so that it uses the same servers and state."""
+    return {
+        "DATABASE_URL": settings.database_url,
+        "REDIS_URL": settings.redis_url,
+        "AGENTIC_RAG_HOME": str(settings.state_home.absolute()),
+        **more,
+    }

@@ -1,0 +1,252 @@
+"""What commands ask of the system in process: the one file that knows the container."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import (
+    DEFAULT_ORG_ID,
+    Principal,
+    Role,
+    Workspace,
+    WorkspaceKind,
+    WorkspaceRef,
+    WorkspaceSettings,
+)
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.job_store import JobBoard
+from agentic_rag.ports.publication import Erasure
+from agentic_rag.ports.run_store import RunStore
+from agentic_rag.settings import Settings
+
+OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
+"""Who the command line is in process: whoever holds the database's password may do everything."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncedFile:
+    """What reconciliation decided about one path: queued, unchanged, deleted or unreadable (then with code)."""
+
+    path: str
+    action: str
+    code: str | None = None
+    message: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class SyncResult:
+    """A source compared with its workspace. Nothing was written when it was a dry run."""
+
+    source_id: str
+    files: tuple[SyncedFile, ...]
+
+
+class Session(Protocol):
+    """The system as the development principal sees it. Errors: those of the ports."""
+
+    async def workspaces(self) -> list[Workspace]:
+        """Every workspace, by name."""
+        ...
+
+    async def create_workspace(self, name: str) -> Workspace:
+        """Errors: `InvalidInput` code WORKSPACE_EXISTS."""
+        ...
+
+    async def documents(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        """Documents by source path."""
+        ...
+
+    async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        ...
+
+    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
+        """The documents that a source brought, by source path."""
+        ...
+
+    async def opening(self, document: Document, characters: int) -> str:
+        """The first characters of the published text; empty when nothing is published."""
+        ...
+
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
+        """Erase a document everywhere; None when there is none."""
+        ...
+
+    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
+        """Queue what is new or changed in a directory, and the deletion of what is gone."""
+        ...
+
+    async def ask(self, question: Question) -> Run:
+        """Answer in this process."""
+        ...
+
+    async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        """Runs, newest first."""
+        ...
+
+    async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """The run, or None."""
+        ...
+
+    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+        """Jobs, newest first."""
+        ...
+
+    async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        ...
+
+    async def worker_running(self) -> bool:
+        """Whether some worker leads the dispatching of jobs."""
+        ...
+
+
+class Answers(Protocol):
+    """The use case behind `ask`."""
+
+    async def ask(self, principal: Principal, question: Question) -> Run: ...
+
+
+class Deletes(Protocol):
+    """The use case behind `doc delete`."""
+
+    async def delete(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None: ...
+
+
+class SyncsSource(Protocol):
+    """The use case behind `ingest`."""
+
+    async def sync(self, workspace: WorkspaceRef, *, dry_run: bool) -> SyncResult: ...
+
+
+class Container(Protocol):
+    """What `bootstrap.build_container` hands out, as far as the command line looks into it."""
+
+    @property
+    def database(self) -> Database: ...
+
+    @property
+    def runs(self) -> RunStore: ...
+
+    @property
+    def answer(self) -> Answers: ...
+
+    @property
+    def delete(self) -> Deletes: ...
+
+    @property
+    def ids(self) -> Ids: ...
+
+    def sync_source(self, directory: Path) -> SyncsSource:
+        """The use case that reconciles a workspace with a directory."""
+        ...
+
+    def job_board(self) -> JobBoard:
+        """A board of our own, to see whether somebody leads."""
+        ...
+
+
+class ContainerSession:
+    """`Session` over the wired container."""
+
+    def __init__(self, container: Container) -> None:
+        self._container = container
+
+    async def workspaces(self) -> list[Workspace]:
+        """Every workspace, by name."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.workspaces.all()
+
+    async def create_workspace(self, name: str) -> Workspace:
+        """Errors: `InvalidInput` code WORKSPACE_EXISTS."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.workspaces.create(
+                self._container.ids.new(), name, WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+
+    async def documents(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        """Documents by source path."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.documents.page(workspace, request, statuses)
+
+    async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.documents.get(workspace, document_id)
+
+    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
+        """The documents that a source brought, by source path."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.documents.paths(workspace, source_id)
+
+    async def opening(self, document: Document, characters: int) -> str:
+        """The first characters of the published text; empty when nothing is published."""
+        if document.revision_id is None:
+            return ""
+        async with self._container.database.snapshot(document.workspace) as snapshot:
+            return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
+
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
+        """Erase a document everywhere; None when there is none."""
+        return await self._container.delete.delete(OPERATOR, workspace, document_id)
+
+    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
+        """Queue what is new or changed in a directory, and the deletion of what is gone."""
+        return await self._container.sync_source(directory).sync(workspace, dry_run=dry_run)
+
+    async def ask(self, question: Question) -> Run:
+        """Answer in this process."""
+        return await self._container.answer.ask(OPERATOR, question)
+
+    async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        """Runs, newest first."""
+        return await self._container.runs.page(workspace, request)
+
+    async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """The run, or None."""
+        return await self._container.runs.get(workspace, run_id)
+
+    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+        """Jobs, newest first."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.jobs.page(workspace, request, states)
+
+    async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.jobs.get(workspace, job_id)
+
+    async def worker_running(self) -> bool:
+        """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""
+        board = self._container.job_board()
+        try:
+            return not await board.lead()
+        finally:
+            await board.aclose()
+
+
+@asynccontextmanager
+async def open_session(settings: Settings) -> AsyncIterator[Session]:
+    """Wire the system in this process; everything is released when the block ends.
+
+    Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
+    """
+    from agentic_rag.bootstrap import build_container
+
+    async with build_container(settings) as container:
+        await container.database.check()
+        yield ContainerSession(container)

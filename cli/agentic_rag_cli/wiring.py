@@ -1,0 +1,56 @@
+"""What commands are given instead of reaching for it: settings, servers, a session. Tests give others."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AbstractContextManager
+from dataclasses import dataclass
+from typing import TypeVar
+
+import typer
+
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.session import Session
+
+T = TypeVar("T")
+
+
+def _servers(settings: Settings) -> AbstractContextManager[Settings]:
+    from agentic_rag_cli.servers import reachable
+
+    return reachable(settings)
+
+
+def _session(settings: Settings) -> AbstractAsyncContextManager[Session]:
+    from agentic_rag_cli.session import open_session
+
+    return open_session(settings)
+
+
+@dataclass(frozen=True, slots=True)
+class Wiring:
+    """Where a command gets its surroundings from."""
+
+    settings: Callable[[], Settings] = load_settings
+    servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
+    """Settings with addresses of servers that run while the block lasts."""
+    session: Callable[[Settings], AbstractAsyncContextManager[Session]] = _session
+
+
+def wiring_of(context: typer.Context) -> Wiring:
+    """The wiring a command was started with; the real one unless a test gave another."""
+    given = context.find_root().obj
+    return given if isinstance(given, Wiring) else Wiring()
+
+
+def in_process(context: typer.Context, work: Callable[[Session], Awaitable[T]]) -> T:
+    """Run `work` against the system of the settings, its embedded servers started when nobody runs them."""
+    wiring = wiring_of(context)
+
+    async def with_session(settings: Settings) -> T:
+        async with wiring.session(settings) as session:
+            return await work(session)
+
+    with wiring.servers(wiring.settings()) as settings:
+        return asyncio.run(with_session(settings))

@@ -1,0 +1,1 @@
+"""Spans, metrics and log lines: the adapters behind `ports.telemetry`."""

@@ -1,0 +1,81 @@
+"""Joins tracer, meters and log into the one `Telemetry` of a process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from typing import TextIO
+
+from agentic_rag.adapters.telemetry.logging import build_logger
+from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
+from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, OtlpTracer, Tracer, carrier_of
+from agentic_rag.ports.telemetry import Span
+
+
+@dataclass(frozen=True, slots=True)
+class TelemetryOptions:
+    """What an operator decides. `otlp_endpoint` is a collector's base URL; None: spans stay in the process."""
+
+    service_name: str = "agentic-rag"
+    service_version: str = ""
+    log_level: str = "info"
+    otlp_endpoint: str | None = None
+
+
+class ProcessTelemetry:
+    """Implements `ports.telemetry.Telemetry`."""
+
+    def __init__(self, options: TelemetryOptions, stream: TextIO | None = None) -> None:
+        self._tracer: Tracer = (
+            OtlpTracer(options.otlp_endpoint, options.service_name, options.service_version)
+            if options.otlp_endpoint
+            else LightTracer()
+        )
+        self._meters = PrometheusMeters()
+        self._log = build_logger(self._trace_id, options.log_level, stream)
+
+    def span(
+        self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
+    ) -> AbstractContextManager[Span]:
+        """Open a span; `carrier` continues a trace from elsewhere."""
+        return self._tracer.span(name, attributes, carrier)
+
+    def carrier(self) -> Mapping[str, str]:
+        """The current trace context as headers; empty outside any span."""
+        return carrier_of(self._tracer.current())
+
+    def count(self, metric: str, amount: float = 1.0, **labels: str) -> None:
+        """Add to a counter. Errors: `UnknownMetric`."""
+        self._meters.count(metric, amount, labels)
+
+    def observe(self, metric: str, value: float, **labels: str) -> None:
+        """Record into a histogram. Errors: `UnknownMetric`."""
+        self._meters.observe(metric, value, labels)
+
+    def gauge(self, metric: str, value: float, **labels: str) -> None:
+        """Set a gauge. Errors: `UnknownMetric`."""
+        self._meters.gauge(metric, value, labels)
+
+    def event(self, name: str, **fields: str | int | float | bool | None) -> None:
+        """Write a log line; a field `level` of "warning" or "error" raises its level."""
+        level = fields.pop("level", "info")
+        write = {"warning": self._log.warning, "error": self._log.error}.get(str(level), self._log.info)
+        write(name, **fields)
+
+    def exposition(self) -> tuple[bytes, str]:
+        """The metrics in Prometheus text format and their content type."""
+        return self._meters.exposition()
+
+    def shutdown(self) -> None:
+        """Flush exporters, at most two seconds."""
+        self._tracer.shutdown()
+
+    def _trace_id(self) -> str | None:
+        current = self._tracer.current()
+        return current.trace_id if current else None
+
+
+def build_telemetry(options: TelemetryOptions, stream: TextIO | None = None) -> ProcessTelemetry:
+    """The telemetry of a process; log lines go to `stream` (stderr)."""
+    return ProcessTelemetry(options, stream)

@@ -1,0 +1,73 @@
+"""Every metric of the product in one table: base units, `_total` on counters, no label that names a tenant.
+
+Conventions: Prometheus, "Metric and label naming". docs/observability.md explains each to an operator.
+"""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class MetricKind(enum.Enum):
+    """How values of a metric add up."""
+
+    COUNTER = "counter"
+    HISTOGRAM = "histogram"
+    GAUGE = "gauge"
+
+
+FAST = (0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds; from half a millisecond (a cached answer) to the longest answer deadline."""
+
+JOB = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0, 600.0)
+"""Seconds; from one small file to the largest the parser's time limit lets through."""
+
+AGE = (3600.0, 86_400.0, 604_800.0, 2_592_000.0, 7_776_000.0, 31_536_000.0, 94_608_000.0)
+"""Seconds; one hour, day, week, month, quarter, year, three years."""
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric: its label names, and bucket bounds when it is a histogram."""
+
+    name: str
+    kind: MetricKind
+    description: str
+    labels: tuple[str, ...] = ()
+    buckets: tuple[float, ...] = ()
+
+
+METRICS: tuple[Metric, ...] = (
+    Metric(
+        "rag_http_request_seconds",
+        MetricKind.HISTOGRAM,
+        "Time to answer an HTTP request, by route pattern and status.",
+        ("route", "status"),
+        FAST,
+    ),
+    Metric("rag_stage_seconds", MetricKind.HISTOGRAM, "Time spent in a stage of a run.", ("stage",), FAST),
+    Metric("rag_runs_total", MetricKind.COUNTER, "Runs, by how they ended.", ("outcome",)),
+    Metric("rag_cache_requests_total", MetricKind.COUNTER, "Answer cache look-ups.", ("outcome",)),
+    Metric("rag_retrieval_fusion_seconds", MetricKind.HISTOGRAM, "Time to merge the arms' results.", (), FAST),
+    Metric(
+        "rag_gate_decisions_total",
+        MetricKind.COUNTER,
+        "Gate decisions, by plan and version of the weights.",
+        ("plan_type", "model_version"),
+    ),
+    Metric("rag_runs_unrecorded_total", MetricKind.COUNTER, "Runs answered but not stored.", ("reason",)),
+    Metric(
+        "rag_chunks_total",
+        MetricKind.COUNTER,
+        "Chunks published, by whether an embedding was paid for.",
+        ("paid",),
+    ),
+    Metric("rag_document_age_seconds", MetricKind.HISTOGRAM, "Age of cited documents.", (), AGE),
+    Metric("rag_jobs", MetricKind.GAUGE, "Jobs in the outbox.", ("state", "kind")),
+    Metric("rag_job_seconds", MetricKind.HISTOGRAM, "Time one attempt of a job took.", ("kind",), JOB),
+    Metric("rag_dead_letters_total", MetricKind.COUNTER, "Jobs that gave up.", ("kind",)),
+    Metric("rag_tokens_total", MetricKind.COUNTER, "Tokens sent to and received from models.", ("kind",)),
+    Metric("rag_provider_cost_usd_total", MetricKind.COUNTER, "Money spent on models, in US dollars."),
+    Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "Rows of another tenant that a last check caught."),
+)

@@ -1,0 +1,171 @@
+"""Spans. Without an OTLP endpoint a light tracer only makes ids; with one the OpenTelemetry SDK is imported.
+
+The SDK is imported in `OtlpTracer` alone: with no collector its `shutdown` blocked 6–30 s, and it costs start-up time.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator, Mapping
+from contextlib import AbstractContextManager, contextmanager
+from contextvars import ContextVar, Token
+from types import TracebackType
+from typing import TYPE_CHECKING, Protocol
+
+from agentic_rag.adapters.telemetry.trace_context import TRACEPARENT, TraceContext, read_carrier
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.ports.telemetry import Span
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span as SdkSpan
+
+Attributes = Mapping[str, str | int | float | bool]
+
+EXPORT_TIMEOUT_SECONDS = 2.0
+"""The longest that a missing collector may hold up an export, and with it `shutdown`."""
+
+_current: ContextVar[TraceContext | None] = ContextVar("agentic_rag_trace", default=None)
+
+
+class Tracer(Protocol):
+    """What both tracers do."""
+
+    def span(
+        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
+    ) -> AbstractContextManager[Span]: ...
+
+    def current(self) -> TraceContext | None: ...
+
+    def shutdown(self) -> None: ...
+
+
+def _random_hex(size: int) -> str:
+    return f"{max(1, int.from_bytes(os.urandom(size), 'big')):0{2 * size}x}"
+
+
+class LightSpan:
+    """A span that exists only as ids in the current context; its attributes go nowhere."""
+
+    __slots__ = ("_context", "_token")
+
+    def __init__(self, context: TraceContext) -> None:
+        self._context = context
+        self._token: Token[TraceContext | None] | None = None
+
+    def set(self, name: str, value: str | int | float | bool) -> None:
+        """Accepted and dropped: nobody collects spans."""
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits."""
+        return self._context.trace_id
+
+    def __enter__(self) -> LightSpan:
+        self._token = _current.set(self._context)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._token is not None:
+            _current.reset(self._token)
+
+
+class LightTracer:
+    """Makes W3C ids and passes them on, so that logs, runs and jobs share a trace id with no collector at all."""
+
+    def span(
+        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
+    ) -> AbstractContextManager[LightSpan]:
+        """A child of the carrier's span, else of the current one, else the root of a new trace."""
+        parent = read_carrier(carrier) or _current.get()
+        if parent is None:
+            return LightSpan(TraceContext(_random_hex(16), _random_hex(8)))
+        return LightSpan(TraceContext(parent.trace_id, _random_hex(8), parent.sampled))
+
+    def current(self) -> TraceContext | None:
+        """Where the running code stands in its trace."""
+        return _current.get()
+
+    def shutdown(self) -> None:
+        """Nothing to flush."""
+
+
+class SdkSpanAdapter:
+    """An OpenTelemetry span behind `ports.telemetry.Span`."""
+
+    __slots__ = ("_span",)
+
+    def __init__(self, span: SdkSpan) -> None:
+        self._span = span
+
+    def set(self, name: str, value: str | int | float | bool) -> None:
+        """Attach an attribute."""
+        self._span.set_attribute(name, value)
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits."""
+        return f"{self._span.get_span_context().trace_id:032x}"
+
+
+class OtlpTracer:
+    """Exports spans in batches over OTLP/HTTP. `endpoint` is the collector's base URL, without `/v1/traces`."""
+
+    def __init__(self, endpoint: str, service_name: str, service_version: str) -> None:
+        from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
+        from opentelemetry.sdk.resources import Resource
+        from opentelemetry.sdk.trace import TracerProvider
+        from opentelemetry.sdk.trace.export import BatchSpanProcessor
+
+        exporter = OTLPSpanExporter(endpoint=f"{endpoint.rstrip('/')}/v1/traces", timeout=EXPORT_TIMEOUT_SECONDS)
+        self._processor = BatchSpanProcessor(
+            exporter, export_timeout_millis=EXPORT_TIMEOUT_SECONDS * 1000, schedule_delay_millis=1000
+        )
+        self._provider = TracerProvider(
+            resource=Resource({"service.name": service_name, "service.version": service_version}),
+            shutdown_on_exit=False,
+        )
+        self._provider.add_span_processor(self._processor)
+        self._tracer = self._provider.get_tracer("agentic_rag", service_version)
+
+    @contextmanager
+    def span(
+        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
+    ) -> Generator[Span, None, None]:
+        """A child of the carrier's span, else of the current one. An exception marks the span with the error's code
+        or class, never with its message.
+        """
+        from opentelemetry.trace import Status, StatusCode
+        from opentelemetry.trace.propagation.tracecontext import TraceContextTextMapPropagator
+
+        parent = TraceContextTextMapPropagator().extract(dict(carrier)) if carrier else None
+        with self._tracer.start_as_current_span(
+            name, context=parent, attributes=attributes, record_exception=False, set_status_on_exception=False
+        ) as span:
+            try:
+                yield SdkSpanAdapter(span)
+            except BaseException as error:
+                code = error.code if isinstance(error, AgenticRagError) else type(error).__name__
+                span.set_attribute("error.type", code)
+                span.set_status(Status(StatusCode.ERROR))
+                raise
+
+    def current(self) -> TraceContext | None:
+        """Where the running code stands in its trace."""
+        from opentelemetry.trace import get_current_span
+
+        context = get_current_span().get_span_context()
+        if not context.is_valid:
+            return None
+        return TraceContext(f"{context.trace_id:032x}", f"{context.span_id:016x}", context.trace_flags.sampled)
+
+    def shutdown(self) -> None:
+        """Export what is left, for at most `EXPORT_TIMEOUT_SECONDS`."""
+        self._processor.force_flush(int(EXPORT_TIMEOUT_SECONDS * 1000))
+        self._provider.shutdown()
+
+
+def carrier_of(context: TraceContext | None) -> dict[str, str]:
+    """The context as headers; empty outside any span."""
+    return {TRACEPARENT: context.header()} if context else {}

@@ -1,0 +1,103 @@
+"""Erase a document from every store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.app.originals import original_prefix
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.jobs import JobKind, Lease, NewJob
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.ports.blob_store import BlobStore
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.publication import Erasure
+from agentic_rag.ports.telemetry import Telemetry
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What was removed. `erasure` is None when the database held no such document (any more)."""
+
+    document_id: UUID
+    erasure: Erasure | None
+    cache_entries: int
+    blobs: int
+    unfinished: tuple[str, ...] = ()
+    """Stores that did not answer: a DELETE job empties them as soon as they do."""
+
+
+def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
+    """The job that erases a document."""
+    return NewJob(
+        workspace=workspace,
+        kind=JobKind.DELETE,
+        key=str(document_id),
+        arguments={},
+        trace_carrier=carrier,
+        document_id=document_id,
+    )
+
+
+class DeleteDocument:
+    """Safe to run any number of times; whatever ingestion is under way loses its fence and changes nothing more."""
+
+    def __init__(self, database: Database, cache: AnswerCache, blobs: BlobStore, telemetry: Telemetry) -> None:
+        self._database = database
+        self._cache = cache
+        self._blobs = blobs
+        self._telemetry = telemetry
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase at once. The database decides: what another store could not do now is left to a job.
+
+        Errors: `DependencyUnavailable` (Postgres).
+        """
+        erasure = await self._erase(workspace, document_id, None)
+        unfinished: list[str] = []
+        cache_entries = blobs = 0
+        try:
+            cache_entries = await self._cache.forget(workspace)
+        except DependencyUnavailable as error:
+            unfinished.append(error.dependency)
+        try:
+            blobs = await self._remove_originals(workspace, document_id)
+        except DependencyUnavailable as error:
+            unfinished.append(error.dependency)
+        if unfinished:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished)))
+
+    async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
+        """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
+        workspace = lease.job.workspace
+        erasure = await self._erase(workspace, document_id, lease)
+        cache_entries = await self._cache.forget(workspace)
+        return self._told(
+            Deletion(document_id, erasure, cache_entries, await self._remove_originals(workspace, document_id))
+        )
+
+    async def _erase(self, workspace: WorkspaceRef, document_id: UUID, lease: Lease | None) -> Erasure | None:
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if lease is None:
+                return await transaction.publisher.erase(workspace, document_id)
+            return await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
+
+    async def _remove_originals(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+        keys = await self._blobs.keys(original_prefix(workspace, document_id))
+        return sum([await self._blobs.delete(key) for key in keys])
+
+    def _told(self, deletion: Deletion) -> Deletion:
+        self._telemetry.event(
+            "rag_document_erased",
+            document_id=str(deletion.document_id),
+            version=deletion.erasure.version if deletion.erasure else None,
+            chunks=deletion.erasure.chunks if deletion.erasure else 0,
+            cache_entries=deletion.cache_entries,
+            blobs=deletion.blobs,
+            unfinished=",".join(deletion.unfinished),
+        )
+        return deletion

@@ -1,0 +1,281 @@
+"""Ingest ready-made chunks: no original, no parsing, no job per document."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
+from agentic_rag.app.publishing import COMPACT_KEY
+from agentic_rag.domain.chunking import chunks_from_prepared
+from agentic_rag.domain.documents import (
+    ChunkDraft,
+    Document,
+    DocumentStatus,
+    Revision,
+    document_id_for,
+    revision_id_for,
+)
+from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
+from agentic_rag.domain.jobs import JobKind, NewJob
+from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.ports.document_store import NewDocument, VisibleChunk
+from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk, Published
+
+PARSER = "prepared"
+PARSER_VERSION = "1"
+MEDIA_TYPE = "text/plain"
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedDocument:
+    """A document that somebody else cut into chunks (each not blank)."""
+
+    source_path: str
+    title: str
+    texts: tuple[str, ...]
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedReport:
+    """What was ingested, and what of it was paid for."""
+
+    documents: int
+    chunks: int
+    embedded: int
+    kept: int
+    unchanged: int
+    """Documents that were there already, exactly so."""
+    version: int | None
+    """The last corpus version published; None when nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Cut:
+    """A document with its offsets, before the database was asked."""
+
+    source: PreparedDocument
+    revision: Revision
+    content_hash: bytes
+    drafts: list[ChunkDraft]
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A document whose publication is complete but for the vectors of `diff.added`."""
+
+    cut: _Cut
+    document: Document
+    diff: RevisionDiff
+
+
+@dataclass(slots=True)
+class _Tally:
+    documents: int = 0
+    chunks: int = 0
+    embedded: int = 0
+    kept: int = 0
+    unchanged: int = 0
+    publishes: int = 0
+    version: int | None = None
+
+
+class IngestPrepared:
+    """Works in batches; while one batch is in its publish transaction, the next is cut, embedded and analysed."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedder: Embedder,
+        analysis: TextAnalysis,
+        *,
+        batch_documents: int = 512,
+        batch_chunks: int = 1_000,
+    ) -> None:
+        self._database = database
+        self._embedder = embedder
+        self._analysis = analysis
+        self._batch_documents = batch_documents
+        self._batch_chunks = batch_chunks
+
+    async def run(
+        self,
+        workspace: WorkspaceRef,
+        documents: Iterable[PreparedDocument],
+        uploaded_by: str,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> PreparedReport:
+        """Ingest all; `on_progress` gets the number of chunks that readers see after each publish.
+
+        Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, those of the embedder. What
+        was published before an error stays published, and running again continues after it.
+        """
+        async with self._database.transaction(workspace.org_id) as transaction:
+            if await transaction.workspaces.get(workspace.workspace_id) is None:
+                raise NotFound("There is no such workspace.")
+            space_id = await space_for(transaction, workspace, self._embedder)
+        tally = _Tally()
+        publishing: asyncio.Task[None] | None = None
+        try:
+            for batch in self._batches(documents):
+                ready = await self._prepare(workspace, batch, uploaded_by, tally)
+                publications = await self._publications(workspace, ready, tally)
+                if publishing is not None:
+                    await publishing
+                publishing = asyncio.create_task(
+                    self._publish(workspace, space_id, publications, tally, on_progress), name="publish prepared"
+                )
+            if publishing is not None:
+                await publishing
+        finally:
+            if publishing is not None and not publishing.done():
+                await asyncio.wait([publishing])
+        await self._compact(workspace, tally)
+        return PreparedReport(tally.documents, tally.chunks, tally.embedded, tally.kept, tally.unchanged, tally.version)
+
+    def _batches(self, documents: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
+        batch: list[PreparedDocument] = []
+        paths: set[str] = set()
+        chunks = 0
+        for document in documents:
+            full = len(batch) >= self._batch_documents or chunks + len(document.texts) > self._batch_chunks
+            if batch and (full or document.source_path in paths):
+                yield batch
+                batch, paths, chunks = [], set[str](), 0
+            batch.append(document)
+            paths.add(document.source_path)
+            chunks += len(document.texts)
+        if batch:
+            yield batch
+
+    async def _prepare(
+        self, workspace: WorkspaceRef, batch: Sequence[PreparedDocument], uploaded_by: str, tally: _Tally
+    ) -> list[_Ready]:
+        """Register what is new or changed, and see what readers have of it."""
+        cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
+        cuts.sort(key=lambda cut: cut.revision.document_id)  # The order in which publishing locks them.
+        ready: list[_Ready] = []
+        async with self._database.transaction(workspace.org_id) as transaction:
+            for cut in cuts:
+                tally.documents += 1
+                tally.chunks += len(cut.drafts)
+                document = await transaction.documents.get(workspace, cut.revision.document_id)
+                if document is not None and _is_there(document, cut):
+                    tally.unchanged += 1
+                    tally.kept += len(cut.drafts)
+                    continue
+                ready.append(await _registered(transaction, workspace, cut, uploaded_by))
+        return ready
+
+    async def _publications(
+        self, workspace: WorkspaceRef, ready: Sequence[_Ready], tally: _Tally
+    ) -> list[DocumentPublication]:
+        texts = [draft.text for one in ready for draft in one.diff.added]
+        vectors: list[bytes] = []
+        for start in range(0, len(texts), self._embedder.batch_size):
+            vectors += await embed_texts(self._embedder, texts[start : start + self._embedder.batch_size])
+        tally.embedded += len(texts)
+        tally.kept += sum(len(one.diff.kept) for one in ready)
+        return await asyncio.to_thread(self._assemble, workspace, ready, vectors)
+
+    def _assemble(
+        self, workspace: WorkspaceRef, ready: Sequence[_Ready], vectors: Sequence[bytes]
+    ) -> list[DocumentPublication]:
+        publications: list[DocumentPublication] = []
+        start = 0
+        for one in ready:
+            end = start + len(one.diff.added)
+            added = self._analysis.index(workspace, one.cut.source.title, one.diff.added, vectors[start:end])
+            publications.append(_publication(one, added))
+            start = end
+        return publications
+
+    async def _publish(
+        self,
+        workspace: WorkspaceRef,
+        space_id: int,
+        publications: Sequence[DocumentPublication],
+        tally: _Tally,
+        on_progress: Callable[[int], None] | None,
+    ) -> None:
+        if publications:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                results = await transaction.publisher.publish(workspace, space_id, publications)
+            _check(results)
+            tally.publishes += 1
+            tally.version = max((result.version or 0 for result in results), default=tally.version)
+        if on_progress is not None:
+            on_progress(tally.chunks)
+
+    async def _compact(self, workspace: WorkspaceRef, tally: _Tally) -> None:
+        if tally.publishes > 1:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await transaction.jobs.enqueue(NewJob(workspace, JobKind.COMPACT, COMPACT_KEY, {}))
+
+
+def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
+    if not document.texts:
+        raise InvalidInput(f"{document.source_path} has no chunks.", path=("documents", document.source_path))
+    document_id = document_id_for(workspace, document.source_path)
+    text, drafts = chunks_from_prepared(document_id, document.texts)
+    text_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
+    # The cuts are part of the content: the same text in other chunks is another revision.
+    cuts = ",".join(f"{draft.start}:{draft.end}" for draft in drafts)
+    content_hash = hashlib.sha256(text_hash + cuts.encode()).digest()
+    revision_id = revision_id_for(document_id, content_hash, f"{PARSER}-{PARSER_VERSION}", "")
+    revision = Revision(revision_id, document_id, text, text_hash, (), PARSER, PARSER_VERSION)
+    return _Cut(document, revision, content_hash, drafts)
+
+
+def _is_there(document: Document, cut: _Cut) -> bool:
+    return document.status is DocumentStatus.READY and document.revision_id == cut.revision.revision_id
+
+
+async def _registered(transaction: Transaction, workspace: WorkspaceRef, cut: _Cut, uploaded_by: str) -> _Ready:
+    document_id = cut.revision.document_id
+    document = await transaction.documents.register(
+        workspace,
+        NewDocument(
+            document_id=document_id,
+            source_path=cut.source.source_path,
+            title=cut.source.title,
+            file_name=cut.source.source_path.rsplit("/", 1)[-1],
+            media_type=MEDIA_TYPE,
+            size=len(cut.revision.text.encode("utf-8", "surrogatepass")),
+            uploaded_by=uploaded_by,
+            url=cut.source.url,
+        ),
+    )
+    visible: list[VisibleChunk] = []
+    if document.revision_id is not None:
+        visible = await transaction.documents.visible_chunks(workspace, document_id)
+    return _Ready(cut, document, diff_revision(visible, cut.drafts))
+
+
+def _publication(one: _Ready, added: tuple[NewChunk, ...]) -> DocumentPublication:
+    return DocumentPublication(
+        document_id=one.document.document_id,
+        revision=one.cut.revision,
+        content_hash=one.cut.content_hash,
+        added=added,
+        kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in one.diff.kept),
+        removed=one.diff.removed,
+        expected=one.document.revision_id,
+        access_id=one.document.access_id,
+    )
+
+
+def _check(results: Sequence[Published]) -> None:
+    refused = [result for result in results if result.version is None]
+    if refused:
+        raise Retryable(
+            f"{len(refused)} of {len(results)} documents changed or were deleted while they were being ingested. "
+            "Run it again.",
+            code="PUBLISH_STALE",
+        )

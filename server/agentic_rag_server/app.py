@@ -1,0 +1,47 @@
+"""The ASGI application of the control plane."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.routing import Route
+
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag_server.graphql.schema import RagSchema, build_schema
+from agentic_rag_server.graphql.view import GraphQLEndpoint
+from agentic_rag_server.observing import Observing
+from agentic_rag_server.rest.errors import on_no_route, on_product_error
+from agentic_rag_server.rest.health import HealthEndpoints
+from agentic_rag_server.rest.source import SourceEndpoint
+from agentic_rag_server.wiring import ServerContainer
+
+
+def build_app(container: ServerContainer, schema: RagSchema | None = None) -> Starlette:
+    """The application over a wired container, which it closes when the server stops."""
+
+    @asynccontextmanager
+    async def lifespan(_: Starlette) -> AsyncIterator[None]:
+        try:
+            yield
+        finally:
+            await container.aclose()
+            container.telemetry.shutdown()
+
+    endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
+    health = HealthEndpoints(container)
+    routes = [
+        Route("/graphql", endpoint),
+        Route("/v1/documents/{id}/source", SourceEndpoint(container).get, methods=["GET"]),
+        Route("/healthz", health.healthz),
+        Route("/readyz", health.readyz),
+        Route("/metrics", health.metrics),
+    ]
+    return Starlette(
+        routes=routes,
+        middleware=[Middleware(Observing, telemetry=container.telemetry)],
+        exception_handlers={AgenticRagError: on_product_error, 404: on_no_route},
+        lifespan=lifespan,
+    )

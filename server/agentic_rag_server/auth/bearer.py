@@ -1,0 +1,25 @@
+"""Reads the bearer token of a request (RFC 6750 §2.1) and has it verified."""
+
+from __future__ import annotations
+
+from starlette.requests import Request
+
+from agentic_rag.domain.errors import Unauthenticated
+from agentic_rag.domain.tenancy import Principal
+from agentic_rag.ports.identity import Identity
+
+CHALLENGE = {"www-authenticate": 'Bearer realm="agentic-rag"'}
+"""Goes with every 401."""
+
+MAX_TOKEN_CHARACTERS = 8192
+
+
+async def principal_of(request: Request, identity: Identity) -> Principal:
+    """Who sent the request. Errors: `Unauthenticated` for a missing, malformed or invalid credential."""
+    scheme, _, token = request.headers.get("authorization", "").partition(" ")
+    token = token.strip()
+    if not scheme:
+        raise Unauthenticated("Send a token: `Authorization: Bearer …`.")
+    if scheme.lower() != "bearer" or not token or len(token) > MAX_TOKEN_CHARACTERS:
+        raise Unauthenticated("The Authorization header must be `Bearer` and a token.")
+    return await identity.authenticate(token)

@@ -1,0 +1,106 @@
+"""Citations in the schema."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import strawberry
+
+from agentic_rag.domain import answers, retrieval
+from agentic_rag_server.graphql.context import Info
+from agentic_rag_server.graphql.documents import Document, show_document
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+
+Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
+
+
+@strawberry.type(description="Unicode code points [start, end); note that JavaScript strings count UTF-16 units.")
+class TextSpan:
+    """A piece of a text."""
+
+    start: int
+    end: int
+
+
+@strawberry.type(description="What one arm of retrieval gave a passage.")
+class ArmScore:
+    """The arm's own figure and its share in the fused score."""
+
+    retriever: Retriever  # type: ignore[valid-type]
+    rank: int = strawberry.field(description="From 1.")
+    raw: float = strawberry.field(description="Cosine, BM25 or graph mass.")
+    normalized: float = strawberry.field(description="The same on an absolute scale, 0 to 1.")
+    weight: float
+
+
+@strawberry.type(description="A quoted span of a stored document that supports sentences of the answer.")
+class Citation:
+    """A citation as clients see it."""
+
+    marker: int = strawberry.field(description="The number in brackets in the answer, from 1.")
+    source_id: strawberry.ID = strawberry.field(description="The cited document's id.")
+    chunk_id: strawberry.ID
+    title: str
+    source_path: str
+    url: str | None
+    snippet: str = strawberry.field(description="The quoted span, letter by letter as stored.")
+    source_span: TextSpan = strawberry.field(
+        description="Where the snippet stands in the document's text, in Unicode code points, end exclusive."
+    )
+    answer_spans: list[TextSpan] = strawberry.field(
+        description="The sentences of the answer it supports, in Unicode code points of `answer`, end exclusive."
+    )
+    page: int | None = strawberry.field(description="From 1; null for formats without pages.")
+    line_start: int
+    line_end: int
+    heading_path: list[str]
+    score: float
+    scores: list[ArmScore]
+    origin: str = strawberry.field(description="`corpus`, or the tool whose result is quoted.")
+    verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
+    workspace_id: strawberry.Private[UUID]
+    document_id: strawberry.Private[UUID]
+
+    @strawberry.field(description="The cited document; null when it was deleted since.")
+    async def document(self, info: Info) -> Document | None:
+        """Loaded only when asked for."""
+        found = await info.context.documents.load((self.workspace_id, self.document_id))
+        return show_document(found) if found else None
+
+
+def show_span(span: answers.TextSpan) -> TextSpan:
+    """A span of the domain as one of the schema."""
+    return TextSpan(start=span.start, end=span.end)
+
+
+def show_arms(arms: tuple[retrieval.ArmScore, ...]) -> list[ArmScore]:
+    """Arm scores of the domain as those of the schema."""
+    return [
+        ArmScore(retriever=arm.retriever, rank=arm.rank, raw=arm.raw, normalized=arm.normalised, weight=arm.weight)
+        for arm in arms
+    ]
+
+
+def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
+    """A citation of the domain as one of the schema."""
+    return Citation(
+        marker=citation.marker,
+        source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, citation.document_id)),
+        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, citation.chunk_id)),
+        title=citation.title,
+        source_path=citation.source_path,
+        url=citation.url,
+        snippet=citation.snippet,
+        source_span=show_span(citation.source_span),
+        answer_spans=[show_span(span) for span in citation.answer_spans],
+        page=citation.page,
+        line_start=citation.line_start,
+        line_end=citation.line_end,
+        heading_path=list(citation.heading_path),
+        score=citation.score,
+        scores=show_arms(citation.arms),
+        origin=citation.origin,
+        verified=citation.verified,
+        workspace_id=workspace_id,
+        document_id=citation.document_id,
+    )

@@ -1,0 +1,46 @@
+"""Pages of a list: keyset cursors, never offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+import strawberry
+
+from agentic_rag.domain.pages import Page
+
+Item = TypeVar("Item")
+Shown = TypeVar("Shown")
+
+
+@strawberry.type(description="Whether more rows follow, and where to go on.")
+class PageInfo:
+    """The state of a page."""
+
+    has_next_page: bool
+    end_cursor: str | None = strawberry.field(description="Pass it as `after` to get the next page.")
+
+
+@strawberry.type(description="A row and its cursor.")
+class Edge(Generic[Shown]):
+    """One row."""
+
+    cursor: str
+    node: Shown
+
+
+@strawberry.type(description="One page of a list.")
+class Connection(Generic[Shown]):
+    """Rows with their cursors."""
+
+    edges: list[Edge[Shown]]
+    nodes: list[Shown] = strawberry.field(description="The same rows without cursors.")
+    page_info: PageInfo
+
+
+def connection(page: Page[Item], show: Callable[[Item], Shown]) -> Connection[Shown]:
+    """A page of domain values as a page of the schema."""
+    nodes = [show(item) for item in page.items]
+    edges = [Edge(cursor=cursor, node=node) for cursor, node in zip(page.cursors, nodes, strict=True)]
+    end = page.cursors[-1] if page.cursors else None
+    return Connection(edges=edges, nodes=nodes, page_info=PageInfo(has_next_page=page.has_next, end_cursor=end))

@@ -1,0 +1,69 @@
+"""What the resolvers of one request share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from uuid import UUID
+
+import strawberry
+from strawberry.dataloader import DataLoader
+
+from agentic_rag.domain.documents import Document
+from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
+from agentic_rag.domain.pages import MAX_PAGE, PageRequest
+from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
+from agentic_rag_server.wiring import ServerContainer
+
+DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
+
+
+def require_enabled(container: ServerContainer) -> None:
+    """Errors: `FeatureDisabled` unless the operator switched the product on."""
+    if not container.options.enabled:
+        raise FeatureDisabled(DISABLED_MESSAGE)
+
+
+class RequestContext:
+    """The wired process and the caller of one request."""
+
+    def __init__(self, container: ServerContainer, principal: Principal, trace_id: str) -> None:
+        self.container = container
+        self.principal = principal
+        self.trace_id = trace_id
+
+    def require_enabled(self) -> None:
+        """Errors: `FeatureDisabled` unless the operator switched the product on."""
+        require_enabled(self.container)
+
+    def ref(self, node: NodeId) -> WorkspaceRef:
+        """The composite key of the workspace that a public id names, always inside the caller's organisation."""
+        return WorkspaceRef(self.principal.org_id, node.workspace_id)
+
+    async def workspace(self, workspace_id: str, path: tuple[str, ...] = ("workspaceId",)) -> WorkspaceRef:
+        """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
+        ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
+        if await self.container.database.corpus_version(ref) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        return ref
+
+    @cached_property
+    def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
+        """Documents by (workspace, document), all those of one level of a query in one transaction."""
+        return DataLoader(self._load_documents)
+
+    async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
+        org_id = self.principal.org_id
+        async with self.container.database.transaction(org_id) as transaction:
+            return [await transaction.documents.get(WorkspaceRef(org_id, workspace), key) for workspace, key in keys]
+
+
+Info = strawberry.Info[RequestContext, None]
+
+
+def page_request(first: int, after: str | None) -> PageRequest:
+    """The arguments of a connection. Errors: `InvalidInput`."""
+    if not 1 <= first <= MAX_PAGE:
+        raise InvalidInput(f"`first` must be 1 to {MAX_PAGE}.", path=("first",))
+    return PageRequest(first, after)

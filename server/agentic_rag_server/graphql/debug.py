@@ -1,0 +1,157 @@
+"""How an answer came about, in the schema."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import strawberry
+
+from agentic_rag.domain import answers
+from agentic_rag_server.graphql.citations import ArmScore, show_arms
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+
+AnswerType = strawberry.enum(answers.AnswerType, description="What kind of answer the question asks for.")
+
+
+@strawberry.type(description="A part of the question.")
+class SubQuestion:
+    """`dependsOn` are positions of parts that are answered first."""
+
+    text: str
+    depends_on: list[int]
+
+
+@strawberry.type(description="A tool the plan chose.")
+class ToolRequest:
+    """A tool and its argument."""
+
+    tool: str
+    argument: str
+
+
+@strawberry.type(description="What the planner made of the question.")
+class Plan:
+    """The plan of a run."""
+
+    sub_questions: list[SubQuestion]
+    answer_type: AnswerType  # type: ignore[valid-type]
+    tools: list[ToolRequest]
+    planner: str = strawberry.field(description="`rules`, or the model's name.")
+
+
+@strawberry.type(description="A tool that ran, and what it gave.")
+class ToolCall:
+    """A finished call."""
+
+    tool: str
+    argument: str
+    result: str | None
+    error_code: str | None
+    seconds: float
+
+
+@strawberry.type(description="A passage that retrieval proposed.")
+class Candidate:
+    """A fused candidate."""
+
+    source_id: strawberry.ID
+    chunk_id: strawberry.ID
+    title: str
+    score: float
+    scores: list[ArmScore]
+    dropped_because: str | None = strawberry.field(description="Null when the answer could use it.")
+
+
+@strawberry.type(description="What the self-check found.")
+class SelfCheck:
+    """The last stage's report."""
+
+    citation_coverage: float = strawberry.field(description="Share of sentences with a verified citation, 0 to 1.")
+    unsupported_claims: list[str]
+    guardrails: list[str]
+    repaired: bool
+
+
+@strawberry.type(description="One stage of a run.")
+class StageTiming:
+    """When a stage began after the run's start, how long it took, and how it ended."""
+
+    stage: str
+    started: float = strawberry.field(description="Seconds.")
+    seconds: float
+    outcome: str = strawberry.field(description="`ok`, `skipped: why`, `degraded: what`, or an error code.")
+
+
+@strawberry.type(description="How the answer came about.")
+class AnswerDebug:
+    """The trace of a run."""
+
+    plan: Plan | None
+    standalone_question: str | None
+    rewritten_query: str | None
+    hyde_text: str | None
+    candidates: list[Candidate]
+    tool_calls: list[ToolCall]
+    self_check: SelfCheck | None
+    timings: list[StageTiming]
+
+
+def show_debug(run: answers.Run) -> AnswerDebug:
+    """The trace of a run as a value of the schema."""
+    debug = run.answer.debug
+    workspace_id = run.workspace.workspace_id
+    return AnswerDebug(
+        plan=_plan(debug.plan) if debug.plan else None,
+        standalone_question=debug.standalone_question,
+        rewritten_query=debug.rewritten_query,
+        hyde_text=debug.hyde_text,
+        candidates=[_candidate(candidate, workspace_id) for candidate in debug.candidates],
+        tool_calls=[
+            ToolCall(
+                tool=call.tool,
+                argument=call.argument,
+                result=call.result,
+                error_code=call.error_code,
+                seconds=call.seconds,
+            )
+            for call in debug.tool_calls
+        ],
+        self_check=_self_check(debug.self_check) if debug.self_check else None,
+        timings=show_timings(run),
+    )
+
+
+def show_timings(run: answers.Run) -> list[StageTiming]:
+    """The stages of a run."""
+    return [
+        StageTiming(stage=it.stage, started=it.started, seconds=it.seconds, outcome=it.outcome) for it in run.stages
+    ]
+
+
+def _plan(plan: answers.Plan) -> Plan:
+    return Plan(
+        sub_questions=[SubQuestion(text=it.text, depends_on=list(it.depends_on)) for it in plan.sub_questions],
+        answer_type=plan.answer_type,
+        tools=[ToolRequest(tool=it.tool, argument=it.argument) for it in plan.tools],
+        planner=plan.planner,
+    )
+
+
+def _candidate(candidate: answers.CandidateTrace, workspace_id: UUID) -> Candidate:
+    return Candidate(
+        source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, candidate.document_id)),
+        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, candidate.chunk_id)),
+        title=candidate.title,
+        score=candidate.score,
+        scores=show_arms(candidate.arms),
+        dropped_because=candidate.dropped_because,
+    )
+
+
+def _self_check(report: answers.SelfCheckReport) -> SelfCheck:
+    return SelfCheck(
+        citation_coverage=report.citation_coverage,
+        unsupported_claims=list(report.unsupported_claims),
+        guardrails=list(report.guardrails),
+        repaired=report.repaired,
+    )

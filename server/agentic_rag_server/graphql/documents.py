@@ -1,0 +1,135 @@
+"""Documents in the schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import strawberry
+
+from agentic_rag.app.delete import Deletion
+from agentic_rag.domain import documents
+from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.graphql.errors import UserError
+from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
+from agentic_rag_server.graphql.nodes import Node
+
+DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")
+
+
+@strawberry.type(description="Why a document is FAILED.")
+class DocumentError:
+    """The fault of the last attempt."""
+
+    code: str
+    message: str
+    attempts: int
+    retryable: bool
+
+
+@strawberry.type(description="A named value.")
+class Property:
+    """One entry of a mapping."""
+
+    name: str
+    value: str
+
+
+@strawberry.type(description="One source (file, upload, URL) of a workspace.")
+class Document(Node):
+    """A document as clients see it."""
+
+    workspace_id: strawberry.ID
+    source_path: str
+    title: str
+    url: str | None
+    file_name: str
+    media_type: str
+    size: int = strawberry.field(description="Bytes of the original.")
+    uploaded_by: str
+    status: DocumentStatus  # type: ignore[valid-type]
+    error: DocumentError | None
+    chunk_count: int
+    chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
+    created_at: datetime
+    updated_at: datetime
+    provenance: list[Property]
+    download_path: str = strawberry.field(description="Path on this server that returns the original.")
+
+
+@strawberry.type(description="What an erasure removed, by store.")
+class ErasureCounts:
+    """Rows removed or redacted."""
+
+    revisions: int
+    chunks: int
+    vectors: int
+    postings: int
+    mentions: int
+    entities: int
+    staged: int
+    runs_redacted: int
+    cache_entries: int
+    blobs: int = strawberry.field(description="Originals.")
+
+
+@strawberry.type(description="The proof of an erasure, or why there was none.")
+class DeleteDocumentPayload:
+    """Result of `deleteDocument`."""
+
+    deleted_id: strawberry.ID | None
+    corpus_version: int | None = strawberry.field(description="The first version without the document.")
+    erased: ErasureCounts | None
+    unfinished: list[str] = strawberry.field(
+        description="Stores that did not answer; a job empties them as soon as they do."
+    )
+    user_errors: list[UserError]
+
+
+def show_document(document: documents.Document) -> Document:
+    """A document of the domain as one of the schema."""
+    workspace_id = document.workspace.workspace_id
+    public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
+    fault = document.fault
+    return Document(
+        id=strawberry.ID(public_id),
+        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
+        source_path=document.source_path,
+        title=document.title,
+        url=document.url,
+        file_name=document.file_name,
+        media_type=document.media_type,
+        size=document.size,
+        uploaded_by=document.uploaded_by,
+        status=document.status,
+        error=DocumentError(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable)
+        if fault
+        else None,
+        chunk_count=document.chunk_count,
+        chunks_done=document.chunks_done,
+        created_at=document.created_at,
+        updated_at=document.updated_at,
+        provenance=[Property(name=name, value=value) for name, value in sorted(document.provenance.items())],
+        download_path=f"/v1/documents/{public_id}/source",
+    )
+
+
+def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> DeleteDocumentPayload:
+    """The counts of an erasure as a payload."""
+    return DeleteDocumentPayload(
+        deleted_id=strawberry.ID(public_id),
+        corpus_version=erasure.version,
+        erased=ErasureCounts(
+            revisions=erasure.revisions,
+            chunks=erasure.chunks,
+            vectors=erasure.vectors,
+            postings=erasure.postings,
+            mentions=erasure.mentions,
+            entities=erasure.entities,
+            staged=erasure.staged,
+            runs_redacted=erasure.runs_redacted,
+            cache_entries=erasure.cache_entries + deletion.cache_entries,
+            blobs=deletion.blobs,
+        ),
+        unfinished=list(deletion.unfinished),
+        user_errors=[],
+    )

@@ -1,0 +1,142 @@
+"""How errors reach a GraphQL client: product errors with their code, everything else masked, all with a trace id."""
+
+from __future__ import annotations
+
+import enum
+import traceback
+from collections.abc import Sequence
+from typing import Any
+
+import strawberry
+from graphql import GraphQLError, GraphQLSyntaxError
+
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    BudgetExceeded,
+    DependencyUnavailable,
+    InvalidInput,
+    MissingProviderKey,
+    NotFound,
+    PolicyRefused,
+    Retryable,
+)
+from agentic_rag.ports.telemetry import Telemetry
+
+INTERNAL_MESSAGE = "Something went wrong here. Quote the trace id when you report it."
+
+USER_ERRORS = (InvalidInput, NotFound, PolicyRefused, BudgetExceeded, MissingProviderKey)
+"""What the caller can put right; mutations and `ragAnswer` return these as `userErrors`."""
+
+
+@strawberry.enum(description="Stable codes of faults that a caller can put right.")
+class ErrorCode(enum.Enum):
+    """The public codes; docs/errors.md says what to do about each."""
+
+    AS_OF_UNAVAILABLE = "AS_OF_UNAVAILABLE"
+    BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
+    HISTORY_TOO_LONG = "HISTORY_TOO_LONG"
+    IDEMPOTENCY_CONFLICT = "IDEMPOTENCY_CONFLICT"
+    INVALID_ID = "INVALID_ID"
+    INVALID_INPUT = "INVALID_INPUT"
+    NOT_FOUND = "NOT_FOUND"
+    OPTION_OUT_OF_RANGE = "OPTION_OUT_OF_RANGE"
+    POLICY_REFUSED = "POLICY_REFUSED"
+    PROVIDER_KEY_MISSING = "PROVIDER_KEY_MISSING"
+    QUESTION_EMPTY = "QUESTION_EMPTY"
+    QUESTION_TOO_LONG = "QUESTION_TOO_LONG"
+    VALUE_NOT_STORABLE = "VALUE_NOT_STORABLE"
+    WORKSPACE_EXISTS = "WORKSPACE_EXISTS"
+    WORKSPACE_NOT_FOUND = "WORKSPACE_NOT_FOUND"
+
+
+@strawberry.type(description="A fault that the caller can put right.")
+class UserError:
+    """One fault, with the argument it concerns."""
+
+    code: ErrorCode
+    message: str
+    path: list[str] = strawberry.field(description="The offending argument, outermost first; empty when none is.")
+
+
+def user_error(error: AgenticRagError) -> UserError:
+    """A product error as a value of the schema; a code the schema does not list falls back to its class's code."""
+    for code in (error.code, type(error).code):
+        if code in ErrorCode.__members__:
+            break
+    else:
+        code = ErrorCode.INVALID_INPUT.value
+    return UserError(code=ErrorCode[code], message=error.message, path=list(getattr(error, "path", ())))
+
+
+def response_error(error: AgenticRagError, trace_id: str) -> dict[str, Any]:
+    """A product error that stops a request before any field ran."""
+    return {"message": error.message, "extensions": _product_extensions(error, trace_id)}
+
+
+def present(errors: Sequence[GraphQLError], trace_id: str, telemetry: Telemetry) -> list[dict[str, Any]]:
+    """Errors as they leave the process. Whatever is not the client's fault and not a product error is logged with
+    its traceback and answered as INTERNAL.
+    """
+    return [_present(error, trace_id, telemetry) for error in errors]
+
+
+def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[str, Any]:
+    cause = error.original_error
+    while isinstance(cause, GraphQLError):
+        cause = cause.original_error
+    shown: dict[str, Any] = {"message": error.message}
+    if error.locations:
+        shown["locations"] = [{"line": place.line, "column": place.column} for place in error.locations]
+    if error.path is not None:
+        shown["path"] = error.path
+    if isinstance(cause, AgenticRagError):
+        shown["message"] = cause.message
+        shown["extensions"] = _product_extensions(cause, trace_id)
+        _report_product(cause, telemetry)
+    elif _is_request_fault(error, cause):
+        shown["extensions"] = {"code": _request_code(error), "traceId": trace_id}
+    else:
+        shown["message"] = INTERNAL_MESSAGE
+        shown["extensions"] = {"code": "INTERNAL", "traceId": trace_id}
+        report_internal(cause or error, telemetry)
+    return shown
+
+
+def report_internal(error: BaseException, telemetry: Telemetry) -> None:
+    """Log a fault of the program."""
+    telemetry.event(
+        "request_failed",
+        level="error",
+        error=type(error).__name__,
+        exception="".join(traceback.format_exception(error)),
+    )
+
+
+def _report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
+    if not isinstance(error, USER_ERRORS):
+        telemetry.event("request_refused", level="warning", code=error.code, message=error.message)
+
+
+def _is_request_fault(error: GraphQLError, cause: BaseException | None) -> bool:
+    """Syntax, limits, validation and variables: errors about the document, raised before any field ran."""
+    if error.path is not None:
+        return False
+    return cause is None or bool(error.nodes)
+
+
+def _request_code(error: GraphQLError) -> str:
+    stated = (error.extensions or {}).get("code")
+    if isinstance(stated, str):
+        return stated
+    return "GRAPHQL_SYNTAX" if isinstance(error, GraphQLSyntaxError) else "GRAPHQL_INVALID"
+
+
+def _product_extensions(error: AgenticRagError, trace_id: str) -> dict[str, Any]:
+    extensions: dict[str, Any] = {"code": error.code, "traceId": trace_id}
+    if isinstance(error, DependencyUnavailable):
+        extensions["dependency"] = error.dependency
+    if isinstance(error, Retryable) and error.retry_after_seconds is not None:
+        extensions["retryAfterSeconds"] = error.retry_after_seconds
+    if isinstance(error, InvalidInput) and error.path:
+        extensions["argument"] = list(error.path)
+    return extensions

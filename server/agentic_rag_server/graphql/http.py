@@ -1,0 +1,145 @@
+"""GraphQL over HTTP: what a request must look like, and in which media type the answer goes out.
+
+Follows the GraphQL-over-HTTP draft of the GraphQL Foundation: `application/graphql-response+json` answers 400 when no
+field ran; plain `application/json` answers 200 for every well-formed request.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import orjson
+from starlette.requests import ClientDisconnect, Request
+
+GRAPHQL_RESPONSE = "application/graphql-response+json"
+JSON = "application/json"
+_UTF8 = frozenset({"utf-8", "utf8"})
+
+
+class RequestFault(Exception):
+    """A request that is not GraphQL over HTTP: the status and the error to answer with."""
+
+    def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(message)
+        self.status = status
+        self.code = code
+        self.message = message
+        self.headers = headers or {}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """The parameters of a request."""
+
+    query: str
+    variables: dict[str, Any] | None
+    operation_name: str | None
+
+
+@lru_cache(maxsize=128)
+def response_type(accept: str) -> str | None:
+    """The media type to answer in; None when the client accepts neither. A wildcard or nothing means JSON."""
+    if not accept.strip():
+        return JSON
+    quality = {JSON: 0.0, GRAPHQL_RESPONSE: 0.0}
+    rank = {JSON: -1, GRAPHQL_RESPONSE: -1}
+    for part in accept.split(","):
+        media, *parameters = (piece.strip().lower() for piece in part.split(";"))
+        weight = _weight(parameters)
+        for offered in quality:
+            specificity = {offered: 2, "application/*": 1, "*/*": 0}.get(media, -1)
+            if specificity > rank[offered]:
+                rank[offered], quality[offered] = specificity, weight
+    best = max(quality, key=lambda offered: (quality[offered], rank[offered], offered == JSON and rank[JSON] < 2))
+    return best if quality[best] > 0 else None
+
+
+def _weight(parameters: list[str]) -> float:
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "q":
+            try:
+                return float(value)
+            except ValueError:
+                return 0.0
+    return 1.0
+
+
+async def read_operation(request: Request, max_body_bytes: int) -> Operation:
+    """The operation of a GET or POST request. Errors: `RequestFault`."""
+    if request.method == "GET":
+        return _from_query(request)
+    if request.method == "POST":
+        _check_content(request)
+        return _from_json(await _body(request, max_body_bytes))
+    raise RequestFault(405, "METHOD_NOT_ALLOWED", "Use GET or POST.", {"allow": "GET, POST"})
+
+
+def _check_content(request: Request) -> None:
+    media, *parameters = (piece.strip().lower() for piece in request.headers.get("content-type", "").split(";"))
+    if media != JSON:
+        raise RequestFault(415, "UNSUPPORTED_MEDIA_TYPE", "Send the request as `Content-Type: application/json`.")
+    for parameter in parameters:
+        name, _, value = parameter.partition("=")
+        if name.strip() == "charset" and value.strip('" ') not in _UTF8:
+            raise RequestFault(415, "UNSUPPORTED_MEDIA_TYPE", "Send the request in UTF-8.")
+    if request.headers.get("content-encoding", "identity").strip().lower() != "identity":
+        raise RequestFault(415, "UNSUPPORTED_ENCODING", "Send the body uncompressed.", {"accept-encoding": "identity"})
+
+
+async def _body(request: Request, most: int) -> bytes:
+    too_large = RequestFault(413, "BODY_TOO_LARGE", f"The request body may have {most} bytes at most.")
+    declared = request.headers.get("content-length", "")
+    if declared.isascii() and declared.isdigit() and int(declared[:20]) > most:
+        raise too_large
+    pieces: list[bytes] = []
+    size = 0
+    try:
+        async for piece in request.stream():
+            size += len(piece)
+            if size > most:
+                raise too_large
+            pieces.append(piece)
+    except ClientDisconnect as gone:
+        raise RequestFault(400, "CLIENT_GONE", "The request ended before its body did.") from gone
+    return b"".join(pieces)
+
+
+def _from_json(body: bytes) -> Operation:
+    given = _json(body, "The body")
+    if not isinstance(given, dict):
+        raise RequestFault(400, "BAD_REQUEST", "The body must be one JSON object with `query`; batches are not served.")
+    return _operation(given)
+
+
+def _from_query(request: Request) -> Operation:
+    given: dict[str, Any] = dict(request.query_params)
+    for name in ("variables", "extensions"):
+        if given.get(name):
+            given[name] = _json(given[name].encode("utf-8", "replace"), f"The parameter `{name}`")
+        else:
+            given.pop(name, None)
+    return _operation(given)
+
+
+def _json(text: bytes, what: str) -> Any:
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError as wrong:
+        raise RequestFault(400, "BAD_JSON", f"{what} is not JSON in UTF-8: {wrong.msg}.") from wrong
+
+
+def _operation(given: dict[str, Any]) -> Operation:
+    query, variables = given.get("query"), given.get("variables")
+    name, extensions = given.get("operationName"), given.get("extensions")
+    if not isinstance(query, str) or not query.strip():
+        raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.")
+    if variables is not None and not isinstance(variables, dict):
+        raise RequestFault(400, "BAD_REQUEST", "`variables` must be an object or null.")
+    if name is not None and not isinstance(name, str):
+        raise RequestFault(400, "BAD_REQUEST", "`operationName` must be a string or null.")
+    if extensions is not None and not isinstance(extensions, dict):
+        raise RequestFault(400, "BAD_REQUEST", "`extensions` must be an object or null.")
+    return Operation(query, variables, name or None)

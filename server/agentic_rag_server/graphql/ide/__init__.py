@@ -1,0 +1,1 @@
+"""A query page that needs nothing but this server."""

@@ -1,0 +1,230 @@
+"""Bounds on what one document may ask for, checked in linear time before validation sees it.
+
+Rules that walk a document by following every fragment spread are exponential in chained fragments; here each fragment
+is summed up once. The document is measured with its fragments spread out, so splitting a query gains nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from graphql import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    FragmentSpreadNode,
+    GraphQLError,
+    InlineFragmentNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+    Source,
+    TokenKind,
+    parse,
+)
+from graphql.language import Lexer
+
+LIMIT_CODE = "QUERY_TOO_COMPLEX"
+
+_OPENING = frozenset({TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L})
+_CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R})
+_INTROSPECTION = frozenset({"__schema", "__type"})
+_INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
+_SINGLE = "ragAnswer"
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The most of each; the standard introspection query passes.
+
+    `introspection_lists` bounds lists of lists inside `__schema` and `__type`, as GraphQL.js does
+    (MaxIntrospectionDepthRule).
+    """
+
+    characters: int = 65_536
+    tokens: int = 1_000
+    nesting: int = 40
+    depth: int = 8
+    introspection_depth: int = 20
+    introspection_lists: int = 2
+    aliases: int = 15
+    directives: int = 20
+    fragments: int = 10
+    root_fields: int = 5
+    fields: int = 500
+    answers: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class _Cost:
+    """A selection set with its fragments spread out. Heights count fields on the longest path; `plain` stops at
+    introspection fields. `top` and `answers` count fields of the set itself.
+    """
+
+    height: int = 0
+    plain: int = 0
+    lists: int = 0
+    introspection_height: int = 0
+    introspection_lists: int = 0
+    aliases: int = 0
+    directives: int = 0
+    fields: int = 0
+    top: int = 0
+    answers: int = 0
+
+
+_NOTHING = _Cost()
+
+
+def parse_within(text: str, limits: Limits) -> DocumentNode:
+    """Parse a document that keeps to the limits. Errors: `GraphQLError` with code QUERY_TOO_COMPLEX, or
+    `GraphQLSyntaxError`.
+    """
+    if len(text) > limits.characters:
+        raise _refusal("characters", limits.characters)
+    _scan(text, limits)
+    document = parse(text, no_location=False)
+    check(document, limits)
+    return document
+
+
+def check(document: DocumentNode, limits: Limits) -> None:
+    """Measure a parsed document. Errors: `GraphQLError` with code QUERY_TOO_COMPLEX."""
+    fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
+    if len(fragments) > limits.fragments:
+        raise _refusal("fragments", limits.fragments)
+    measure = _Measure(fragments, limits)
+    for operation in document.definitions:
+        if isinstance(operation, OperationDefinitionNode):
+            cost = measure.selection_set(operation.selection_set)
+            _compare(cost, len(operation.directives or ()), limits)
+
+
+def _compare(cost: _Cost, operation_directives: int, limits: Limits) -> None:
+    measured = (
+        ("levels of fields", cost.plain, limits.depth),
+        ("levels of introspection", cost.introspection_height, limits.introspection_depth),
+        ("nested introspection lists", cost.introspection_lists, limits.introspection_lists),
+        ("aliases", cost.aliases, limits.aliases),
+        ("directives", cost.directives + operation_directives, limits.directives),
+        ("root fields", cost.top, limits.root_fields),
+        ("fields", cost.fields, limits.fields),
+        (f"{_SINGLE} fields", cost.answers, limits.answers),
+    )
+    for what, value, most in measured:
+        if value > most:
+            raise _refusal(what, most)
+
+
+def _refusal(what: str, most: int) -> GraphQLError:
+    return GraphQLError(
+        f"The document has too many {what}: at most {most} with fragments spread out.", extensions={"code": LIMIT_CODE}
+    )
+
+
+def _scan(text: str, limits: Limits) -> None:
+    """Count tokens and nesting without recursion, so that the recursive parser never sees a deep document."""
+    lexer = Lexer(Source(text))
+    tokens = depth = 0
+    while (token := lexer.advance()).kind is not TokenKind.EOF:
+        tokens += 1
+        if tokens > limits.tokens:
+            raise _refusal("tokens", limits.tokens)
+        if token.kind in _OPENING:
+            depth += 1
+            if depth > limits.nesting:
+                raise _refusal("nested brackets", limits.nesting)
+        elif token.kind in _CLOSING:
+            depth -= 1
+
+
+class _Measure:
+    """Sums up selection sets; every fragment once. A fragment inside itself counts nothing: validation refuses it."""
+
+    def __init__(self, fragments: dict[str, FragmentDefinitionNode], limits: Limits) -> None:
+        self._fragments = fragments
+        self._limits = limits
+        self._known: dict[str, _Cost] = {}
+        self._level = 0
+
+    def selection_set(self, node: SelectionSetNode | None) -> _Cost:
+        """The cost of a set: the highest of its members' heights, the sums of the rest."""
+        if node is None:
+            return _NOTHING
+        self._level += 1
+        if self._level > self._limits.nesting:
+            raise _refusal("nested brackets", self._limits.nesting)
+        cost = _together(self._members(node))
+        self._level -= 1
+        return cost
+
+    def _members(self, node: SelectionSetNode) -> Iterable[_Cost]:
+        for selection in node.selections:
+            directives = len(selection.directives or ())
+            if isinstance(selection, FieldNode):
+                yield self._field(selection, directives)
+            elif isinstance(selection, FragmentSpreadNode):
+                yield _and_directives(self._fragment(selection.name.value), directives)
+            elif isinstance(selection, InlineFragmentNode):
+                yield _and_directives(self.selection_set(selection.selection_set), directives)
+
+    def _field(self, node: FieldNode, directives: int) -> _Cost:
+        inner = self.selection_set(node.selection_set)
+        name = node.name.value
+        introspection = name in _INTROSPECTION
+        height = inner.height + 1
+        return _Cost(
+            height=height,
+            plain=1 if introspection else inner.plain + 1,
+            lists=inner.lists + (name in _INTROSPECTION_LISTS),
+            introspection_height=height if introspection else inner.introspection_height,
+            introspection_lists=inner.lists if introspection else inner.introspection_lists,
+            aliases=inner.aliases + (node.alias is not None),
+            directives=inner.directives + directives,
+            fields=inner.fields + 1,
+            top=1,
+            answers=int(name == _SINGLE),
+        )
+
+    def _fragment(self, name: str) -> _Cost:
+        known = self._known.get(name)
+        if known is None:
+            fragment = self._fragments.get(name)
+            self._known[name] = _NOTHING
+            if fragment is None:
+                return _NOTHING
+            own = len(fragment.directives or ())
+            known = self._known[name] = _and_directives(self.selection_set(fragment.selection_set), own)
+        return known
+
+
+def _and_directives(cost: _Cost, more: int) -> _Cost:
+    return _together((cost, _Cost(directives=more))) if more else cost
+
+
+def _together(members: Iterable[_Cost]) -> _Cost:
+    height = plain = lists = introspection_height = introspection_lists = 0
+    aliases = directives = fields = top = answers = 0
+    for cost in members:
+        height = max(height, cost.height)
+        plain = max(plain, cost.plain)
+        lists = max(lists, cost.lists)
+        introspection_height = max(introspection_height, cost.introspection_height)
+        introspection_lists = max(introspection_lists, cost.introspection_lists)
+        aliases += cost.aliases
+        directives += cost.directives
+        fields += cost.fields
+        top += cost.top
+        answers += cost.answers
+    return _Cost(
+        height,
+        plain,
+        lists,
+        introspection_height,
+        introspection_lists,
+        aliases,
+        directives,
+        fields,
+        top,
+        answers,
+    )

@@ -1,0 +1,64 @@
+"""What can be changed."""
+
+from __future__ import annotations
+
+import strawberry
+
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.tenancy import WorkspaceSettings
+from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.context import Info
+from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_deletion
+from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
+
+MAX_NAME_CHARACTERS = 200
+
+
+@strawberry.type
+class Mutation:
+    """Changes; each returns what changed, or `userErrors`."""
+
+    @strawberry.mutation(description="Make a workspace. Takes the role admin.")
+    async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:
+        """A name or external ref that is taken gives WORKSPACE_EXISTS."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.CREATE_WORKSPACE)
+        try:
+            name = _name(input.name, "name")
+            reference = _name(input.external_ref, "externalRef") if input.external_ref is not None else None
+            async with context.container.database.transaction(context.principal.org_id) as transaction:
+                made = await transaction.workspaces.create(
+                    context.container.ids.new(), name, input.kind, reference, WorkspaceSettings()
+                )
+        except USER_ERRORS as error:
+            return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])
+        return CreateWorkspacePayload(workspace=show_workspace(made), user_errors=[])
+
+    @strawberry.mutation(description="Erase a document from every store. Takes the role member.")
+    async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:
+        """Every version goes; the counts say what went where."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.DELETE_DOCUMENT)
+        try:
+            node = decode(id, NodeKind.DOCUMENT)
+            deletion = await context.container.delete.run(context.ref(node), node.key)
+            if deletion.erasure is None:
+                raise NotFound("There is no such document.")
+        except USER_ERRORS as error:
+            return DeleteDocumentPayload(
+                deleted_id=None, corpus_version=None, erased=None, unfinished=[], user_errors=[user_error(error)]
+            )
+        return show_deletion(id, deletion, deletion.erasure)
+
+
+def _name(text: str, argument: str) -> str:
+    name = text.strip()
+    if not name or len(name) > MAX_NAME_CHARACTERS or any(not letter.isprintable() for letter in name):
+        raise InvalidInput(
+            f"`{argument}` takes 1 to {MAX_NAME_CHARACTERS} printable characters.", path=("input", argument)
+        )
+    return name

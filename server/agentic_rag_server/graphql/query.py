@@ -1,0 +1,157 @@
+"""What can be read."""
+
+from __future__ import annotations
+
+import strawberry
+
+from agentic_rag.domain import documents as document_values
+from agentic_rag.domain import jobs as job_values
+from agentic_rag_server.graphql.answers import RagAnswerPayload, refuse_answer, show_answer
+from agentic_rag_server.graphql.connections import Connection, connection
+from agentic_rag_server.graphql.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
+from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.inputs import RagAnswerInput, read_question
+from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
+from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
+from agentic_rag_server.graphql.nodes import Node
+from agentic_rag_server.graphql.runs import Run, show_run
+from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
+
+
+@strawberry.type
+class Query:
+    """Reads; each asks the container of its request."""
+
+    @strawberry.field(description="Answer a question over a workspace, with a verified citation for each sentence.")
+    async def rag_answer(self, info: Info, input: RagAnswerInput) -> RagAnswerPayload:
+        """Faults that the caller can put right come back as `userErrors`."""
+        context = _open(info)
+        try:
+            workspace = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+            question = read_question(input, workspace)
+            run = await context.container.answer.ask(context.principal, question)
+        except USER_ERRORS as error:
+            return refuse_answer([user_error(error)])
+        return show_answer(run)
+
+    @strawberry.field(description="Every workspace of the caller's organisation, by name.")
+    async def workspaces(self, info: Info) -> list[Workspace]:
+        """All of them: an organisation has few."""
+        context = _open(info)
+        async with context.container.database.transaction(context.principal.org_id) as transaction:
+            return [show_workspace(it) for it in await transaction.workspaces.all()]
+
+    @strawberry.field(description="A workspace by its id.")
+    async def workspace(self, info: Info, id: strawberry.ID) -> Workspace | None:
+        """Null when there is none."""
+        return await _workspace(_open(info), decode(id, NodeKind.WORKSPACE))
+
+    @strawberry.field(description="A workspace by its name.")
+    async def workspace_by_name(self, info: Info, name: str) -> Workspace | None:
+        """Null when there is none."""
+        context = _open(info)
+        if "\0" in name:
+            return None
+        async with context.container.database.transaction(context.principal.org_id) as transaction:
+            found = await transaction.workspaces.by_name(name)
+        return show_workspace(found) if found else None
+
+    @strawberry.field(description="Documents of a workspace, by source path.")
+    async def documents(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        statuses: list[DocumentStatus] | None = None,  # type: ignore[valid-type]
+    ) -> Connection[Document]:
+        """One page."""
+        context = _open(info)
+        request = page_request(first, after)
+        ref = await context.workspace(workspace_id)
+        wanted: tuple[document_values.DocumentStatus, ...] = tuple(statuses or ())
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            return connection(await transaction.documents.page(ref, request, wanted), show_document)
+
+    @strawberry.field(description="A document by its id.")
+    async def document(self, info: Info, id: strawberry.ID) -> Document | None:
+        """Null when there is none."""
+        return await _document(_open(info), decode(id, NodeKind.DOCUMENT))
+
+    @strawberry.field(description="A run by its id.")
+    async def run(self, info: Info, id: strawberry.ID) -> Run | None:
+        """Null when there is none."""
+        return await _run(_open(info), decode(id, NodeKind.RUN))
+
+    @strawberry.field(description="Runs of a workspace, newest first.")
+    async def runs(
+        self, info: Info, workspace_id: strawberry.ID, first: int = 50, after: str | None = None
+    ) -> Connection[Run]:
+        """One page."""
+        context = _open(info)
+        request = page_request(first, after)
+        ref = await context.workspace(workspace_id)
+        return connection(await context.container.runs.page(ref, request), show_run)
+
+    @strawberry.field(description="Jobs of a workspace, newest first.")
+    async def jobs(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        states: list[JobState] | None = None,  # type: ignore[valid-type]
+        kinds: list[JobKind] | None = None,  # type: ignore[valid-type]
+    ) -> Connection[Job]:
+        """One page."""
+        context = _open(info)
+        request = page_request(first, after)
+        ref = await context.workspace(workspace_id)
+        wanted: tuple[job_values.JobState, ...] = tuple(states or ())
+        of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            return connection(await transaction.jobs.page(ref, request, wanted, of), show_job)
+
+    @strawberry.field(description="Anything by the id the API gave it.")
+    async def node(self, info: Info, id: strawberry.ID) -> Node | None:
+        """Null when there is none."""
+        context = _open(info)
+        found = decode(id, NodeKind.WORKSPACE, NodeKind.DOCUMENT, NodeKind.RUN, NodeKind.JOB)
+        return await _FINDERS[found.kind](context, found)
+
+
+def _open(info: Info) -> RequestContext:
+    info.context.require_enabled()
+    return info.context
+
+
+async def _workspace(context: RequestContext, node: NodeId) -> Workspace | None:
+    async with context.container.database.transaction(context.principal.org_id) as transaction:
+        found = await transaction.workspaces.get(node.workspace_id)
+    return show_workspace(found) if found else None
+
+
+async def _document(context: RequestContext, node: NodeId) -> Document | None:
+    found = await context.documents.load((node.workspace_id, node.key))
+    return show_document(found) if found else None
+
+
+async def _run(context: RequestContext, node: NodeId) -> Run | None:
+    found = await context.container.runs.get(context.ref(node), node.key)
+    return show_run(found) if found else None
+
+
+async def _job(context: RequestContext, node: NodeId) -> Job | None:
+    ref = context.ref(node)
+    async with context.container.database.transaction(ref.org_id) as transaction:
+        found = await transaction.jobs.get(ref, node.key)
+    return show_job(found) if found else None
+
+
+_FINDERS = {
+    NodeKind.WORKSPACE: _workspace,
+    NodeKind.DOCUMENT: _document,
+    NodeKind.RUN: _run,
+    NodeKind.JOB: _job,
+}

@@ -1,0 +1,1 @@
+"""Plain HTTP: originals, health, metrics."""

@@ -1,0 +1,89 @@
+"""Runs the server: uvicorn with httptools on uvloop, one process; more processes are more containers."""
+
+from __future__ import annotations
+
+import asyncio
+import errno
+import socket
+import sys
+from collections.abc import Awaitable, Callable
+
+import uvicorn
+
+from agentic_rag.domain.errors import Misconfigured
+from agentic_rag_server.app import build_app
+from agentic_rag_server.wiring import ServerContainer, ServerOptions
+
+
+def listen(options: ServerOptions) -> socket.socket:
+    """Take the port before anything else starts. Errors: `Misconfigured` codes PORT_IN_USE, PORT_FORBIDDEN,
+    HOST_UNKNOWN.
+    """
+    where = f"{options.host}:{options.port}"
+    try:
+        family, kind, protocol, _, address = socket.getaddrinfo(
+            options.host, options.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
+        )[0]
+    except socket.gaierror as error:
+        raise Misconfigured(
+            f"AGENTIC_RAG_HOST={options.host} is no address of this machine.", code="HOST_UNKNOWN"
+        ) from error
+    listener = socket.socket(family, kind, protocol)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind(address)
+        listener.listen(2048)
+    except OSError as error:
+        listener.close()
+        raise _refused(error, where) from error
+    listener.setblocking(False)
+    return listener
+
+
+def _refused(error: OSError, where: str) -> Misconfigured:
+    if error.errno == errno.EADDRINUSE:
+        return Misconfigured(
+            f"{where} is in use: stop the other server or set AGENTIC_RAG_PORT to a free port.", code="PORT_IN_USE"
+        )
+    if error.errno in (errno.EACCES, errno.EPERM):
+        return Misconfigured(f"This user may not listen on {where}: set AGENTIC_RAG_PORT.", code="PORT_FORBIDDEN")
+    return Misconfigured(f"Cannot listen on {where}: set AGENTIC_RAG_HOST.", code="HOST_UNKNOWN")
+
+
+def build_server(container: ServerContainer) -> uvicorn.Server:
+    """A uvicorn server over the container. Its `should_exit` ends it; SIGINT and SIGTERM do too."""
+    config = uvicorn.Config(
+        build_app(container),
+        http="httptools",
+        ws="none",
+        lifespan="on",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=container.options.drain_seconds,
+    )
+    return uvicorn.Server(config)
+
+
+async def serve(container: ServerContainer, listener: socket.socket) -> None:
+    """Serve on a listening socket until told to stop; closes the container."""
+    await build_server(container).serve(sockets=[listener])
+
+
+def run(open_container: Callable[[], Awaitable[ServerContainer]], options: ServerOptions) -> None:
+    """Take the port, open the container, serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
+    listener = listen(options)
+
+    async def work() -> None:
+        await serve(await open_container(), listener)
+
+    with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
+        runner.run(work())
+
+
+def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+    if sys.platform == "win32":
+        return None
+    import uvloop
+
+    return uvloop.new_event_loop
