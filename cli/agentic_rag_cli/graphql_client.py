@@ -63,7 +63,7 @@ mutation Ask($input: RagAnswerInput!) {{
     userErrors {{ code message path }}
   }}
 }}
-"""  # noqa: S608 - GraphQL, and nothing of it comes from outside
+"""
 
 
 class GraphQLClient:

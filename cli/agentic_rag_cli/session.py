@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
@@ -22,33 +21,19 @@ from agentic_rag.domain.tenancy import (
     WorkspaceRef,
     WorkspaceSettings,
 )
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.job_store import JobBoard
-from agentic_rag.ports.publication import Erasure
-from agentic_rag.ports.run_store import RunStore
 from agentic_rag.settings import Settings
+
+if TYPE_CHECKING:
+    from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.sync_source import SyncResult
+    from agentic_rag.ports.database import Database
+    from agentic_rag.ports.ids import Ids
+    from agentic_rag.ports.job_store import JobBoard
+    from agentic_rag.ports.run_store import RunStore
+    from agentic_rag.ports.source_connector import SourceConnector
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncedFile:
-    """What reconciliation decided about one path: queued, unchanged, deleted or unreadable (then with code)."""
-
-    path: str
-    action: str
-    code: str | None = None
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SyncResult:
-    """A source compared with its workspace. Nothing was written when it was a dry run."""
-
-    source_id: str
-    files: tuple[SyncedFile, ...]
 
 
 class Session(Protocol):
@@ -72,20 +57,24 @@ class Session(Protocol):
         """The document, or None."""
         ...
 
-    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
-        """The documents that a source brought, by source path."""
+    async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
+        """The documents that a directory brought, by source path."""
         ...
 
     async def opening(self, document: Document, characters: int) -> str:
         """The first characters of the published text; empty when nothing is published."""
         ...
 
-    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
-        """Erase a document everywhere; None when there is none."""
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase a document everywhere."""
         ...
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
+        ...
+
+    async def preview(self, directory: Path) -> SyncResult:
+        """What a synchronisation with an empty workspace would do."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -114,21 +103,23 @@ class Session(Protocol):
 
 
 class Answers(Protocol):
-    """The use case behind `ask`."""
+    """`app.answer.AnswerQuestion`."""
 
     async def ask(self, principal: Principal, question: Question) -> Run: ...
 
 
 class Deletes(Protocol):
-    """The use case behind `doc delete`."""
+    """`app.delete.DeleteDocument`."""
 
-    async def delete(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None: ...
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion: ...
 
 
-class SyncsSource(Protocol):
-    """The use case behind `ingest`."""
+class Syncs(Protocol):
+    """`app.sync_source.SyncSource`."""
 
-    async def sync(self, workspace: WorkspaceRef, *, dry_run: bool) -> SyncResult: ...
+    async def run(
+        self, workspace: WorkspaceRef, source: SourceConnector, uploaded_by: str, *, dry_run: bool = False
+    ) -> SyncResult: ...
 
 
 class Container(Protocol):
@@ -141,16 +132,19 @@ class Container(Protocol):
     def runs(self) -> RunStore: ...
 
     @property
+    def ids(self) -> Ids: ...
+
+    @property
     def answer(self) -> Answers: ...
 
     @property
-    def delete(self) -> Deletes: ...
+    def delete_document(self) -> Deletes: ...
 
     @property
-    def ids(self) -> Ids: ...
+    def sync_source(self) -> Syncs: ...
 
-    def sync_source(self, directory: Path) -> SyncsSource:
-        """The use case that reconciles a workspace with a directory."""
+    def directory_source(self, directory: Path) -> SourceConnector:
+        """A connector for a directory."""
         ...
 
     def job_board(self) -> JobBoard:
@@ -188,8 +182,9 @@ class ContainerSession:
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.documents.get(workspace, document_id)
 
-    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
-        """The documents that a source brought, by source path."""
+    async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
+        """The documents that a directory brought, by source path."""
+        source_id = self._container.directory_source(directory).source_id
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.documents.paths(workspace, source_id)
 
@@ -200,13 +195,30 @@ class ContainerSession:
         async with self._container.database.snapshot(document.workspace) as snapshot:
             return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
 
-    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
-        """Erase a document everywhere; None when there is none."""
-        return await self._container.delete.delete(OPERATOR, workspace, document_id)
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase a document everywhere."""
+        return await self._container.delete_document.run(workspace, document_id)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
-        return await self._container.sync_source(directory).sync(workspace, dry_run=dry_run)
+        source = self._container.directory_source(directory)
+        return await self._container.sync_source.run(workspace, source, OPERATOR.subject, dry_run=dry_run)
+
+    async def preview(self, directory: Path) -> SyncResult:
+        """What a synchronisation with an empty workspace would do."""
+        from agentic_rag.app.sync_source import SyncResult
+
+        found = await self._container.directory_source(directory).changes(frozenset(), None)
+        return SyncResult(
+            new=tuple(item.path for item in found.upserted),
+            changed=(),
+            unchanged=0,
+            in_progress=0,
+            deleted=(),
+            unreadable=found.unreadable,
+            waiting_for=(),
+            dry_run=True,
+        )
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""

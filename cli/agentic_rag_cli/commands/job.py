@@ -14,6 +14,7 @@ from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.session import Session
 from agentic_rag_cli.views import job_json
 from agentic_rag_cli.wiring import in_process
+from agentic_rag_server.graphql.node_ids import NodeKind
 
 app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -38,10 +39,14 @@ def list_jobs(
         return await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
 
     found = in_process(context, work)
+    shown = [job_json(one) for one in found]
     if as_json:
-        output.result_json([job_json(one) for one in found])
+        output.result_json(shown)
         return
-    rows = [(one.job_id, one.kind.value, one.state.value, one.attempts, one.error_code or "", one.key) for one in found]
+    rows = [
+        (row["id"], row["kind"], row["state"], row["attempts"], job.error_code, job.key)
+        for row, job in zip(shown, found, strict=True)
+    ]
     output.result(output.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "KEY"), rows))
 
 
@@ -54,9 +59,9 @@ def show(
 ) -> None:
     """Show one job with its arguments and its last error.
 
-    Example: rag job show 0198c0de-0000-7000-8000-000000000002
+    Example: rag job show SgGYwN4AAHAA…
     """
-    job_id = needed_id(job)
+    job_id = needed_id(job, NodeKind.JOB)
 
     async def work(session: Session) -> Job:
         found = await session.job((await the_workspace(session, workspace)).ref, job_id)

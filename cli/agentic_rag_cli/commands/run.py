@@ -15,8 +15,11 @@ from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.session import Session
 from agentic_rag_cli.views import run_details_json, run_row_json
 from agentic_rag_cli.wiring import in_process
+from agentic_rag_server.graphql.node_ids import NodeKind
 
-app = typer.Typer(help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None)
+app = typer.Typer(
+    help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None
+)
 
 
 @app.command("list")
@@ -49,9 +52,9 @@ def show(
 ) -> None:
     """Show a run: the answer with its citations, then what each stage did and how long it took.
 
-    Example: rag run show 0198c0de-0000-7000-8000-000000000001
+    Example: rag run show UgGYwN4AAHAA…
     """
-    run_id = needed_id(run)
+    run_id = needed_id(run, NodeKind.RUN)
 
     async def work(session: Session) -> Run:
         found = await session.run((await the_workspace(session, workspace)).ref, run_id)

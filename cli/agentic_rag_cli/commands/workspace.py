@@ -24,7 +24,7 @@ def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None
     if as_json:
         output.result_json([workspace_json(one) for one in found])
     else:
-        rows = [(one.name, one.kind.value, one.corpus_version, one.ref.workspace_id) for one in found]
+        rows = [(one.name, one.kind.value, one.corpus_version, workspace_json(one)["id"]) for one in found]
         output.result(output.table(("NAME", "KIND", "VERSION", "ID"), rows))
 
 
@@ -42,4 +42,4 @@ def create(
     if as_json:
         output.result_json(workspace_json(made))
     else:
-        output.result(f"created {made.name} ({made.ref.workspace_id})")
+        output.result(f"created {made.name} ({workspace_json(made)['id']})")

@@ -89,11 +89,31 @@ class Job:
 
 
 @dataclass(frozen=True, slots=True)
+class JobAttempt:
+    """One try at a job. `outcome` is DONE, RETRY, DEAD or LAPSED (its worker died or lost the lease); None while it
+    runs. `error_chain` is the error and its causes, outermost first, redacted.
+    """
+
+    attempt: int
+    worker: str
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    error_code: str | None
+    error_chain: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class JobRef:
-    """What travels through Redis: ids only."""
+    """What travels through Redis: ids only.
+
+    `turn` is the job's fence when it was handed over; a job that comes back to the queue has a higher one, so its next
+    hand-over is never mistaken for the last. It proves nothing: only a lease does.
+    """
 
     workspace: WorkspaceRef
     job_id: UUID
+    turn: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)

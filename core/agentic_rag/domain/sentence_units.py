@@ -11,7 +11,8 @@ _LIST_MARK = re.compile(r"^(?:[-*+•▪◦‣·●○■]|\(?\d{1,3}[.)]|\([a-z
 _RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
 _BOILERPLATE = re.compile(
     r"all rights reserved|©|copyright \d{4}|table of contents|click here|cookie policy|\bpage \d+ of \d+\b|"
-    r"\bpage \d+\.?$|this page (?:is )?intentionally left blank|subscribe to|terms of (?:use|service)|skip to (?:main )?content",
+    r"\bpage \d+\.?$|this page (?:is )?intentionally left blank|subscribe to|terms of (?:use|service)|"
+    r"skip to (?:main )?content",
     re.IGNORECASE,
 )
 _CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
