@@ -46,7 +46,9 @@ def test_an_ordinary_question_is_retrieved(question: str) -> None:
     assert decide(_signals(question)).directives.use_retrieval
 
 
-@pytest.mark.parametrize("question", ["Hello!", "thanks", "Good morning everyone", "How are you today?", "ok, thank you"])
+@pytest.mark.parametrize(
+    "question", ["Hello!", "thanks", "Good morning everyone", "How are you today?", "ok, thank you"]
+)
 def test_chit_chat_is_not(question: str) -> None:
     assert not decide(_signals(question, terms=1)).directives.use_retrieval
 
