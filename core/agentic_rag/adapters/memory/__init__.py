@@ -1,1 +1,1 @@
-"""Adapters that keep everything in the process: the reference in the contract suites, and real enough for tests of use cases."""
+"""Adapters that keep everything in this process: real ones, and the reference in the contract suites."""

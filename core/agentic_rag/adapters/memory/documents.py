@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.pages import page_of
+from agentic_rag.adapters.memory.pages import page_by_name
 from agentic_rag.adapters.memory.state import StoredRevision
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.documents import (
@@ -73,7 +73,7 @@ class MemoryDocumentStore:
         rows = [
             document for document in self._documents(workspace).values() if not statuses or document.status in statuses
         ]
-        return page_of(rows, lambda document: document.source_path, request)
+        return page_by_name(rows, lambda document: document.source_path, request)
 
     async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
         """Documents by status; every status is present."""

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from agentic_rag.adapters.memory.pages import moment, page_of
+from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.state import StoredJob
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.errors import AgenticRagError
@@ -72,21 +72,19 @@ class MemoryJobStore:
         kinds: Sequence[JobKind] = (),
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
-        state = self._working.read(workspace)
         rows = [
             stored
-            for stored in ([] if state is None else state.jobs.values())
+            for stored in self._all(workspace)
             if (not states or stored.job.state in states) and (not kinds or stored.job.kind in kinds)
         ]
-        page = page_of(rows, _place, request, descending=True)
+        page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
-        state = self._working.read(workspace)
         unfinished = [
             stored
-            for stored in ([] if state is None else state.jobs.values())
+            for stored in self._all(workspace)
             if (stored.job.document_id, stored.job.kind) == (document_id, kind) and stored.job.state in _UNFINISHED
         ]
         for stored in unfinished:
@@ -163,6 +161,10 @@ class MemoryJobStore:
         self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
         return True
 
+    def _all(self, workspace: WorkspaceRef) -> list[StoredJob]:
+        state = self._working.read(workspace)
+        return [] if state is None else list(state.jobs.values())
+
     def _stored(self, ref: JobRef) -> StoredJob | None:
         state = self._working.read(ref.workspace)
         return None if state is None else state.jobs.get(ref.job_id)
@@ -212,5 +214,5 @@ def _closed(
     return replace(stored, attempts=(*earlier, ended))
 
 
-def _place(stored: StoredJob) -> str:
-    return moment(stored.job.created_at, f"{stored.number:012}")
+def _created(stored: StoredJob) -> tuple[datetime, str]:
+    return stored.job.created_at, f"{stored.number:012}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.memory.pages import moment, page_of
+from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.answers import Run
@@ -21,8 +21,8 @@ class MemoryRunStore:
         self._store = store
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
-        """Store all of `runs` or none; what is stored already stays as it is. Errors: `IdempotencyConflict`,
-        `NotFound` (workspace).
+        """Store all of `runs` or none; storing a run again changes nothing. Errors: `IdempotencyConflict`, `NotFound`
+        (workspace).
         """
         async with self._store.transaction(None) as working:
             for run in runs:
@@ -43,15 +43,17 @@ class MemoryRunStore:
     async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first."""
         state = self._store.committed.get(workspace)
-        rows = [] if state is None else state.runs.values()
-        return page_of(rows, lambda run: moment(run.created_at, str(run.run_id)), request, descending=True)
+        rows = () if state is None else tuple(state.runs.values())
+        return page_newest_first(rows, lambda run: (run.created_at, str(run.run_id)), request)
 
 
 def _is_known(state: WorkspaceState, run: Run) -> bool:
     if run.idempotency_key is not None:
         earlier = _under_key(state, run.idempotency_key)
         if earlier is not None and earlier.input_hash != run.input_hash:
-            raise IdempotencyConflict("The idempotency key was used before with another request.")
+            raise IdempotencyConflict(
+                f"The idempotency key {run.idempotency_key!r} was used before with another input."
+            )
         if earlier is not None:
             return True
     return run.run_id in state.runs

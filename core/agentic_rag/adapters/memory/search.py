@@ -57,9 +57,9 @@ class MemoryVectorReader:
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
     norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
-    products = vectors @ query
+    products: NDArray[np.float64] = vectors @ query
     cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
-    return np.round(cosines, SCORE_DIGITS) + 0.0
+    return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0
 
 
 class MemoryLexicalReader:

@@ -69,8 +69,8 @@ class MemoryStore:
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID | None) -> AsyncGenerator[Working]:
-        """One writer at a time, over one organisation or (None) all; commits when the block ends, forgets everything on an exception. Transactions are not
-        to be nested: the inner one would wait for the outer one for ever.
+        """One writer at a time, over one organisation or (None) all; commits when the block ends, forgets everything on
+        an exception. Transactions are not to be nested: the inner one would wait for the outer one for ever.
         """
         async with self._turn:
             working = Working(self.committed, self.clock, org_id)
