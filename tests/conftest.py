@@ -7,6 +7,7 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 import redis
+
 from tests import guards
 from tests.stack import SessionStack, redis_sources
 

@@ -70,7 +70,8 @@ class EmbeddedRedis(EmbeddedServer):
             self.account.give(self._data)
         self.account.check_owner(self._data)
         # In a file, not on the command line, where everybody on the machine could read the password.
-        text = _CONFIGURATION.format(host=HOST, port=state.port, password=state.password, data=self._data)
+        data = str(self._data).replace("\\", "\\\\").replace('"', '\\"')
+        text = _CONFIGURATION.format(host=HOST, port=state.port, password=state.password, data=data)
         write_private(self._configuration, text)
         self.account.give(self._configuration)
 

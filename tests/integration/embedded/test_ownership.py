@@ -63,6 +63,17 @@ def test_of_processes_that_start_at_once_one_owns_and_all_share(
     assert len({(database, redis) for _, database, redis in answers}) == 1
 
 
+def test_a_home_may_have_any_name(home: Path) -> None:
+    awkward = home / 'Application Support "ü" \\ %s' / ("deep" * 30)
+    home.mkdir(mode=0o711)
+
+    for _ in range(2):
+        with EmbeddedStack(awkward) as stack:
+            assert stack.running
+
+    assert any((awkward / "redis/data").glob("append*"))
+
+
 @pytest.mark.parametrize("server", [EmbeddedPostgres, EmbeddedRedis])
 def test_attach_never_starts_a_server(home: Path, server: type[EmbeddedPostgres] | type[EmbeddedRedis]) -> None:
     with pytest.raises(EmbeddedServerError, match="rag up") as caught:
