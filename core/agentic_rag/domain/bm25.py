@@ -28,6 +28,7 @@ COVERAGE_WEIGHT = 0.25
 (bn 0.7–1.0, cov 0.2–0.3).
 """
 
+
 def inverse_frequency(passages: int, holding: int) -> float:
     """BM25's idf, log(1 + (N − df + 0.5)/(df + 0.5)): always positive (the form Lucene uses)."""
     return math.log(1 + (passages - holding + 0.5) / (holding + 0.5))

@@ -9,7 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, SegmentCache, segment_from, segment_size
+from agentic_rag.adapters.postgres.segments import (
+    SEGMENT_COLUMNS,
+    SegmentCache,
+    segment_from,
+    segment_size,
+    visible_size,
+)
 from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.postings import Segment
@@ -61,10 +67,8 @@ class PostgresLexicalReader:
         key = (self._workspace.workspace_id, self._version, tuple(self._segment_ids), scope.access_ids)
         visible = self._cache.visible.get(key)
         if visible is None:
-            visible = VisiblePostings.of(
-                await self._segments(), await self._closed(), self._version, scope.access_ids
-            )
-            self._cache.visible.put(key, visible, visible.nbytes)
+            visible = VisiblePostings.of(await self._segments(), await self._closed(), self._version, scope.access_ids)
+            self._cache.visible.put(key, visible, visible_size(visible))
         return visible
 
     async def _segments(self) -> list[Segment]:
@@ -79,10 +83,5 @@ class PostgresLexicalReader:
         return [segment for segment in held.values() if segment is not None]
 
     async def _closed(self) -> NDArray[np.int32]:
-        key = (self._workspace.workspace_id, self._version)
-        closed = self._cache.closed.get(key)
-        if closed is None:
-            rows = await self._connection.fetch(CLOSED, *self._key, self._version)
-            closed = np.array([row["ordinal"] for row in rows], np.int32)
-            self._cache.closed.put(key, closed, closed.nbytes)
-        return closed
+        rows = await self._connection.fetch(CLOSED, *self._key, self._version)
+        return np.array([row["ordinal"] for row in rows], np.int32)
