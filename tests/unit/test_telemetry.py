@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Mapping
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
 from threading import Thread
 
 import pytest
@@ -287,3 +288,14 @@ def test_trace_ids_and_jitter_have_their_form() -> None:
     assert all(0.0 <= ids.jitter() < 1.0 for _ in range(100))
     assert SystemClock().now().tzinfo is not None
     assert SystemClock().monotonic() <= SystemClock().monotonic()
+
+
+def test_every_metric_is_explained_to_operators() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "observability.md").read_text(encoding="utf-8")
+    rows = {row[1]: row for row in (re.split(r"\s*\|\s*", line) for line in page.splitlines()) if len(row) == 6}
+
+    for metric in METRICS:
+        row = rows.pop(f"`{metric.name}`")
+        assert row[2] == metric.kind.value
+        assert tuple(re.findall(r"`(\w+)`", row[3])) == metric.labels
+    assert [name for name in rows if name.startswith("`")] == []
