@@ -42,6 +42,8 @@ class UnitKind(enum.Enum):
     PROSE = "prose"
     LIST_ITEM = "list_item"
     TABLE_ROW = "table_row"
+    LABELLED = "labelled"
+    """A label with its value on the next line: how the cells of a PDF's table come out."""
     LEAD_IN = "lead_in"
     HEADING = "heading"
     FRAGMENT = "fragment"
@@ -49,7 +51,7 @@ class UnitKind(enum.Enum):
     QUESTION = "question"
 
 
-QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LEAD_IN})
+QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
 
 
 def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
