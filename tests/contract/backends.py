@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
@@ -113,5 +112,3 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
 BACKENDS: Mapping[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Backend]]] = {
     "postgres": postgres_backend,
 }
-
-NOON = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
