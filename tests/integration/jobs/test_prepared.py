@@ -18,12 +18,10 @@ def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestPrepared:
 
 
 def documents(count: int, chunks: int = 3, word: str = "water") -> list[PreparedDocument]:
-    return [
-        PreparedDocument(
-            f"{n}.md", f"Document {n}", tuple(f"Text {part} of {n} is about {word}." for part in range(chunks))
-        )
-        for n in range(count)
-    ]
+    def texts(n: int) -> tuple[str, ...]:
+        return tuple(f"Text {part} of {n} is about {word}." for part in range(chunks))
+
+    return [PreparedDocument(f"{n}.md", f"Document {n}", texts(n)) for n in range(count)]
 
 
 async def test_prepared_chunks_become_ready_documents_in_batches(outbox: DataPlane) -> None:
