@@ -10,11 +10,16 @@ from uuid import UUID, uuid4
 import pytest
 from tests.builders import NO_ENTITIES, SPACE, drafts_of, new_chunk, new_document, publication, revision_of
 
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.runs import MemoryRunStore
+from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app import answer_codec
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.retrieval import ChunkEntities
@@ -97,6 +102,18 @@ class Backend:
 
 
 @asynccontextmanager
+async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
+    """All stores in this process."""
+    store = MemoryStore(SystemClock())
+    cache = MemoryAnswerCache(store.clock)
+
+    async def make_organisation(_: UUID) -> None:
+        """There is nothing to make."""
+
+    yield Backend(MemoryDatabase(store, cache), MemoryRunStore(store), cache, make_organisation)
+
+
+@asynccontextmanager
 async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
     """All stores on one Postgres."""
     pool = PostgresPool(request.getfixturevalue("migrated_url"))
@@ -110,5 +127,6 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
 
 
 BACKENDS: Mapping[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Backend]]] = {
+    "memory": memory_backend,
     "postgres": postgres_backend,
 }
