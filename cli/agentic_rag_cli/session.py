@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Document, DocumentStatus, SpanRequest
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
@@ -27,11 +27,7 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.sync_source import SyncResult
-    from agentic_rag.ports.database import Database
-    from agentic_rag.ports.ids import Ids
-    from agentic_rag.ports.job_store import JobBoard
-    from agentic_rag.ports.run_store import RunStore
-    from agentic_rag.ports.source_connector import SourceConnector
+    from agentic_rag.bootstrap import Container
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -103,60 +99,6 @@ class Session(Protocol):
         ...
 
 
-class Answers(Protocol):
-    """`app.answer.AnswerQuestion`."""
-
-    async def ask(self, principal: Principal, question: Question) -> Run: ...
-
-
-class Deletes(Protocol):
-    """`app.delete.DeleteDocument`."""
-
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion: ...
-
-
-class Syncs(Protocol):
-    """`app.sync_source.SyncSource`."""
-
-    async def run(
-        self, workspace: WorkspaceRef, source: SourceConnector, uploaded_by: str, *, dry_run: bool = False
-    ) -> SyncResult: ...
-
-
-class Container(Protocol):
-    """What `bootstrap.build_container` hands out, as far as the command line looks into it."""
-
-    @property
-    def database(self) -> Database: ...
-
-    @property
-    def runs(self) -> RunStore: ...
-
-    @property
-    def ids(self) -> Ids: ...
-
-    @property
-    def answer(self) -> Answers: ...
-
-    @property
-    def delete(self) -> Deletes: ...
-
-    @property
-    def sync_source(self) -> Syncs: ...
-
-    def directory_source(self, directory: Path) -> SourceConnector:
-        """A connector for a directory."""
-        ...
-
-    def job_board(self) -> JobBoard:
-        """A board of our own, to see whether somebody leads."""
-        ...
-
-    async def ensure_default_organisation(self) -> None:
-        """Make the organisation that the command line works in. Safe to repeat."""
-        ...
-
-
 class ContainerSession:
     """`Session` over the wired container."""
 
@@ -200,8 +142,13 @@ class ContainerSession:
         from agentic_rag.ports.document_store import SpanRequest
 
         async with self._container.database.snapshot(document.workspace) as snapshot:
+<<<<<<< HEAD
             [span] = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
         return span.text if span else ""
+=======
+            spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
+        return spans[0].text if spans[0] is not None else ""
+>>>>>>> integ
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""

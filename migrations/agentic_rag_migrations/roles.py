@@ -47,9 +47,7 @@ async def prepare_database(connection: asyncpg.Connection) -> None:
     """
     version = connection.get_server_version().major
     if version < MINIMUM_SERVER_VERSION:
-        raise Misconfigured(
-            f"The server is Postgres {version}; use Postgres 16 or newer.", code="POSTGRES_TOO_OLD"
-        )
+        raise Misconfigured(f"The server is Postgres {version}; use Postgres 16 or newer.", code="POSTGRES_TOO_OLD")
     await _create_vector(connection)
     try:
         for role in ROLES:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from importlib.resources import files
@@ -62,7 +62,7 @@ def _plain(database_url: str) -> str:
 
 
 @asynccontextmanager
-async def _connected(database_url: str) -> AsyncIterator[asyncpg.Connection]:
+async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
     try:
         connection = await asyncpg.connect(_plain(database_url), server_settings={"search_path": "public"})
     except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:

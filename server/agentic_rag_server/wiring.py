@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.identity import Identity
 from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.publication import Erasure
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 
@@ -47,8 +46,8 @@ class AnswersQuestions(Protocol):
 class DeletesDocuments(Protocol):
     """The use case behind `deleteDocument`."""
 
-    async def delete(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
-        """Erase a document everywhere; None when there is none of that id."""
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase a document everywhere; `erasure` is None when there is none of that id."""
         ...
 
 
@@ -88,10 +87,6 @@ class ServerContainer(Protocol):
     @property
     def checks(self) -> Mapping[str, Callable[[], Awaitable[None]]]:
         """A check for each dependency, by the name /readyz shows; one that fails raises a product error."""
-        ...
-
-    def original_key(self, document: Document) -> str:
-        """Where the blob store keeps the original of a document."""
         ...
 
     async def aclose(self) -> None:

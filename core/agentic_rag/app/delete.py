@@ -81,10 +81,6 @@ class DeleteDocument:
         )
 
     async def _erase(self, workspace: WorkspaceRef, document_id: UUID, lease: Lease | None) -> Erasure | None:
-        # Two transactions: publishing locks the workspace before the job, so nothing may hold a job's row and then
-        # ask for the workspace's.
-        async with self._database.transaction(workspace.org_id) as transaction:
-            await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
         async with self._database.transaction(workspace.org_id) as transaction:
             if lease is None:
                 return await transaction.publisher.erase(workspace, document_id)

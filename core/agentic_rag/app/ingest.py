@@ -86,10 +86,6 @@ class _Work:
     embedded: int = 0
     recovered: int = 0
 
-    @property
-    def ref(self) -> JobRef:
-        return JobRef(self.lease.job.workspace, self.lease.job.job_id)
-
     def report(self, outcome: IngestOutcome, version: int | None, diff: RevisionDiff | None) -> IngestReport:
         return IngestReport(
             document_id=self.document.document_id,
@@ -169,13 +165,12 @@ class IngestDocument:
         workspace = lease.job.workspace
         document_id = _document_id(lease)
         async with self._database.transaction(workspace.org_id) as transaction:
-            if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
-                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.set_status(workspace, document_id, DocumentStatus.PROCESSING)
+            await _check_lease(transaction, lease)
             document = await transaction.documents.get(workspace, document_id)
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if document is None or stored is None:
                 return None
-            await transaction.documents.set_status(workspace, document_id, DocumentStatus.PROCESSING)
             return _Work(
                 lease=lease,
                 progress=progress,
@@ -189,9 +184,8 @@ class IngestDocument:
     async def _already_published(self, work: _Work) -> IngestReport:
         workspace = work.document.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
-            if not await transaction.jobs.holds(work.ref, work.lease.fence):
-                raise LeaseLost("Another worker holds this job now.")
             await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
+            await _check_lease(transaction, work.lease)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
     async def _read(self, work: _Work) -> tuple[ParsedDocument, list[ChunkDraft]]:
@@ -228,19 +222,8 @@ class IngestDocument:
                 if not await self._look_again(work):
                     return work.report(IngestOutcome.GONE, None, None)
                 continue
-            return await self._published(work, published, diff)
+            return _published(work, published, diff)
         raise Retryable("The document changed while it was being published.", code="PUBLISH_STALE")
-
-    async def _published(self, work: _Work, published: Published, diff: RevisionDiff) -> IngestReport:
-        if published.refusal == "LEASE_LOST":
-            raise LeaseLost("Another worker holds this job now.")
-        if published.refusal is not None:
-            return work.report(IngestOutcome.GONE, None, None)
-        if len(diff.added) > self._embedder.batch_size:
-            workspace = work.document.workspace
-            async with self._database.transaction(workspace.org_id) as transaction:
-                await transaction.documents.discard_staged(workspace, work.document.document_id)
-        return work.report(IngestOutcome.PUBLISHED, published.version, diff)
 
     async def _look_again(self, work: _Work) -> bool:
         workspace, document_id = work.document.workspace, work.document.document_id
@@ -261,7 +244,7 @@ class IngestDocument:
         if len(wanted) <= size:
             await self._embed_batch(work, wanted)
             return
-        staged = await self._stage(work, revision, wanted)
+        staged = await self._stage(work, revision, diff, wanted)
         wanted = [draft for draft in wanted if draft.chunk_id not in work.vectors]
         for start in range(0, len(wanted), size):
             batch = wanted[start : start + size]
@@ -277,12 +260,14 @@ class IngestDocument:
         work.embedded += len(drafts)
         work.progress.advance()
 
-    async def _stage(self, work: _Work, revision: Revision, drafts: list[ChunkDraft]) -> frozenset[int]:
+    async def _stage(
+        self, work: _Work, revision: Revision, diff: RevisionDiff, drafts: list[ChunkDraft]
+    ) -> frozenset[int]:
         """Write the chunks, or find what an earlier attempt wrote: take over its vectors. The indexes staged."""
         workspace, document_id = work.document.workspace, work.document.document_id
         async with self._database.transaction(workspace.org_id) as transaction:
-            if not await transaction.jobs.holds(work.ref, work.lease.fence):
-                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
+            await _check_lease(transaction, work.lease)
             await transaction.documents.discard_staged(workspace, document_id, keep=revision.revision_id)
             await transaction.documents.stage(workspace, document_id, revision, drafts)
             staged = await transaction.documents.staged(workspace, revision.revision_id) or []
@@ -300,12 +285,10 @@ class IngestDocument:
         self, work: _Work, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
     ) -> None:
         workspace, document_id = work.document.workspace, work.document.document_id
-        done = len(diff.kept) + len(work.vectors)
         async with self._database.transaction(workspace.org_id) as transaction:
-            if not await transaction.jobs.holds(work.ref, work.lease.fence):
-                raise LeaseLost("Another worker holds this job now.")
+            await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
+            await _check_lease(transaction, work.lease)
             await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space_id, vectors)
-            await transaction.documents.set_progress(workspace, document_id, done, len(diff.kept) + len(diff.added))
 
     async def _publication(
         self, work: _Work, parsed: ParsedDocument, revision: Revision, diff: RevisionDiff
@@ -342,6 +325,25 @@ class IngestDocument:
             kept=report.kept,
             removed=report.removed,
         )
+
+
+def _published(work: _Work, published: Published, diff: RevisionDiff) -> IngestReport:
+    if published.refusal == "LEASE_LOST":
+        raise LeaseLost("Another worker holds this job now.")
+    if published.refusal is not None:
+        return work.report(IngestOutcome.GONE, None, None)
+    return work.report(IngestOutcome.PUBLISHED, published.version, diff)
+
+
+def _progress(work: _Work, diff: RevisionDiff) -> tuple[int, int]:
+    """Chunks done, and in all."""
+    return len(diff.kept) + len(work.vectors), len(diff.kept) + len(diff.added)
+
+
+async def _check_lease(transaction: Transaction, lease: Lease) -> None:
+    """After the document was touched: locks are taken in the order document, job, workspace everywhere."""
+    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
+        raise LeaseLost("Another worker holds this job now.")
 
 
 def _document_id(lease: Lease) -> UUID:

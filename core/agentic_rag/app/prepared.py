@@ -18,7 +18,7 @@ from agentic_rag.domain.documents import (
     document_id_for,
     revision_id_for,
 )
-from agentic_rag.domain.errors import NotFound, Retryable
+from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.domain.jobs import JobKind, NewJob
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -147,7 +147,7 @@ class IngestPrepared:
             full = len(batch) >= self._batch_documents or chunks + len(document.texts) > self._batch_chunks
             if batch and (full or document.source_path in paths):
                 yield batch
-                batch, paths, chunks = [], set(), 0
+                batch, paths, chunks = [], set[str](), 0
             batch.append(document)
             paths.add(document.source_path)
             chunks += len(document.texts)
@@ -159,6 +159,7 @@ class IngestPrepared:
     ) -> list[_Ready]:
         """Register what is new or changed, and see what readers have of it."""
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
+        cuts.sort(key=lambda cut: cut.revision.document_id)  # The order in which publishing locks them.
         ready: list[_Ready] = []
         async with self._database.transaction(workspace.org_id) as transaction:
             for cut in cuts:
@@ -219,6 +220,8 @@ class IngestPrepared:
 
 
 def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
+    if not document.texts:
+        raise InvalidInput(f"{document.source_path} has no chunks.", path=("documents", document.source_path))
     document_id = document_id_for(workspace, document.source_path)
     text, drafts = chunks_from_prepared(document_id, document.texts)
     text_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()

@@ -67,12 +67,9 @@ async def keep_original(blobs: BlobStore, submission: Submission) -> None:
 async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> JobRef:
     """Register the document and enqueue its ingestion, in place of older unfinished work on the same document.
 
-    Jobs are touched before the document, as everywhere: publishing locks in that order too.
+    The document is locked before its jobs, as everywhere (documents, jobs, workspace): no two wait in a circle.
     """
     workspace, document_id = submission.workspace, submission.document_id
-    for kind in (JobKind.INGEST, JobKind.DELETE):
-        await transaction.jobs.cancel_for_document(workspace, document_id, kind)
-    ref, _ = await transaction.jobs.enqueue(ingest_job(workspace, document_id, submission.content_hash, carrier))
     await transaction.documents.register(
         workspace,
         NewDocument(
@@ -88,4 +85,7 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
             provenance={**submission.provenance, CONTENT_PROVENANCE: submission.content_hash.hex()},
         ),
     )
+    for kind in (JobKind.INGEST, JobKind.DELETE):
+        await transaction.jobs.cancel_for_document(workspace, document_id, kind)
+    ref, _ = await transaction.jobs.enqueue(ingest_job(workspace, document_id, submission.content_hash, carrier))
     return ref

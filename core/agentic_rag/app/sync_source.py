@@ -187,7 +187,8 @@ class SyncSource:
                 await transaction.jobs.enqueue(
                     ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
                 )
-            for submission in fresh:
+            # In id order, as publishing locks them.
+            for submission in sorted(fresh, key=lambda one: one.document_id):
                 await submit(transaction, submission, carrier)
 
     async def _delete(self, workspace: WorkspaceRef, paths: Sequence[str]) -> None:

@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from datetime import date
 
 from agentic_rag.domain.answers import AnswerOptions, FusionMethod, FusionWeights, Question, Turn
+from agentic_rag.domain.storable import storable_text
 
 _SPACE = re.compile(r"\s+")
 _ABOUT_TIME = re.compile(
-    r"\b(?:today|now|currently?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
+    r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
     r"(?:this|last|next|past|coming) (?:year|quarter|month|week|decade|night|summer|winter|spring|autumn))\b",
     re.IGNORECASE,
 )
@@ -35,8 +36,8 @@ class AnswerContext:
 
 
 def folded(text: str) -> str:
-    """NFKC with white space folded; case is kept, it carries meaning."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
+    """Storable text in NFKC with white space folded; case is kept, it carries meaning."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", storable_text(text))).strip()
 
 
 def is_about_time(question: str) -> bool:
@@ -63,7 +64,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         "\n".join(context.models),
         context.defaults,
         context.today.isoformat() if is_about_time(question.text) else "",
-    ).hexdigest()
+    ).hex()
 
 
 def input_hash(question: Question) -> bytes:
@@ -77,7 +78,7 @@ def input_hash(question: Question) -> bytes:
         question.options.cache.value,
         str(question.options.timeout_ms),
         str(question.as_of),
-    ).digest()
+    )
 
 
 def _history(turns: tuple[Turn, ...]) -> list[str]:
@@ -105,10 +106,10 @@ def fusion_fields(method: FusionMethod | None, weights: FusionWeights | None) ->
     return [method.value if method else "", shares]
 
 
-def _digest(*parts: str) -> hashlib._Hash:
+def _digest(*parts: str) -> bytes:
     digest = hashlib.sha256()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
         digest.update(b"%d:" % len(data))
         digest.update(data)
-    return digest
+    return digest.digest()

@@ -7,8 +7,8 @@
     percentage := atom '%'?
     atom       := number | '(' expression ')'
 
-`%` before an operand is the remainder, elsewhere "per cent" (divide by 100); `of` multiplies. Length, depth and the size
-of every number are bounded, so evaluation ends at once for any input.
+`%` before an operand is the remainder, elsewhere "per cent" (divide by 100); `of` multiplies. Length, depth and the
+size of every number are bounded, so evaluation ends at once for any input.
 """
 
 from __future__ import annotations

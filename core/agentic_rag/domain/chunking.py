@@ -1,9 +1,13 @@
 """Cuts a parsed document into chunks that respect its structure and keep exact offsets.
 
-Chunks are packed greedily, but the place of each cut is chosen by the text around it and not by what was packed before: in
-the last part of a full chunk the strongest boundary wins (the shallowest heading, then paragraphs, list items, sentences),
-and among equals the one whose text hashes lowest. So after an edit the cuts fall back into their old places within a few
-chunks (content-defined chunking, as in Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System", 2001), and
+Chunks are packed greedily, but the place of each cut is chosen by the text around it and not by what was packed
+before: in
+the last part of a full chunk the strongest boundary wins (the shallowest heading, then paragraphs, list items,
+sentences),
+and among equals the one whose text hashes lowest. So after an edit the cuts fall back into their old places within a
+few
+chunks (content-defined chunking, as in Muthitacharoen, Chen and Mazières, "A Low-bandwidth Network File System",
+2001), and
 only those chunks are paid for again.
 """
 
@@ -22,7 +26,8 @@ from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.storable import storable_text
 
 _SECTION_FILL, _PARAGRAPH_FILL, _SENTENCE_FILL = 0.25, 0.5, 0.6
-"""The share of the size from which a chunk may end at a boundary of that strength. Higher gives fuller chunks, lower better
+"""The share of the size from which a chunk may end at a boundary of that strength. Higher gives fuller chunks, lower
+better
 boundaries and faster resynchronisation after an edit."""
 _HASHED = 48
 """Code points of an atom that decide between equal boundaries."""
@@ -36,7 +41,8 @@ def chunk_document(
 ) -> list[ChunkDraft]:
     """The chunks of `parsed`, in order; none for a text of white space only.
 
-    Every chunk is `text[start:end]`; together they hold all text but white space; none is larger than `profile.size`; each
+    Every chunk is `text[start:end]`; together they hold all text but white space; none is larger than `profile.size`;
+    each
     repeats at most `profile.overlap` of the text before it. The size limit rests on the counter's promise
     (`ports.token_counter`). Deterministic.
     """

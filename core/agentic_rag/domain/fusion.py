@@ -15,7 +15,7 @@ MODEL_TRUST = 1.0
 """Of a trained embedding model: the measured formula cos + 0.8·bn + 0.25·cov, a lexical share of 1.05 / 2.05."""
 
 HASHED_TRUST = 0.1
-"""Of the deterministic embedding (a lexical share of 0.91), which sees spellings that the lexical arm mostly sees better.
+"""Of the deterministic embedding (a lexical share of 0.91): it sees spellings, which the lexical arm sees better.
 
 Hit@10 / MRR@10 on 500 known-item questions over 20,000 chunks: BM25 .934 / .837, dense .794 / .621, fused .938 / .867
 (with 0.2625, a share of 0.8: .936 / .867; with 1: .922 / .832). R@10 against BM25 on six question sets: −1.0 to +0.9
@@ -27,8 +27,8 @@ def lexical_share(arms: Mapping[Retriever, Sequence[ArmHit]], dense_trust: float
     """How much of the text arms' weight is lexical, for one question.
 
     With both arms 1.05 / (1.05 + `dense_trust`), `dense_trust` in [0, 1]: both scores are absolute, so they tell
-    their own certainty per question (where rare words are not matched, the lexical score is small). When an arm did not run at all
-    (a dependency is missing), the other takes the whole weight.
+    their own certainty per question (where rare words are not matched, the lexical score is small).
+    When an arm did not run at all (a dependency is missing), the other takes the whole weight.
     """
     if not 0.0 <= dense_trust <= 1.0:
         raise ValueError(f"dense_trust must lie in [0, 1], not {dense_trust}")
@@ -62,8 +62,8 @@ def fuse(
     """Candidates of all arms, highest score first, ties by ordinal; the order of the arms does not matter.
 
     WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), scaled so that the first of every arm has the
-    sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is left
-    out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
+    sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is
+    left out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
     """
     shares = arm_weights(arms, weights, dense_trust)
     gathered: dict[int, list[ArmScore]] = {}

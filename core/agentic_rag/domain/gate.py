@@ -13,11 +13,12 @@ from types import MappingProxyType
 
 from agentic_rag.domain.answers import Directives, Downgrade, FeatureContribution, GateDecision
 
-_GREETING = re.compile(
-    r"^(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks?(?: you)?(?: (?:so|very) much)?|thx|cheers|bye|"
+_PLEASANTRY = (
+    r"(?:hi|hello|hey|good (?:morning|afternoon|evening|day)|thanks?(?: you)?(?: (?:so|very) much)?|thx|cheers|bye|"
     r"goodbye|ok(?:ay)?|great|nice|cool|how are you(?: (?:doing|today))*|who are you|what can you do|tell me a joke)"
-    r"(?:[ ,!.?]+(?:there|all|everyone|again|you|for .{0,30}))*[ !.?]*$",
-    re.IGNORECASE,
+)
+_GREETING = re.compile(
+    rf"^{_PLEASANTRY}(?:[ ,!.?]+(?:{_PLEASANTRY}|there|all|everyone|again|you|for .{{0,30}}))*[ !.?]*$", re.IGNORECASE
 )
 _QUESTION_FORM = re.compile(
     r"^(?:who|whom|whose|what|when|where|why|which|how|is|are|was|were|do|does|did|can|could|should|must|may|will|would|"

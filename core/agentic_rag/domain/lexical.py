@@ -124,7 +124,7 @@ def _keeps_whole(token: str, parts: int) -> bool:
 
 def _split(run: str, stemmed: bool) -> tuple[str, ...]:
     """The terms of one run."""
-    if run.isascii() and _is_plain(run):
+    if len(run) <= _LONGEST_WHOLE and run.isascii() and _is_plain(run):
         return (_word(run, stemmed),)
     return tuple(term for token in _TOKEN.findall(run) for term in _token_terms(token, stemmed))
 
@@ -205,7 +205,8 @@ def key_bytes(term: str) -> bytes:
 
 
 def _token_keys(token: str, stemmed: bool) -> bytes:
-    return b"".join([key_bytes(term) for term in _split(token, stemmed)])
+    parts = _split_cached(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed)
+    return b"".join(map(key_bytes, parts))
 
 
 @lru_cache(_CACHED_TOKENS)
@@ -359,3 +360,29 @@ def _best(bm25: NDArray[np.float64], coverage: NDArray[np.float64], limit: int) 
     order = np.lexsort((places, -rounded))[:limit]
     places = places[order]
     return list(zip(places.tolist(), rounded[order].tolist(), coverage[places].tolist(), strict=True))
+
+
+def rarity(
+    segments: Sequence[Segment],
+    wanted: Collection[str],
+    closed: NDArray[np.int32],
+    version: int,
+    access_ids: Collection[int],
+) -> dict[str, float]:
+    """Each term's idf over the largest possible one (that of a term nobody holds), in (0, 1], counting visible chunks
+    only; 1 when nothing is visible.
+    """
+    segments = [segment for segment in segments if len(segment.ordinals)]
+    if not segments or not wanted:
+        return dict.fromkeys(wanted, 1.0)
+    base = min(int(segment.ordinals[0]) for segment in segments)
+    span = max(int(segment.ordinals[-1]) for segment in segments) - base + 1
+    visible, _ = _visible_lengths(segments, base, span, closed, version, access_ids)
+    passages = int(np.count_nonzero(visible))
+    keyed = sorted((term_key(term), term) for term in set(wanted))
+    found = _postings(segments, np.array([key for key, _ in keyed], np.uint64))
+    largest = inverse_frequency(passages, 0)
+    return {
+        term: inverse_frequency(passages, int(np.count_nonzero(visible[ordinals - base]))) / largest
+        for (_, term), (ordinals, _) in zip(keyed, found, strict=True)
+    }

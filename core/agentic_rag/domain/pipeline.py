@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import pairwise
 from types import MappingProxyType
 
 PIPELINE_VERSION = "spine-1"
@@ -58,7 +59,7 @@ _USUAL = (
 
 TRANSITIONS: Mapping[tuple[Stage, Verdict], Stage] = MappingProxyType(
     {
-        **{(stage, Verdict.CONTINUE): after for stage, after in zip(_USUAL, _USUAL[1:], strict=False)},
+        **{(stage, Verdict.CONTINUE): after for stage, after in pairwise(_USUAL)},
         **{(stage, Verdict.OUT_OF_TIME): Stage.DONE for stage in _USUAL[:-1]},
         **{(stage, Verdict.FINISH): Stage.DONE for stage in _USUAL[:-1]},
         (Stage.EMBED, Verdict.OUT_OF_TIME): Stage.RETRIEVE,

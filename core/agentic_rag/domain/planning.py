@@ -60,17 +60,24 @@ _COMPARE = re.compile(
 _VERSUS = re.compile(r"^(?P<a>.{2,80}?) (?:vs\.?|versus) (?P<b>.{2,80}?)(?P<rest>)[?.!]*$", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
-_NEXT_QUESTION = re.compile(rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE)
+_NEXT_QUESTION = re.compile(
+    rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE
+)
 _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.IGNORECASE)
 _BRIDGE = re.compile(
-    rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) of the (?P<thing>[\w -]{{2,60}}?) "
-    r"(?:that|which|who|where|whose)\s+(?P<clause>.{6,160}?)[?.!]*$",
+    rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) (?P<link>of |for |at |in )?the "
+    r"(?P<thing>[\w-]+(?: [\w-]+){0,3}?) "
+    r"(?P<relative>that|which|who|where|whose|used|built|made|named|called) (?P<clause>.{10,160}?)[?.!]*$",
+    re.IGNORECASE,
+)
+_EMPTY_HEAD = re.compile(
+    rf"^(?:in |at |on )?{_WH}\b(?: (?:is|was|are|were|did|does|do|the|an?|name|names|kind|type|date|time|called))*$",
     re.IGNORECASE,
 )
 
 _CALC_LEAD = re.compile(
-    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+(?:the "
-    r"(?:result|value|sum|product) of\s+)?",
+    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+"
+    r"(?:the (?:result|value|sum|product) of\s+)?",
     re.IGNORECASE,
 )
 _CALC_WORDS = tuple(
@@ -93,7 +100,8 @@ _FILE = r"[\w][\w ().-]*\.(?:pdf|docx?|md|markdown|html?|txt|csv|xlsx?|pptx?|py|
 _LOOKUP = re.compile(
     r"^(?:please\s+)?(?:can you\s+)?(?:show|open|find|look up|lookup|display|get|give)(?: me)?\s+(?:the\s+)?"
     r"(?:document|file|page|report|entity)\s+(?:called\s+|named\s+|titled\s+)?(?P<name>.{2,120}?)[?.!]*$|"
-    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?(?P<inside>.{2,120}?)[?.!]*$",
+    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?"
+    r"(?P<inside>.{2,120}?)[?.!]*$",
     re.IGNORECASE,
 )
 _NAMED_FILE = re.compile(
@@ -158,11 +166,12 @@ def _comparison(question: str) -> tuple[SubQuestion, ...]:
 
 
 def _bridge(question: str) -> tuple[SubQuestion, ...]:
+    """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
     match = _BRIDGE.match(question)
-    if match is None:
+    if match is None or _EMPTY_HEAD.match(match["head"]):
         return ()
-    first = SubQuestion(f"Which {match['thing']} {match['clause']}?")
-    return (first, SubQuestion(f"{match['head']} of {FINDING}?", depends_on=(0,)))
+    first = SubQuestion(f"Which {match['thing']} {match['relative']} {match['clause']}?")
+    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}?", depends_on=(0,)))
 
 
 def _conjunction(question: str) -> tuple[SubQuestion, ...]:

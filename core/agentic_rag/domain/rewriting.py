@@ -37,5 +37,5 @@ def filled(part: SubQuestion, findings: Sequence[str]) -> str:
     """A dependent sub-question with the names that the earlier parts found (at most three)."""
     names = ", ".join(findings[:MAX_FINDINGS])
     if FINDING in part.text:
-        return folded(part.text.replace(FINDING, names) if names else part.text.replace(f" of {FINDING}", ""))
+        return folded(part.text.replace(FINDING, names))
     return f"{part.text.rstrip(' ?')} ({names})?" if names else part.text

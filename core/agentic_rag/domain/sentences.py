@@ -1,6 +1,7 @@
 """Splits text into sentences with exact offsets.
 
-A sentence also ends where its line can only be a unit of its own: a heading, a list item, a table row, a paragraph's last
+A sentence also ends where its line can only be a unit of its own: a heading, a list item, a table row, a paragraph's
+last
 line. Lines that a page's width broke are read on.
 """
 
@@ -15,203 +16,42 @@ _CANDIDATE = re.compile(
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*\Z")
 
-_NEVER_LAST = frozenset(
-    [
-        "mr",
-        "mrs",
-        "ms",
-        "mx",
-        "dr",
-        "prof",
-        "rev",
-        "hon",
-        "st",
-        "mt",
-        "gen",
-        "col",
-        "capt",
-        "lt",
-        "sgt",
-        "messrs",
-        "vs",
-        "v",
-        "cf",
-        "viz",
-        "e.g",
-        "i.e",
-        "eg",
-        "ie",
-        "approx",
-        "fig",
-        "figs",
-        "eq",
-        "eqs",
-        "no",
-        "nos",
-        "vol",
-        "vols",
-        "p",
-        "pp",
-        "ch",
-        "sec",
-        "art",
-        "arts",
-        "par",
-        "para",
-        "ref",
-        "refs",
-        "ed",
-        "eds",
-        "tab",
-        "app",
-        "ver",
-        "z.b",
-        "d.h",
-        "bzw",
-        "ca",
-        "usw",
-        "nr",
-        "str",
-        "s.a",
-        "m.e",
-    ]
-)
+_NEVER_LAST = frozenset({
+    "mr", "mrs", "ms", "mx", "dr", "prof", "rev", "hon", "st", "mt", "gen", "col", "capt", "lt", "sgt",
+    "messrs", "vs", "v", "cf", "viz", "e.g", "i.e", "eg", "ie", "approx", "fig", "figs", "eq", "eqs", "no",
+    "nos", "vol", "vols", "p", "pp", "ch", "sec", "art", "arts", "par", "para", "ref", "refs", "ed", "eds",
+    "tab", "app", "ver", "z.b", "d.h", "bzw", "ca", "usw", "nr", "str", "s.a", "m.e",
+})  # fmt: skip
 """Words whose full stop never ends a sentence (lower case, without the stop)."""
 
-_SELDOM_LAST = frozenset(
-    [
-        "inc",
-        "corp",
-        "ltd",
-        "co",
-        "llc",
-        "plc",
-        "l.p",
-        "l.l.c",
-        "bros",
-        "dept",
-        "univ",
-        "assn",
-        "est",
-        "al",
-        "etc",
-        "jr",
-        "sr",
-        "u.s",
-        "u.k",
-        "u.n",
-        "e.u",
-        "u.s.a",
-        "d.c",
-        "n.y",
-        "n.a",
-        "a.m",
-        "p.m",
-        "ph.d",
-        "jan",
-        "feb",
-        "mar",
-        "apr",
-        "jun",
-        "jul",
-        "aug",
-        "sep",
-        "sept",
-        "oct",
-        "nov",
-        "dec",
-    ]
-)
+_SELDOM_LAST = frozenset({
+    "inc", "corp", "ltd", "co", "llc", "plc", "l.p", "l.l.c", "bros", "dept", "univ", "assn", "est", "al",
+    "etc", "jr", "sr", "u.s", "u.k", "u.n", "e.u", "u.s.a", "d.c", "n.y", "n.a", "a.m", "p.m", "ph.d", "jan",
+    "feb", "mar", "apr", "jun", "jul", "aug", "sep", "sept", "oct", "nov", "dec",
+})  # fmt: skip
 """Words whose full stop ends a sentence only before a word that opens one."""
 
-_OPENERS = frozenset(
-    [
-        "the",
-        "a",
-        "an",
-        "this",
-        "that",
-        "these",
-        "those",
-        "it",
-        "its",
-        "he",
-        "she",
-        "they",
-        "we",
-        "you",
-        "i",
-        "in",
-        "on",
-        "at",
-        "as",
-        "for",
-        "from",
-        "to",
-        "by",
-        "with",
-        "after",
-        "before",
-        "during",
-        "when",
-        "while",
-        "if",
-        "although",
-        "because",
-        "since",
-        "however",
-        "moreover",
-        "therefore",
-        "thus",
-        "there",
-        "here",
-        "our",
-        "their",
-        "his",
-        "her",
-        "such",
-        "some",
-        "many",
-        "most",
-        "all",
-        "no",
-        "not",
-        "what",
-        "who",
-        "why",
-        "how",
-    ]
-)
-_NUMBERED = frozenset(
-    [
-        "item",
-        "items",
-        "section",
-        "sections",
-        "note",
-        "notes",
-        "part",
-        "chapter",
-        "figure",
-        "table",
-        "step",
-        "article",
-        "exhibit",
-        "rule",
-    ]
-)
+_OPENERS = frozenset({
+    "the", "a", "an", "this", "that", "these", "those", "it", "its", "he", "she", "they", "we", "you", "i",
+    "in", "on", "at", "as", "for", "from", "to", "by", "with", "after", "before", "during", "when", "while",
+    "if", "although", "because", "since", "however", "moreover", "therefore", "thus", "there", "here", "our",
+    "their", "his", "her", "such", "some", "many", "most", "all", "no", "not", "what", "who", "why", "how",
+})  # fmt: skip
+_NUMBERED = frozenset({
+    "item", "items", "section", "sections", "note", "notes", "part", "chapter", "figure", "table", "step",
+    "article", "exhibit", "rule",
+})  # fmt: skip
 _ORDINAL = re.compile(r"[0-9]{1,3}[A-Za-z]?")
 _NUMBERED_START = re.compile(
     r"(?:item|section|note|part|chapter|article|exhibit|figure|table)\s+[0-9IVX]+[A-Z]?\b", re.IGNORECASE
 )
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
-_ROW_END = re.compile(
-    r"(?:[$€£(]?\s?[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s+[$€£(]?\s?(?:[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s*\Z"
-)
-_SHORT_LINE = 45
-"""Code points. A line shorter than this that is followed by a capital or a digit was not broken by the page's width (pages
-are 60 to 120 characters wide)."""
+_ROW_CHARACTERS = frozenset("0123456789.,()%$€£¥+-–—")
+_VERY_SHORT_LINE, _SHORT_LINE = 25, 45
+"""Code points. Before a capital or a digit, a line below the first was not broken by the page's width (the columns of
+journals hold 35 and more); one below the second was not if the line after it is clearly longer."""
+_CLEARLY_LONGER = 1.3
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -272,9 +112,23 @@ def _line_ends(text: str, line_start: int, begin: int, after: int, size: int) ->
         return True
     if last in ",-–(/&":
         return False
-    if begin - line_start < _SHORT_LINE or (last.isdigit() and _NUMBERED_START.match(text, after)):
+    if last.isdigit() and _NUMBERED_START.match(text, after):
         return True
-    return last in "0123456789)%—–- " and _ROW_END.search(text, max(line_start, begin - 60), begin) is not None
+    length = begin - line_start
+    if length < _SHORT_LINE and (length < _VERY_SHORT_LINE or _line_length(text, after) > _CLEARLY_LONGER * length):
+        return True
+    return (last in _ROW_CHARACTERS or last.isspace()) and _is_row(text[max(line_start, begin - 60) : begin])
+
+
+def _is_row(line_end: str) -> bool:
+    """Whether a line ends in two columns of figures."""
+    columns = line_end.rsplit(None, 2)
+    return len(columns) > 1 and all(map(_ROW_CHARACTERS.issuperset, columns[-2:]))
+
+
+def _line_length(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return (len(text) if end < 0 else end) - start
 
 
 def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int) -> bool:

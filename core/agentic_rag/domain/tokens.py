@@ -1,6 +1,7 @@
 """An estimate of how many tokens a language model's tokenizer makes of a text.
 
-No tables and no downloads: pieces are cut by script and length the way byte-pair tokenizers tend to cut them, and counted.
+No tables and no downloads: pieces are cut by script and length the way byte-pair tokenizers tend to cut them, and
+counted.
 
 - a Latin word costs one token for every nine letters begun;
 - a number costs one for every three digits begun (as in OpenAI's cl100k pre-tokenizer);
@@ -10,7 +11,8 @@ No tables and no downloads: pieces are cut by script and length the way byte-pai
   free, because tokenizers glue them to the word that follows.
 
 Error: OpenAI's rule of thumb for English is one token per four characters or three quarters of a word ("What are tokens
-and how to count them?"). Measured here, characters per estimated token: 4.6 on an encyclopedia article, 4.0 on quarterly
+and how to count them?"). Measured here, characters per estimated token: 4.6 on an encyclopedia article, 4.0 on
+quarterly
 filings, 3.9 on scientific abstracts and on Markdown with tables and code; so within 15 % of the rule. For other scripts
 expect 30 %. Budgets that must not be crossed should keep such a margin.
 """
@@ -36,3 +38,11 @@ def estimate_tokens(text: str) -> int:
     Splitting a text never lowers the sum: `estimate_tokens(a + b) <= estimate_tokens(a) + estimate_tokens(b)`.
     """
     return len(_PIECE.findall(text))
+
+
+class TokenEstimator:
+    """`estimate_tokens` as a `ports.token_counter.TokenCounter`."""
+
+    def count(self, text: str) -> int:
+        """Tokens in `text`, estimated."""
+        return estimate_tokens(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
-from agentic_rag.domain.jobs import JobRef, QueueName
+from agentic_rag.domain.jobs import Job, JobRef, QueueName
 
 
 class JobQueue(Protocol):
@@ -17,6 +17,10 @@ class JobQueue(Protocol):
 
     async def depth(self, queue: QueueName) -> int:
         """How many jobs wait there."""
+        ...
+
+    async def mirror_dead(self, job: Job, code: str) -> None:
+        """Show a new dead letter (ids, kind and code, no arguments) to whoever watches the queue's own tools."""
         ...
 
     async def aclose(self) -> None:

@@ -25,3 +25,9 @@ class LexicalReader(Protocol):
         After a `search` for the same terms it needs no further round trip.
         """
         ...
+
+    async def passages(self, scope: Scope) -> int:
+        """How many chunks are visible to the scope's access sets (a filter does not count). After a `search` it needs
+        no further round trip.
+        """
+        ...

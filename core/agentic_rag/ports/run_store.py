@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.domain.answers import Run
+from agentic_rag.domain.answers import Answer, Run
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -31,4 +31,16 @@ class RunStore(Protocol):
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first."""
+        ...
+
+
+class AnswerCodec(Protocol):
+    """How an answer is kept: JSON in UTF-8, readable by any later version. Pure."""
+
+    def encode(self, answer: Answer, /) -> bytes:
+        """The answer as one JSON value."""
+        ...
+
+    def decode(self, stored: bytes, /) -> Answer:
+        """The inverse. Errors: `ValueError` when this is no stored answer."""
         ...

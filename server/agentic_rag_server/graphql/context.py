@@ -26,12 +26,15 @@ def require_enabled(container: ServerContainer) -> None:
 
 
 class RequestContext:
-    """The wired process and the caller of one request."""
+    """The wired process, the caller of one request, and the operation it named."""
 
-    def __init__(self, container: ServerContainer, principal: Principal, trace_id: str) -> None:
+    def __init__(
+        self, container: ServerContainer, principal: Principal, trace_id: str, operation_name: str | None = None
+    ) -> None:
         self.container = container
         self.principal = principal
         self.trace_id = trace_id
+        self.operation_name = operation_name
 
     def require_enabled(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""
@@ -45,7 +48,7 @@ class RequestContext:
         """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
         ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
         if await self.container.database.corpus_version(ref) is None:
-            raise NotFound("There is no such workspace.")
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return ref
 
     @cached_property

@@ -6,6 +6,7 @@ from datetime import datetime
 
 import strawberry
 
+from agentic_rag.app.delete import Deletion
 from agentic_rag.domain import documents
 from agentic_rag.ports.publication import Erasure
 from agentic_rag_server.graphql.errors import UserError
@@ -68,6 +69,7 @@ class ErasureCounts:
     staged: int
     runs_redacted: int
     cache_entries: int
+    blobs: int = strawberry.field(description="Originals.")
 
 
 @strawberry.type(description="The proof of an erasure, or why there was none.")
@@ -77,6 +79,9 @@ class DeleteDocumentPayload:
     deleted_id: strawberry.ID | None
     corpus_version: int | None = strawberry.field(description="The first version without the document.")
     erased: ErasureCounts | None
+    unfinished: list[str] = strawberry.field(
+        description="Stores that did not answer; a job empties them as soon as they do."
+    )
     user_errors: list[UserError]
 
 
@@ -108,7 +113,7 @@ def show_document(document: documents.Document) -> Document:
     )
 
 
-def show_erasure(public_id: str, erasure: Erasure) -> DeleteDocumentPayload:
+def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> DeleteDocumentPayload:
     """The counts of an erasure as a payload."""
     return DeleteDocumentPayload(
         deleted_id=strawberry.ID(public_id),
@@ -122,7 +127,9 @@ def show_erasure(public_id: str, erasure: Erasure) -> DeleteDocumentPayload:
             entities=erasure.entities,
             staged=erasure.staged,
             runs_redacted=erasure.runs_redacted,
-            cache_entries=erasure.cache_entries,
+            cache_entries=erasure.cache_entries + deletion.cache_entries,
+            blobs=deletion.blobs,
         ),
+        unfinished=list(deletion.unfinished),
         user_errors=[],
     )

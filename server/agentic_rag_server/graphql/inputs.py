@@ -1,10 +1,11 @@
-"""The arguments of `ragAnswer`, and their way into the domain."""
+"""The arguments of `ragAnswer`, and their way into the domain, whose `answer_options.validate` judges the values."""
 
 from __future__ import annotations
 
 import strawberry
 
 from agentic_rag.domain import answers
+from agentic_rag.domain.answer_options import CONTEXT_TOKENS, MAX_TOP_K, TIMEOUT_MS
 from agentic_rag.domain.answers import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
@@ -23,11 +24,7 @@ CacheMode = strawberry.enum(
     answers.CacheMode, description="DEFAULT reads and writes the cache, REFRESH only writes, BYPASS does neither."
 )
 
-MAX_ANSWER_CHARACTERS = 20_000
 MAX_KEY_CHARACTERS = 200
-MAX_FILTER_ENTRIES = 100
-MAX_PATH_CHARACTERS = 1024
-MAX_CORPUS_VERSION = 2**31 - 1
 
 
 @strawberry.input(description="An earlier question and its answer.")
@@ -62,14 +59,16 @@ class FusionWeightsInput:
 class AnswerOptionsInput:
     """Options of one request."""
 
-    top_k: int | None = strawberry.field(default=None, description="Passages handed to synthesis, 1 to 50.")
+    top_k: int | None = strawberry.field(default=None, description=f"Passages handed to synthesis, 1 to {MAX_TOP_K}.")
     min_score: float | None = strawberry.field(default=None, description="Least score of a passage, 0 to 1.")
-    max_context_tokens: int | None = strawberry.field(default=None, description="100 to 200,000.")
+    max_context_tokens: int | None = strawberry.field(
+        default=None, description=f"{CONTEXT_TOKENS[0]:,} to {CONTEXT_TOKENS[1]:,}."
+    )
     use_hyde: bool | None = None
     use_tools: bool | None = None
     filter: DocumentFilterInput | None = None
     cache: CacheMode = answers.CacheMode.DEFAULT  # type: ignore[valid-type]
-    timeout_ms: int | None = strawberry.field(default=None, description="50 to 600,000.")
+    timeout_ms: int | None = strawberry.field(default=None, description=f"{TIMEOUT_MS[0]:,} to {TIMEOUT_MS[1]:,}.")
     fusion: FusionMethod | None = None  # type: ignore[valid-type]
     weights: FusionWeightsInput | None = None
 
@@ -94,101 +93,62 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
     """The question of a request. Errors: `InvalidInput`, naming the argument."""
     return Question(
         workspace=workspace,
-        text=_question(given.question),
-        history=_history(given.history or []),
-        as_of=_whole(given.as_of, 0, MAX_CORPUS_VERSION, "asOf"),
+        text=_text(given.question, "question"),
+        history=tuple(
+            Turn(
+                question=_text(turn.question, "history", str(at), "question"),
+                answer=_text(turn.answer, "history", str(at), "answer"),
+            )
+            for at, turn in enumerate(given.history or ())
+        ),
+        as_of=given.as_of,
         options=_options(given.options, workspace) if given.options else AnswerOptions(),
         idempotency_key=_key(given.idempotency_key),
     )
 
 
-def _question(text: str) -> str:
-    if not text.strip():
-        raise InvalidInput("Ask a question: the text is empty.", code="QUESTION_EMPTY", path=("question",))
-    if len(text) > MAX_QUESTION_CHARACTERS:
-        raise InvalidInput(
-            f"The question has {len(text)} characters; at most {MAX_QUESTION_CHARACTERS} are read.",
-            code="QUESTION_TOO_LONG",
-            path=("question",),
-        )
-    return _text(text, MAX_QUESTION_CHARACTERS, "question")
-
-
-def _history(turns: list[TurnInput]) -> tuple[Turn, ...]:
-    if len(turns) > MAX_HISTORY_TURNS:
-        raise InvalidInput(f"Send at most the last {MAX_HISTORY_TURNS} turns.", path=("history",))
-    return tuple(
-        Turn(
-            question=_text(turn.question, MAX_QUESTION_CHARACTERS, "history", str(at), "question"),
-            answer=_text(turn.answer, MAX_ANSWER_CHARACTERS, "history", str(at), "answer"),
-        )
-        for at, turn in enumerate(turns)
-    )
-
-
 def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOptions:
+    weights = given.weights
     return AnswerOptions(
-        top_k=_whole(given.top_k, 1, 50, "options", "topK"),
-        min_score=_share(given.min_score, "options", "minScore"),
-        max_context_tokens=_whole(given.max_context_tokens, 100, 200_000, "options", "maxContextTokens"),
+        top_k=given.top_k,
+        min_score=given.min_score,
+        max_context_tokens=given.max_context_tokens,
         use_hyde=given.use_hyde,
         use_tools=given.use_tools,
         filter=_filter(given.filter, workspace) if given.filter else DocumentFilter(),
         cache=given.cache,
-        timeout_ms=_whole(given.timeout_ms, 50, 600_000, "options", "timeoutMs"),
+        timeout_ms=given.timeout_ms,
         fusion=given.fusion,
-        weights=_weights(given.weights) if given.weights else None,
+        weights=FusionWeights(weights.vector, weights.graph, weights.lexical_share) if weights else None,
     )
 
 
 def _filter(given: DocumentFilterInput, workspace: WorkspaceRef) -> DocumentFilter:
     path = ("options", "filter")
-    ids, types = given.document_ids or [], given.media_types or []
-    if len(ids) > MAX_FILTER_ENTRIES or len(types) > MAX_FILTER_ENTRIES:
-        raise InvalidInput(f"A filter lists at most {MAX_FILTER_ENTRIES} entries.", path=path)
-    documents = [decode(it, NodeKind.DOCUMENT, path=(*path, "documentIds", str(at))) for at, it in enumerate(ids)]
+    documents = [
+        decode(it, NodeKind.DOCUMENT, path=(*path, "documentIds", str(at)))
+        for at, it in enumerate(given.document_ids or ())
+    ]
     if any(it.workspace_id != workspace.workspace_id for it in documents):
         raise InvalidInput("A filter names documents of the asked workspace only.", path=(*path, "documentIds"))
     prefix = given.source_path_prefix
     return DocumentFilter(
         document_ids=tuple(it.key for it in documents),
-        source_path_prefix=_text(prefix, MAX_PATH_CHARACTERS, *path, "sourcePathPrefix") if prefix else None,
-        media_types=tuple(_text(it, MAX_KEY_CHARACTERS, *path, "mediaTypes", str(at)) for at, it in enumerate(types)),
+        source_path_prefix=_text(prefix, *path, "sourcePathPrefix") if prefix else None,
+        media_types=tuple(_text(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())),
     )
-
-
-def _weights(given: FusionWeightsInput) -> FusionWeights:
-    path = ("options", "weights")
-    vector = _share(given.vector, *path, "vector") or 0.0
-    graph = _share(given.graph, *path, "graph") or 0.0
-    if vector + graph == 0:
-        raise InvalidInput("At least one weight must be above 0.", path=path)
-    return FusionWeights(vector, graph, _share(given.lexical_share, *path, "lexicalShare"))
 
 
 def _key(key: str | None) -> str | None:
     if key is None:
         return None
-    if not key.strip():
-        raise InvalidInput("An idempotency key is not empty.", path=("idempotencyKey",))
-    return _text(key, MAX_KEY_CHARACTERS, "idempotencyKey")
+    if not key.strip() or len(key) > MAX_KEY_CHARACTERS:
+        raise InvalidInput(f"An idempotency key has 1 to {MAX_KEY_CHARACTERS} characters.", path=("idempotencyKey",))
+    return _text(key, "idempotencyKey")
 
 
-def _text(text: str, most: int, *path: str) -> str:
-    if len(text) > most:
-        raise InvalidInput(f"`{path[-1]}` has {len(text)} characters; at most {most} are read.", path=path)
+def _text(text: str, *path: str) -> str:
+    """Postgres stores every character but one."""
     if "\0" in text:
         raise InvalidInput(f"`{path[-1]}` holds a NUL character.", path=path)
     return text
-
-
-def _whole(value: int | None, least: int, most: int, *path: str) -> int | None:
-    if value is not None and not least <= value <= most:
-        raise InvalidInput(f"`{path[-1]}` must be {least} to {most}.", path=path)
-    return value
-
-
-def _share(value: float | None, *path: str) -> float | None:
-    if value is not None and not 0.0 <= value <= 1.0:
-        raise InvalidInput(f"`{path[-1]}` must be 0 to 1.", path=path)
-    return value

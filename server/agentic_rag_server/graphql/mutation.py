@@ -8,7 +8,7 @@ from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.tenancy import WorkspaceSettings
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
-from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_erasure
+from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_deletion
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
@@ -45,14 +45,14 @@ class Mutation:
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
-            erasure = await context.container.delete.delete(context.principal, context.ref(node), node.key)
-            if erasure is None:
+            deletion = await context.container.delete.run(context.ref(node), node.key)
+            if deletion.erasure is None:
                 raise NotFound("There is no such document.")
         except USER_ERRORS as error:
             return DeleteDocumentPayload(
-                deleted_id=None, corpus_version=None, erased=None, user_errors=[user_error(error)]
+                deleted_id=None, corpus_version=None, erased=None, unfinished=[], user_errors=[user_error(error)]
             )
-        return show_erasure(id, erasure)
+        return show_deletion(id, deletion, deletion.erasure)
 
 
 def _name(text: str, argument: str) -> str:

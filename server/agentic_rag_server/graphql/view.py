@@ -67,7 +67,7 @@ class GraphQLEndpoint:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
         principal = await principal_of(request, self._container.identity)
         operation = await read_operation(request, self._container.options.max_body_bytes)
-        context = RequestContext(self._container, principal, trace_id)
+        context = RequestContext(self._container, principal, trace_id, operation.operation_name)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if not result.errors:
             return Response(orjson.dumps({"data": result.data}), media_type=media)

@@ -9,6 +9,8 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
+from agentic_rag.app.originals import original_key, original_prefix
+from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
@@ -48,7 +50,7 @@ class SourceEndpoint:
             document = await transaction.documents.get(ref, node.key)
         if document is None:
             raise NotFound("There is no such document.")
-        stream = self._container.blobs.stream(self._container.original_key(document))
+        stream = self._container.blobs.stream(await self._key(document))
         first = await anext(stream, b"")
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
         headers = {
@@ -57,6 +59,15 @@ class SourceEndpoint:
             "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
         }
         return StreamingResponse(_joined(first, stream), headers=headers)
+
+    async def _key(self, document: Document) -> str:
+        """The original that was last published; before the first publish, whichever was stored."""
+        if document.content_hash is not None:
+            return original_key(document.workspace, document.document_id, document.content_hash)
+        stored = await self._container.blobs.keys(original_prefix(document.workspace, document.document_id))
+        if not stored:
+            raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
+        return stored[-1]
 
 
 async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import uuid
+from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -97,7 +98,7 @@ def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
     assert all(covered[i] or character.isspace() for i, character in enumerate(parsed.text))
     assert [draft.index for draft in drafts] == list(range(len(drafts)))
     assert len({draft.chunk_id for draft in drafts}) == len(drafts)
-    for before, after in zip(drafts, drafts[1:], strict=False):
+    for before, after in pairwise(drafts):
         assert before.start < after.start
         assert before.end < after.end
         assert cost(parsed.text[after.start : before.end]) <= profile.overlap
@@ -203,12 +204,28 @@ def test_a_heading_right_above_an_overflow_is_not_left_behind() -> None:
     assert [draft.text.startswith("Totals\n\na |") for draft in drafts][-1]
 
 
+def test_text_that_a_parser_left_between_blocks_is_kept() -> None:
+    text = "lost one\n\nblock\n\nlost two"
+    parsed = ParsedDocument(text, (Block(BlockKind.LIST_ITEM, 10, 15),), (), None, "text/plain", "test", "1")
+
+    assert [draft.text for draft in chunk(parsed)] == [text]
+
+
+def test_the_overlap_is_given_up_where_the_next_table_needs_the_room() -> None:
+    table = "\n".join(["aa bb cc dd ee ff gg hh"] * 3)
+    parsed = document((BlockKind.HEADING, "Top", 1), (BlockKind.PARAGRAPH, "One two three."), (BlockKind.TABLE, table))
+
+    drafts = chunk(parsed, ChunkProfile("p", ChunkUnit.TOKENS, 31, 15))
+
+    assert [draft.text for draft in drafts] == ["Top\n\nOne two three.", table]
+
+
 def test_the_overlap_repeats_whole_sentences() -> None:
     text = prose(6, 60)
 
     drafts = chunk(plain(text), ChunkProfile("p", ChunkUnit.TOKENS, 100, 30))
 
-    repeated = [text[b.start : a.end] for a, b in zip(drafts, drafts[1:], strict=False) if b.start < a.end]
+    repeated = [text[b.start : a.end] for a, b in pairwise(drafts) if b.start < a.end]
     assert len(repeated) > len(drafts) // 2
     assert all(part.endswith(".") and part[0].isupper() for part in repeated)
 

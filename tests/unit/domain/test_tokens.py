@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.domain.tokens import TokenEstimator, estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -30,8 +30,8 @@ def test_pieces_are_counted_by_script_and_length(text: str, tokens: int) -> None
 
 def test_english_prose_costs_about_a_token_for_four_characters() -> None:
     text = (
-        "The committee met in the old library to decide how the collection should be kept. After a long debate it chose "
-        "to move the oldest books to a cooler room and to let the rest stay where readers could reach them."
+        "The committee met in the old library to decide how the collection should be kept. After a long debate it "
+        "chose to move the oldest books to a cooler room and to let the rest stay where readers could reach them."
     )
 
     assert 3.5 <= len(text) / estimate_tokens(text) <= 5.0
@@ -43,3 +43,7 @@ mixed = st.text(st.characters() | st.sampled_from("ab1_ \n漢я."))
 @given(mixed, mixed)
 def test_splitting_a_text_never_lowers_its_cost(left: str, right: str) -> None:
     assert estimate_tokens(left + right) <= estimate_tokens(left) + estimate_tokens(right)
+
+
+def test_the_estimator_is_a_token_counter() -> None:
+    assert TokenEstimator().count("the cat") == 2

@@ -1,9 +1,12 @@
-"""Source code: the source is the text; blocks are top-level definitions where these can be told, else blank-line groups."""
+"""Source code: the source is the text; blocks are top-level definitions where these can be told, else blank-line
+groups.
+"""
 
 from __future__ import annotations
 
 import ast
 import re
+from itertools import pairwise
 
 from agentic_rag.adapters.parsing.reading import Reading, paragraphs_of
 from agentic_rag.domain.documents import Block, BlockKind
@@ -27,7 +30,7 @@ def read_code(text: str, language: str | None) -> Reading:
     edges = sorted({0, len(text), *(_with_comments(text, start) for start in starts)})
     blocks = [
         Block(BlockKind.CODE, start, end)
-        for first, last in zip(edges, edges[1:], strict=False)
+        for first, last in pairwise(edges)
         for start, end in _parts(text, first, last, bool(starts))
     ]
     return Reading(text, tuple(blocks), language=language)

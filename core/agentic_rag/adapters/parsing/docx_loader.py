@@ -9,9 +9,12 @@ import io
 import re
 import zipfile
 import zlib
+from collections.abc import Callable
+from typing import Protocol, cast
 from xml.etree import ElementTree
+from xml.parsers.expat import ExpatError
 
-import mammoth
+import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.html_loader import read_html
 from agentic_rag.adapters.parsing.limits import ParserLimits
@@ -21,9 +24,21 @@ from agentic_rag.domain.storable import storable_text
 
 _MEBIBYTE = 1 << 20
 _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
-"""Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as UTF-16."""
+"""Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as
+UTF-16.
+"""
+_NOTE_LINKS = re.compile(
+    r'<sup><a href="#(?:foot|end)note-\d+"[^>]*>\[\d+\]</a></sup>|<a href="#(?:foot|end)note-ref-\d+"[^>]*>[^<]*</a>'
+)
+"""mammoth's links between a note and its place: they would stand inside the sentences."""
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
+
+
+class _Converted(Protocol):
+    """mammoth's result."""
+
+    value: str
 
 
 def read_docx(content: bytes, limits: ParserLimits) -> Reading:
@@ -35,17 +50,25 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
         with zipfile.ZipFile(io.BytesIO(content)) as archive:
             _check(archive, limits)
             named = _title(archive)
-        converted = mammoth.convert_to_html(
+        convert = cast(Callable[..., _Converted], mammoth.convert_to_html)  # pyright: ignore[reportUnknownMemberType]
+        converted = convert(
             io.BytesIO(content),
             convert_image=_without_images,
             style_map=_STYLES,
             include_embedded_style_map=False,
             external_file_access=False,
         )
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError, SyntaxError) as error:
-        # expat's and ElementTree's parse errors are SyntaxErrors.
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        KeyError,
+        ExpatError,
+        ElementTree.ParseError,
+    ) as error:
         raise ParseFailed(f"the DOCX is damaged: {error}", code="PARSE_CORRUPT") from error
-    reading = read_html(storable_text(str(converted.value)))
+    reading = read_html(storable_text(_NOTE_LINKS.sub("", converted.value)))
     return Reading(
         reading.text,
         reading.blocks,

@@ -24,7 +24,8 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f]")
 
 
 def decode_text(content: bytes) -> str:
-    """`content` as text: by its byte order mark, else as UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it reads
+    """`content` as text: by its byte order mark, else as UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it
+    reads
     like Western text.
 
     Raises ParseFailed PARSE_ENCODING when the encoding cannot be told.

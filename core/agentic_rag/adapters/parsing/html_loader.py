@@ -1,4 +1,6 @@
-"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or navigation."""
+"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or
+navigation.
+"""
 
 from __future__ import annotations
 
@@ -9,68 +11,16 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 from agentic_rag.adapters.parsing.reading import Reading, TextBuilder, first_heading, tidy_title
 from agentic_rag.domain.documents import BlockKind
 
-_SKIPPED = frozenset(
-    [
-        "script",
-        "style",
-        "noscript",
-        "template",
-        "svg",
-        "math",
-        "canvas",
-        "iframe",
-        "object",
-        "embed",
-        "audio",
-        "video",
-        "nav",
-        "form",
-        "button",
-        "select",
-        "textarea",
-        "input",
-        "head",
-        "dialog",
-        "menu",
-    ]
-)
+_SKIPPED = frozenset({
+    "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",
+    "video", "nav", "form", "button", "select", "textarea", "input", "head", "dialog", "menu",
+})  # fmt: skip
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
-_BLOCKS = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "blockquote",
-        "body",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dl",
-        "dt",
-        "fieldset",
-        "figcaption",
-        "figure",
-        "footer",
-        "header",
-        "hr",
-        "html",
-        "main",
-        "p",
-        "section",
-        "summary",
-        "ul",
-        "ol",
-        "table",
-        "tbody",
-        "thead",
-        "tfoot",
-        "tr",
-        "td",
-        "th",
-        "caption",
-    ]
-)
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
+    "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
+})  # fmt: skip
 _HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
 _HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 _NAVIGATION_CLASS = re.compile(
@@ -80,8 +30,10 @@ _NAVIGATION_CLASS = re.compile(
 _SPACE = re.compile(r"[^\S\x00]+")
 _LINE_BREAK = "\x00"
 """Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
-_DEEPEST = 400
-"""Nested elements followed; real pages stay below 60. Deeper text is read as one paragraph."""
+_DEEPEST = 150
+"""Nested elements followed: real pages stay below 60, and Python's stack of 1,000 frames holds 200. Deeper text is
+read as
+one paragraph."""
 
 
 def read_html(source: str) -> Reading:
@@ -126,7 +78,7 @@ class _Walker:
         elif tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(node):
             return
         elif self._depth >= _DEEPEST:
-            self._inline.append(node.text())
+            self._inline.append(_visible(node))
         elif tag in _HEADINGS:
             self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
         elif tag == "pre":

@@ -30,8 +30,9 @@ LANGUAGES = {
         "csharp": "cs", "swift": "swift", "ruby": "rb rake", "php": "php", "perl": "pl pm", "lua": "lua", "r": "r",
         "julia": "jl", "haskell": "hs", "elixir": "ex exs", "erlang": "erl hrl", "clojure": "clj cljs", "dart": "dart",
         "shell": "sh bash zsh fish", "powershell": "ps1 psm1", "sql": "sql", "graphql": "graphql gql", "proto": "proto",
-        "terraform": "tf hcl", "css": "css scss less", "vue": "vue", "svelte": "svelte", "yaml": "yaml yml", "toml": "toml",
-        "json": "json jsonl ndjson", "xml": "xml xsd", "ini": "ini cfg conf properties", "makefile": "mk", "groovy": "groovy gradle",
+        "terraform": "tf hcl", "css": "css scss less", "vue": "vue", "svelte": "svelte",
+        "yaml": "yaml yml", "toml": "toml", "json": "json jsonl ndjson", "xml": "xml xsd",
+        "ini": "ini cfg conf properties", "makefile": "mk", "groovy": "groovy gradle",
         "zig": "zig", "nix": "nix", "ocaml": "ml mli", "fsharp": "fs fsx", "objective-c": "m mm", "assembly": "asm s",
     }.items()
     for extension in extensions.split()

@@ -16,7 +16,8 @@ _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _MOST_GLYPH_NAMES = 0.5
 _MOST_UNREADABLE = 0.15
-"""Replacement, private-use and control characters; bullets of symbol fonts are private-use, a few per cent of a page."""
+"""Replacement, private-use and control characters; bullets of symbol fonts are private-use, a few per cent of a page.
+"""
 _MOST_UNASSIGNED = 0.02
 """No real text uses code points without a meaning; a few may be newer than this Python's Unicode tables."""
 _MOST_MIXED = 0.3
@@ -29,7 +30,7 @@ _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "
 
 
 def require_legible(text: str) -> None:
-    """Raises ParseFailed: PARSE_NO_TEXT when there is nothing but white space, PARSE_GARBLED when it is not language."""
+    """Raises ParseFailed: PARSE_NO_TEXT for nothing but white space, PARSE_GARBLED for what is no language."""
     if not text.strip():
         raise ParseFailed(
             "the file holds no text (a scan or a drawing?): run text recognition over it first", code="PARSE_NO_TEXT"

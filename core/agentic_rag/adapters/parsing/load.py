@@ -12,7 +12,9 @@ from agentic_rag.domain.storable import storable_text
 
 
 def load(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits) -> tuple[FileKind, Reading]:
-    """Read a file. Raises ParseFailed with the code that says why not; what libraries raise on damaged files passes through."""
+    """Read a file. Raises ParseFailed with the code that says why not; what libraries raise on damaged files passes
+    through.
+    """
     kind = file_kind(content, file_name, media_type)
     reading = _read(kind, content, file_name, limits)
     if len(reading.text) > limits.text_characters:

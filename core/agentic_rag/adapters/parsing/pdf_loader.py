@@ -1,6 +1,7 @@
 """PDF by pypdf: the text of each page as pypdf reads it, pages joined by a blank line.
 
-A page's text is `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so that anyone
+A page's text is `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so that
+anyone
 can find a quoted span on the cited page again.
 """
 
@@ -32,11 +33,13 @@ _PAGE_JOIN = "\n\n"
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 _POOR_TITLE = re.compile(
-    r"(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document\d*|presentation\d*|(?:paper )?title\b.*|.*\.(?:docx?|pptx?"
-    r"|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)|[\W\d_]*|slide \d+|layout \d+)",
+    r"(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document\d*|presentation\d*|(?:paper )?title\b.*"
+    r"|.*\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)|[\W\d_]*|slide \d+|layout \d+)",
     re.IGNORECASE,
 )
 """Titles that programs write by themselves."""
+_TITLE_WITHIN = 5
+"""Blocks from the start among which a heading is the document's title."""
 _SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
 _SHORT_OF_LONGEST = 0.8
 """A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
@@ -64,7 +67,7 @@ def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
         raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
     pages, blocks = _structure(texts, outline)
     text = _PAGE_JOIN.join(texts)
-    title = named or first_heading(text, [block for block in blocks if pages and block.end <= pages[0].end])
+    title = named or first_heading(text, blocks[:_TITLE_WITHIN])
     return Reading(text, tuple(blocks), tuple(pages), title)
 
 

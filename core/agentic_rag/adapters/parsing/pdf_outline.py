@@ -37,7 +37,9 @@ class OutlineEntry:
 
 
 def heading_levels(pages: Sequence[Sequence[str]], outline: Sequence[OutlineEntry]) -> Mapping[tuple[int, int], int]:
-    """Levels 1–6 of the lines that are headings, by (page index, line index). `pages` holds each page's lines, trimmed."""
+    """Levels 1–6 of the lines that are headings, by (page index, line index). `pages` holds each page's lines,
+    trimmed.
+    """
     found = _by_outline(pages, outline)
     return found if len(found) >= _LEAST_OUTLINE_HITS else _by_form(pages)
 

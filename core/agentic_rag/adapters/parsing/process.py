@@ -14,13 +14,15 @@ from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.wire import LENGTHS, frame, parsed_document
+from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document
 from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.errors import ParseFailed, Retryable
 
 _PARSER = "parsing"
 _OWN_VERSION = 1
 """Raise it when a loader gives another text or other blocks for the same bytes."""
+_START_SECONDS = 60.0
+"""A child starts in 0.1 s; a busy machine may need much longer."""
 _READ_BUFFER = 1 << 20
 _MODULE = "agentic_rag.adapters.parsing.child"
 _STOPPED_FROM_OUTSIDE = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -38,7 +40,7 @@ class ProcessParser:
     A child is replaced after `limits.files_per_child` files and after any failure that may have harmed it.
     """
 
-    def __init__(self, limits: ParserLimits | None = None, *, children: int = 1) -> None:
+    def __init__(self, limits: ParserLimits | None = None, *, children: int = 2) -> None:
         self._limits = limits or ParserLimits()
         self._free = asyncio.Semaphore(children)
         self._idle: list[_Child] = []
@@ -62,7 +64,7 @@ class ProcessParser:
                 f"the file has {len(content)} bytes; {self._limits.content_bytes} can be read", code="PARSE_TOO_LARGE"
             )
         async with self._free:
-            child = self._idle.pop() if self._idle else await self._start()
+            child = await self._child()
             self._busy.add(child)
             try:
                 head, body = await self._ask(child, content, file_name, media_type)
@@ -102,6 +104,14 @@ class ProcessParser:
         except (asyncio.IncompleteReadError, ConnectionError) as error:
             raise _death(await child.end(kill=False)) from error
 
+    async def _child(self) -> _Child:
+        while self._idle:
+            child = self._idle.pop()
+            if child.usable(self._limits):
+                return child
+            await child.end()
+        return await self._start()
+
     async def _start(self) -> _Child:
         arguments = [sys.executable, "-B", "-m", _MODULE, json.dumps(dataclasses.asdict(self._limits))]
         try:
@@ -118,7 +128,17 @@ class ProcessParser:
             )
         except OSError as error:
             raise Retryable(f"no process could be started to read the file: {error}") from error
-        return _Child(process)
+        child = _Child(process)
+        try:
+            async with asyncio.timeout(_START_SECONDS):
+                await child.ready()
+        except (TimeoutError, asyncio.IncompleteReadError) as error:
+            status = await child.end()
+            raise Retryable(f"the process that reads files did not start (status {status})") from error
+        except BaseException:
+            await child.end()
+            raise
+        return child
 
 
 def _import_path(path: Sequence[str]) -> list[str]:
@@ -129,6 +149,8 @@ def _death(code: int) -> ParseFailed | Retryable:
     """What the exit status of a child says about the file that it was reading."""
     if code < 0 and -code in _STOPPED_FROM_OUTSIDE:
         return Retryable("the process that was reading the file was stopped")
+    if code == OUT_OF_MEMORY_STATUS:
+        code = -signal.SIGKILL
     if code < 0:
         known = _FAILURE_BY_SIGNAL.get(signal.Signals(-code))
         if known:
@@ -146,14 +168,24 @@ class _Child:
     def usable(self, limits: ParserLimits) -> bool:
         return self._process.returncode is None and self._files < limits.files_per_child
 
+    async def ready(self) -> None:
+        """Waits for the frame that a child sends once its limits are set."""
+        await self._reply()
+
     async def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Send a request and read the reply (header, body)."""
-        stdin, stdout = self._process.stdin, self._process.stdout
-        if stdin is None or stdout is None:
-            raise ConnectionError("the child has no pipes")
+        stdin = self._process.stdin
+        if stdin is None:
+            raise ConnectionError("the child has no input")
         self._files += 1
         stdin.write(request)
         await stdin.drain()
+        return await self._reply()
+
+    async def _reply(self) -> tuple[bytes, bytes]:
+        stdout = self._process.stdout
+        if stdout is None:
+            raise ConnectionError("the child has no output")
         head, body = LENGTHS.unpack(await stdout.readexactly(LENGTHS.size))
         return await stdout.readexactly(head), await stdout.readexactly(body)
 

@@ -1,6 +1,7 @@
 """What the parser and its child say to each other: frames of a JSON header and raw bytes, never pickles.
 
-A frame is two big-endian 32-bit lengths, the header in UTF-8 JSON, and the body. A request's body is the file, a reply's
+A frame is two big-endian 32-bit lengths, the header in UTF-8 JSON, and the body. A request's body is the file, a
+reply's
 body the text.
 """
 
@@ -13,9 +14,11 @@ from typing import Any, cast
 from agentic_rag.adapters.parsing.kinds import FileKind
 from agentic_rag.adapters.parsing.reading import Reading
 from agentic_rag.domain.documents import Block, BlockKind, PageSpan, ParsedDocument
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.domain.errors import ParseFailed, Retryable
 
 LENGTHS = struct.Struct(">II")
+OUT_OF_MEMORY_STATUS = 71
+"""Exit status of a child that could not even reply for lack of memory (EX_OSERR of sysexits.h)."""
 _KINDS = tuple(BlockKind)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 
@@ -45,9 +48,16 @@ def failure_frame(failure: ParseFailed) -> bytes:
     return frame({"code": failure.code, "message": failure.message}, b"")
 
 
+def broken_frame(error: ImportError) -> bytes:
+    """The reply that says that this machine, not the file, is at fault."""
+    return frame({"broken": str(error)}, b"")
+
+
 def parsed_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
-    """What a reply says. Raises the ParseFailed that it carries."""
+    """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
     header = cast(dict[str, Any], json.loads(head))
+    if "broken" in header:
+        raise Retryable(f"the parser's own installation is broken: {header['broken']}")
     if "code" in header:
         raise ParseFailed(header["message"], code=header["code"])
     flat: list[int] = header["blocks"]

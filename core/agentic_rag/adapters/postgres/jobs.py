@@ -12,7 +12,7 @@ from typing import Any, Protocol
 from uuid import UUID
 
 from agentic_rag.adapters.postgres import job_sql as sql
-from agentic_rag.domain.errors import AgenticRagError, InvalidInput
+from agentic_rag.domain.errors import AgenticRagError, InvalidInput, Permanent
 from agentic_rag.domain.failures import error_chain, redact
 from agentic_rag.domain.jobs import (
     GiveUp,
@@ -28,6 +28,8 @@ from agentic_rag.domain.jobs import (
 )
 from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
+
+KNOWN_KINDS = frozenset(kind.value for kind in JobKind)
 
 
 class Connection(Protocol):
@@ -116,13 +118,17 @@ class PostgresJobStore:
         return len(rows)
 
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
-        """Take a due, queued job, or None."""
+        """Take a due, queued job, or None. One of a kind this version does not know becomes a dead letter."""
         row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
         if row is None:
             return None
-        job = _job(self._org_id, row)
         await self._close_lapsed(ref.workspace, [ref.job_id])
-        await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), job.attempts, worker)
+        await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), row["attempts"], worker)
+        if row["kind"] not in KNOWN_KINDS:
+            # Trying again cannot help this worker, and a job nobody can run must not go round for ever.
+            await self.fail(ref, row["fence"], _unknown_kind(row["kind"]), GiveUp())
+            return None
+        job = _job(self._org_id, row)
         return Lease(job, row["fence"], row["lease_until"])
 
     async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
@@ -189,6 +195,13 @@ def _job(org_id: UUID, row: Mapping[str, Any]) -> Job:
         run_after=row["run_after"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+    )
+
+
+def _unknown_kind(kind: str) -> Permanent:
+    return Permanent(
+        f"This version has no body for jobs of kind {kind!r}. Upgrade the workers, then retry the job.",
+        code="JOB_KIND_UNKNOWN",
     )
 
 

@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from arq.connections import ArqRedis
 from arq.constants import in_progress_key_prefix
 
-from agentic_rag.adapters.redis.connection import FAILURES, unavailable
+from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
 from agentic_rag.domain.job_message import FUNCTION, delivery_id, encode, queue_key
-from agentic_rag.domain.jobs import JobRef, QueueName
+from agentic_rag.domain.jobs import Job, JobRef, QueueName
+
+MIRRORED = 1_000
 
 
 class ArqJobQueue:
@@ -45,6 +47,25 @@ class ArqJobQueue:
         except FAILURES as error:
             raise unavailable(error) from error
         return len(entries) - int(running)
+
+    async def mirror_dead(self, job: Job, code: str) -> None:
+        """Push onto `PREFIX:dlq`, newest first, at most `MIRRORED` entries. The truth stays in `rag_jobs`."""
+        letter = {
+            "org": str(job.workspace.org_id),
+            "workspace": str(job.workspace.workspace_id),
+            "job": str(job.job_id),
+            "kind": job.kind.value,
+            "code": code,
+            "attempts": job.attempts,
+        }
+        key = f"{self._prefix}:dlq"
+        try:
+            async with self._pool.pipeline(transaction=True) as commands:
+                commands.lpush(key, to_json(letter))
+                commands.ltrim(key, 0, MIRRORED - 1)
+                await commands.execute()
+        except FAILURES as error:
+            raise unavailable(error) from error
 
     async def check(self) -> None:
         """Answer, or raise `DependencyUnavailable`."""

@@ -56,6 +56,13 @@ METRICS: tuple[Metric, ...] = (
         "Gate decisions, by plan and version of the weights.",
         ("plan_type", "model_version"),
     ),
+    Metric("rag_runs_unrecorded_total", MetricKind.COUNTER, "Runs answered but not stored.", ("reason",)),
+    Metric(
+        "rag_chunks_total",
+        MetricKind.COUNTER,
+        "Chunks published, by whether an embedding was paid for.",
+        ("paid",),
+    ),
     Metric("rag_document_age_seconds", MetricKind.HISTOGRAM, "Age of cited documents.", (), AGE),
     Metric("rag_jobs", MetricKind.GAUGE, "Jobs in the outbox.", ("state", "kind")),
     Metric("rag_job_seconds", MetricKind.HISTOGRAM, "Time one attempt of a job took.", ("kind",), JOB),

@@ -130,7 +130,9 @@ class OtlpTracer:
         self._tracer = self._provider.get_tracer("agentic_rag", service_version)
 
     @contextmanager
-    def span(self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None) -> Generator[Span, None, None]:
+    def span(
+        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
+    ) -> Generator[Span, None, None]:
         """A child of the carrier's span, else of the current one. An exception marks the span with the error's code
         or class, never with its message.
         """

@@ -1,0 +1,82 @@
+"""The one HTTP client of a process, and what its failures mean."""
+
+from __future__ import annotations
+
+from email.utils import parsedate_to_datetime
+from typing import TYPE_CHECKING
+
+from agentic_rag.domain.errors import AgenticRagError, Permanent, Retryable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from openai import APIStatusError, AsyncOpenAI, OpenAIError
+
+_LONGEST_REASON = 300
+_TRANSIENT_STATUS = frozenset({408, 409, 425, 429})
+
+
+def open_client(base_url: str, api_key: str, timeout_seconds: float) -> AsyncOpenAI:
+    """A client with its connection pool. Nothing is tried again here: the caller's retry policy does that.
+
+    The package is imported on the first call: it costs 45 MB, which a process without a provider need not pay.
+    """
+    import openai
+
+    return openai.AsyncOpenAI(base_url=base_url, api_key=api_key, timeout=timeout_seconds, max_retries=0)
+
+
+def provider_failure(error: OpenAIError) -> AgenticRagError:
+    """The product's error for a failed call.
+
+    401 and 403 are `Permanent` (PROVIDER_KEY_REJECTED); 429 is `Retryable` (PROVIDER_RATE_LIMITED) with the wait the
+    provider asked for; time-outs, lost connections, 408, 409, 425 and 5xx are `Retryable` (PROVIDER_UNAVAILABLE); every
+    other refusal is `Permanent` (PROVIDER_REFUSED).
+    """
+    import openai
+
+    if isinstance(error, openai.APITimeoutError):
+        return Retryable("The provider did not answer in time; try again.", code="PROVIDER_UNAVAILABLE")
+    if isinstance(error, openai.APIStatusError):
+        return _status_failure(error)
+    return Retryable("The connection to the provider failed; try again.", code="PROVIDER_UNAVAILABLE")
+
+
+def _status_failure(error: APIStatusError) -> AgenticRagError:
+    status = error.status_code
+    if status in (401, 403):
+        return Permanent(
+            f"The provider rejected the key (HTTP {status}); store a valid one.", code="PROVIDER_KEY_REJECTED"
+        )
+    wait = retry_after_seconds(error.response.headers)
+    if status == 429:
+        return Retryable(
+            "The provider's rate limit is reached; try again later.",
+            code="PROVIDER_RATE_LIMITED",
+            retry_after_seconds=wait,
+        )
+    if status in _TRANSIENT_STATUS or status >= 500:
+        return Retryable(
+            f"The provider failed (HTTP {status}); try again.", code="PROVIDER_UNAVAILABLE", retry_after_seconds=wait
+        )
+    return Permanent(
+        f"The provider refused the request (HTTP {status}): {error.message[:_LONGEST_REASON]}", code="PROVIDER_REFUSED"
+    )
+
+
+def retry_after_seconds(headers: Mapping[str, str]) -> float | None:
+    """The wait a response asks for: `retry-after-ms`, or `Retry-After` in seconds or as a date (RFC 9110, 10.2.3).
+
+    A date counts from the response's own `Date`, so that no clock is needed. None when there is none that makes sense.
+    """
+    for name, unit in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        try:
+            wait = float(headers.get(name, "")) * unit
+        except ValueError:
+            continue
+        return wait if 0 <= wait < float("inf") else None
+    try:
+        wait = parsedate_to_datetime(headers["retry-after"]) - parsedate_to_datetime(headers["date"])
+    except (KeyError, ValueError, TypeError):
+        return None
+    return max(0.0, wait.total_seconds())

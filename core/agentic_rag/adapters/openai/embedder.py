@@ -1,0 +1,148 @@
+"""Embeddings from any provider with OpenAI's interface."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import binascii
+import json
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.openai.client import provider_failure
+from agentic_rag.domain.errors import Retryable, SpaceMismatch
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tokens import estimate_tokens
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+PROVIDER = "openai"
+"""Of every space reached through this interface; the model's name tells them apart, the base URL does not."""
+
+MAX_INPUTS = 100
+"""A call; OpenAI allows 2,048, Gemini's compatible interface 100."""
+
+MAX_TOKENS = 300_000
+"""A call, over all inputs: OpenAI's documented bound."""
+
+_ESTIMATE_MARGIN = 1.3
+"""The estimator may be 30 % low (see `domain.tokens`)."""
+
+_CONCURRENT_CALLS = 4
+
+
+class OpenAIEmbedder:
+    """Implements `ports.Embedder`. Owns `client` (see `open_client`); one instance per process keeps its connections.
+
+    `send_dimensions` asks the provider for vectors of the space's length: text-embedding-3 and gemini-embedding can,
+    other models refuse the field.
+    """
+
+    def __init__(self, client: AsyncOpenAI, model: str, dimensions: int, *, send_dimensions: bool = False) -> None:
+        self._client = client
+        self._space = EmbeddingSpace(PROVIDER, model, dimensions)
+        self._send_dimensions = send_dimensions
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space all vectors of this embedder belong to."""
+        return self._space
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return MAX_INPUTS
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`.
+
+        More texts than one call takes are sent in batches, four at a time; the first failure ends the others. Errors:
+        those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE) for an unreadable or incomplete answer,
+        `SpaceMismatch`.
+        """
+        if not texts:
+            return np.zeros((0, self._space.dimensions), np.float32)
+        slots = asyncio.Semaphore(_CONCURRENT_CALLS)
+        calls = [asyncio.create_task(self._embed_batch(batch, slots)) for batch in _batches(texts)]
+        try:
+            return np.concatenate(await asyncio.gather(*calls))
+        finally:
+            for call in calls:
+                call.cancel()
+            await asyncio.gather(*calls, return_exceptions=True)
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+    async def _embed_batch(self, batch: Sequence[str], slots: asyncio.Semaphore) -> NDArray[np.float32]:
+        import openai
+
+        async with slots:
+            try:
+                # The raw body is read here: the client's own models take a malformed answer without complaint.
+                response = await self._client.embeddings.with_raw_response.create(
+                    model=self._space.model,
+                    input=list(batch),
+                    encoding_format="float",
+                    dimensions=self._space.dimensions if self._send_dimensions else openai.omit,
+                )
+            except openai.OpenAIError as error:
+                raise provider_failure(error) from error
+        return _unit_rows(self._rows(response.content, len(batch)))
+
+    def _rows(self, body: bytes, expected: int) -> list[NDArray[np.float32]]:
+        """The vectors of an answer in the order of the inputs."""
+        try:
+            items = cast(Sequence[dict[str, Any]], json.loads(body)["data"])
+            rows = {int(item["index"]): _vector(item["embedding"]) for item in items}
+        except (ValueError, KeyError, TypeError, binascii.Error) as error:
+            raise _bad_response("is not a list of embeddings") from error
+        if len(items) != expected or rows.keys() != set(range(expected)):
+            raise _bad_response(f"holds {len(rows)} embeddings for {expected} inputs")
+        for row in rows.values():
+            if row.shape != (self._space.dimensions,):
+                raise SpaceMismatch(
+                    f"{self._space.model} answered with {row.size} dimensions; the space has {self._space.dimensions}."
+                    " Configure the model's dimensions, or re-embed into a new space."
+                )
+        return [rows[index] for index in range(expected)]
+
+
+def _batches(texts: Sequence[str]) -> list[Sequence[str]]:
+    """Consecutive slices within the bounds of a call; a text beyond the token bound goes alone."""
+    batches: list[Sequence[str]] = []
+    start = 0
+    tokens = 0.0
+    for place, text in enumerate(texts):
+        size = estimate_tokens(text) * _ESTIMATE_MARGIN
+        if place > start and (place - start == MAX_INPUTS or tokens + size > MAX_TOKENS):
+            batches.append(texts[start:place])
+            start, tokens = place, 0.0
+        tokens += size
+    batches.append(texts[start:])
+    return batches
+
+
+def _vector(embedding: object) -> NDArray[np.float32]:
+    """Numbers, or base64 of little-endian float32, which some servers send whatever was asked for."""
+    if isinstance(embedding, str):
+        return np.frombuffer(base64.b64decode(embedding, validate=True), "<f4").astype(np.float32)
+    return np.array(embedding, np.float32)
+
+
+def _unit_rows(rows: Sequence[NDArray[np.float32]]) -> NDArray[np.float32]:
+    """Scaled to unit length in float64: several providers shorten vectors without renormalising."""
+    vectors = np.stack(rows).astype(np.float64)
+    lengths = np.sqrt((vectors * vectors).sum(axis=1, keepdims=True))
+    if not np.isfinite(lengths).all() or not lengths.all():
+        raise _bad_response("holds a vector without a direction")
+    return (vectors / lengths).astype(np.float32)
+
+
+def _bad_response(what: str) -> Retryable:
+    return Retryable(f"The provider's answer {what}; try again.", code="PROVIDER_BAD_RESPONSE")

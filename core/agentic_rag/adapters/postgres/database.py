@@ -1,0 +1,208 @@
+"""`ports.Database` on Postgres: the one place that opens tenant transactions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
+from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
+from agentic_rag.adapters.postgres.graph import PostgresGraphReader
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.publication import PostgresPublisher
+from agentic_rag.adapters.postgres.segments import SegmentCache
+from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
+from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
+from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Snapshot, Transaction
+from agentic_rag.ports.run_store import AnswerCodec
+
+BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+# The first statement of the transaction, so it fixes what all later ones see.
+HEADER = """
+SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,
+       ARRAY (
+           SELECT segment_id FROM rag_segments g
+           WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
+             AND g.visible_from <= coalesce($3, w.corpus_version)
+           ORDER BY visible_from, segment_id
+       ) AS segment_ids
+FROM rag_workspaces w
+LEFT JOIN rag_embedding_spaces s
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""
+
+CORPUS_VERSION = "SELECT corpus_version FROM rag_corpus_version($1, $2)"
+
+CHECK = """
+SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
+       to_regclass('public.rag_schema_version') IS NOT NULL AS is_migrated,
+       current_user AS role,
+       r.rolsuper OR r.rolbypassrls AS is_above_policies,
+       EXISTS (
+           SELECT FROM pg_class c
+           WHERE c.relname LIKE 'rag\\_%' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+             AND pg_has_role(r.oid, c.relowner, 'USAGE')
+       ) AS owns_tables
+FROM pg_roles r
+WHERE r.rolname = current_user
+"""
+
+SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresSnapshot:
+    """Stores are made when first used: a retrieval that needs one arm pays for one."""
+
+    connection: Connection
+    workspace: WorkspaceRef
+    version: int
+    space: RegisteredSpace | None
+    segment_ids: tuple[UUID, ...]
+    cache: SegmentCache
+
+    @property
+    def documents(self) -> PostgresDocumentReader:
+        """Chunks and revisions."""
+        return PostgresDocumentReader(self.connection, self.workspace, self.version)
+
+    @property
+    def vectors(self) -> PostgresVectorReader:
+        """Dense arm."""
+        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space)
+
+    @property
+    def lexical(self) -> PostgresLexicalReader:
+        """Lexical arm."""
+        return PostgresLexicalReader(self.connection, self.workspace, self.version, self.segment_ids, self.cache)
+
+    @property
+    def graph(self) -> PostgresGraphReader:
+        """Graph arm."""
+        return PostgresGraphReader(self.connection, self.workspace, self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresTransaction:
+    """Writes of one organisation."""
+
+    connection: Connection
+    org_id: UUID
+    codec: AnswerCodec
+
+    @property
+    def workspaces(self) -> PostgresWorkspaceStore:
+        """Workspaces and embedding spaces."""
+        return PostgresWorkspaceStore(self.connection, self.org_id)
+
+    @property
+    def documents(self) -> PostgresDocumentStore:
+        """Documents and staged work."""
+        return PostgresDocumentStore(self.connection)
+
+    @property
+    def jobs(self) -> PostgresJobStore:
+        """The outbox."""
+        return PostgresJobStore(self.connection, self.org_id)
+
+    @property
+    def publisher(self) -> PostgresPublisher:
+        """Publish, erase, compact."""
+        return PostgresPublisher(self.connection, self.codec)
+
+
+class PostgresDatabase:
+    """Opens snapshots and transactions on a pool.
+
+    A snapshot costs two round trips to open (begin with the tenant setting; versions, space and segments) and one to
+    end.
+    """
+
+    def __init__(
+        self, pool: PostgresPool, codec: AnswerCodec, schema_head: str, cache: SegmentCache | None = None
+    ) -> None:
+        self._pool = pool
+        self._codec = codec
+        self._schema_head = schema_head
+        self._cache = cache or SegmentCache()
+
+    @asynccontextmanager
+    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
+        """Open a read-only snapshot."""
+        async with self._pool.transaction(workspace.org_id, BEGIN_SNAPSHOT) as connection:
+            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
+            if row is None:
+                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            yield PostgresSnapshot(
+                connection=connection,
+                workspace=workspace,
+                version=_version(row, as_of),
+                space=None if row["space_id"] is None else space_from(row),
+                segment_ids=tuple(row["segment_ids"]),
+                cache=self._cache,
+            )
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
+        """Open a write transaction of one organisation."""
+        async with self._pool.transaction(org_id) as connection:
+            yield PostgresTransaction(connection, org_id, self._codec)
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""
+        async with self._pool.connection() as connection:
+            version: int | None = await connection.fetchval(CORPUS_VERSION, workspace.org_id, workspace.workspace_id)
+            return version
+
+    async def check(self) -> None:
+        """Answer, or raise `DependencyUnavailable` or `Misconfigured` codes PGVECTOR_MISSING, MIGRATIONS_PENDING,
+        DATABASE_ROLE_TOO_STRONG.
+        """
+        async with self._pool.connection() as connection:
+            state = await connection.fetchrow(CHECK)
+            if state is None or not state["has_vector"]:
+                raise Misconfigured(
+                    "The database has no pgvector: run `rag migrate up`, which adds it or says how to install it.",
+                    code="PGVECTOR_MISSING",
+                )
+            current = await connection.fetchval(SCHEMA_VERSION) if state["is_migrated"] else None
+            if current != self._schema_head:
+                raise Misconfigured(
+                    f"The database is at schema {current or 'none'}, this version needs {self._schema_head}: "
+                    "run `rag migrate up`.",
+                    code="MIGRATIONS_PENDING",
+                )
+            if state["is_above_policies"] or state["owns_tables"]:
+                raise Misconfigured(
+                    f"The server would act as the database role {state['role']!r}, which row level security does not "
+                    "bind (superuser, BYPASSRLS or owner of the tables). Let it act as rag_app: keep the default role, "
+                    "or use a login that is only a member of rag_app.",
+                    code="DATABASE_ROLE_TOO_STRONG",
+                )
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        await self._pool.aclose()
+
+
+def _version(header: Row, as_of: int | None) -> int:
+    newest: int = header["corpus_version"]
+    if as_of is None:
+        return newest
+    if not header["oldest_version"] <= as_of <= newest:
+        raise InvalidInput(
+            f"Version {as_of} cannot be read: this workspace keeps versions {header['oldest_version']} to {newest}.",
+            code="AS_OF_UNAVAILABLE",
+            path=("asOf",),
+        )
+    return as_of

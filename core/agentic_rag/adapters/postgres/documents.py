@@ -1,0 +1,207 @@
+"""`ports.DocumentStore` on Postgres: documents and their status; staged work is in `staging.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size
+from agentic_rag.adapters.postgres.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.staging import Staging
+from agentic_rag.domain.documents import (
+    STATUS_MOVES,
+    ChunkDraft,
+    Document,
+    DocumentFault,
+    DocumentStatus,
+    Revision,
+)
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
+
+REGISTER = f"""
+WITH lifted AS (
+    DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+)
+INSERT INTO rag_documents (org_id, workspace_id, document_id, source_path, title, url, file_name, media_type, size,
+                           uploaded_by, access_id, provenance, status)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'PENDING')
+ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
+SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
+    media_type = excluded.media_type, size = excluded.size, uploaded_by = excluded.uploaded_by,
+    access_id = excluded.access_id, provenance = excluded.provenance, status = 'PENDING',
+    error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
+RETURNING {DOCUMENT_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+GET = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""  # noqa: S608 - a constant list of columns
+
+PAGE = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2
+  AND ($3::text IS NULL OR source_path > $3)
+  AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
+ORDER BY source_path
+LIMIT $5
+"""  # noqa: S608 - a constant list of columns
+
+COUNT = (
+    "SELECT status, count(*) AS documents FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 GROUP BY status"
+)
+
+PATHS = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
+"""  # noqa: S608 - a constant list of columns
+
+SET_STATUS = """
+UPDATE rag_documents
+SET status = $4, error_code = $5, error_message = $6, error_attempts = $7, error_retryable = $8, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND status = ANY ($9::text[])
+"""
+
+SET_PROGRESS = """
+UPDATE rag_documents SET chunks_done = $4, chunk_count = $5, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+VISIBLE_CHUNKS = """
+SELECT ordinal, chunk_id, index, char_start, char_end, page, line_start, line_end, heading_path
+FROM rag_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND visible_to IS NULL
+ORDER BY index
+"""
+
+_MOVES_TO: Mapping[DocumentStatus, list[str]] = {
+    target: [source.value for source, targets in STATUS_MOVES.items() if target in targets] for target in DocumentStatus
+}
+
+
+class PostgresDocumentStore:
+    """Reads and writes inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._staging = Staging(connection)
+
+    async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
+        """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
+        row = await self._connection.fetchrow(
+            REGISTER,
+            workspace.org_id,
+            workspace.workspace_id,
+            new.document_id,
+            new.source_path,
+            new.title,
+            new.url,
+            new.file_name,
+            new.media_type,
+            new.size,
+            new.uploaded_by,
+            new.access_id,
+            dict(new.provenance),
+        )
+        if row is None:
+            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+        return document_from(workspace, row)
+
+    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
+        return None if row is None else document_from(workspace, row)
+
+    async def page(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        """Documents by source path (code point order); all statuses when none is given."""
+        size = page_size(request)
+        after = None if request.after is None else decode_cursor(request.after)
+        rows = await self._connection.fetch(
+            PAGE, workspace.org_id, workspace.workspace_id, after, [status.value for status in statuses], size + 1
+        )
+        documents = tuple(document_from(workspace, row) for row in rows[:size])
+        return Page(documents, tuple(encode_cursor(document.source_path) for document in documents), len(rows) > size)
+
+    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
+        """Documents by status; every status is present."""
+        rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id)
+        counted = {row["status"]: row["documents"] for row in rows}
+        return {status: counted.get(status.value, 0) for status in DocumentStatus}
+
+    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+        """The documents that a source brought, by source path."""
+        rows = await self._connection.fetch(PATHS, workspace.org_id, workspace.workspace_id, source)
+        return {row["source_path"]: document_from(workspace, row) for row in rows}
+
+    async def set_status(
+        self,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        status: DocumentStatus,
+        fault: DocumentFault | None = None,
+    ) -> bool:
+        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        faulty = (None, None, 0, False)
+        if fault is not None:
+            faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
+        tag = await self._connection.execute(
+            SET_STATUS,
+            workspace.org_id,
+            workspace.workspace_id,
+            document_id,
+            status.value,
+            *faulty,
+            _MOVES_TO[status],
+        )
+        return tag == "UPDATE 1"
+
+    async def set_progress(
+        self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
+    ) -> None:
+        """Show how far ingestion is."""
+        await self._connection.execute(
+            SET_PROGRESS, workspace.org_id, workspace.workspace_id, document_id, chunks_done, chunk_count
+        )
+
+    async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
+        """The chunks of a document that readers of the newest version see, by index."""
+        rows = await self._connection.fetch(VISIBLE_CHUNKS, workspace.org_id, workspace.workspace_id, document_id)
+        return [
+            VisibleChunk(
+                ordinal=row["ordinal"],
+                chunk_id=row["chunk_id"],
+                index=row["index"],
+                start=row["char_start"],
+                end=row["char_end"],
+                page=row["page"],
+                line_start=row["line_start"],
+                line_end=row["line_end"],
+                heading_path=tuple(row["heading_path"]),
+            )
+            for row in rows
+        ]
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write an unpublished revision and its chunks; again for the same revision changes nothing."""
+        await self._staging.stage(workspace, document_id, revision, drafts)
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when nothing of the revision is staged."""
+        return await self._staging.staged(workspace, revision_id)
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors (by chunk index) to staged chunks."""
+        await self._staging.stage_vectors(workspace, revision_id, space_id, vectors)
+
+    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        return await self._staging.discard(workspace, document_id, keep)

@@ -1,0 +1,107 @@
+"""Erasure: every version of a document leaves every table, and a tombstone keeps late writers away."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.adapters.postgres import erasure_sql as sql
+from agentic_rag.adapters.postgres.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments, segment_from
+from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.postings import merge_segments
+from agentic_rag.domain.redaction import redacted
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.publication import Erasure
+from agentic_rag.ports.run_store import AnswerCodec
+
+
+async def erase(
+    connection: Connection,
+    codec: AnswerCodec,
+    workspace: WorkspaceRef,
+    document_id: UUID,
+    job_id: UUID | None,
+    fence: int | None,
+) -> Erasure | None:
+    """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
+
+    Locks are taken in the order of a publish (document, jobs, workspace), so the two never wait for each other in a
+    circle.
+    """
+    key = (workspace.org_id, workspace.workspace_id)
+    document = (*key, document_id)
+    if await connection.fetchrow(sql.LOCK_DOCUMENT, *document) is None:
+        return None
+    if job_id is not None and await connection.fetchval(sql.LOCK_JOB, *key, job_id) != fence:
+        raise LeaseLost("Another worker erases this document now.")
+    await connection.execute(sql.CANCEL_JOBS, *document, job_id)
+    await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
+    version: int = await connection.fetchval(sql.NEXT_VERSION, *key)
+    ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
+    postings = await _rewrite_segments(connection, key, np.array(ordinals, np.int32))
+    entity_ids = [row["entity_id"] for row in await connection.fetch(sql.ENTITIES, *document)]
+    rows = await connection.fetchrow(sql.DROP_ROWS, *document, ordinals)
+    if rows is None:
+        raise AssertionError("an aggregate without groups gives one row")
+    entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
+    await connection.execute(sql.REHOME_ENTITIES, *document, entity_ids)
+    runs = await _redact_runs(connection, codec, document)
+    erasure = Erasure(
+        document_id=document_id,
+        version=version,
+        revisions=await connection.fetchval(sql.DROP_REVISIONS, *document),
+        chunks=rows["chunks"],
+        vectors=rows["vectors"],
+        postings=postings,
+        mentions=rows["mentions"],
+        entities=entities,
+        staged=rows["staged"],
+        runs_redacted=runs,
+        cache_entries=rows["cache_entries"],
+    )
+    await connection.execute(sql.DROP_DOCUMENT, *document)
+    certificate = asdict(erasure) | {"document_id": str(document_id)}
+    await connection.execute(sql.ADD_TOMBSTONE, *document, version, certificate)
+    return erasure
+
+
+async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
+    """Rewrite the segments that hold one of the ordinals without them; how many postings went."""
+    if not len(ordinals):
+        return 0
+    gone = 0
+    for row in await connection.fetch(sql.SEGMENTS, *key):
+        segment = segment_from(row)
+        if not np.isin(segment.ordinals, ordinals).any():
+            continue
+        kept = merge_segments([segment], ordinals)
+        gone += len(segment.posting_ordinals) - len(kept.posting_ordinals)
+        await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"]])
+        if len(kept.ordinals):
+            await connection.execute(ADD_SEGMENT, *key, *segment_arguments(kept))
+    return gone
+
+
+async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
+    """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
+    older version of the product wrote what cannot be read any more, dropped.
+    """
+    org_id, workspace_id, document_id = document
+    changed: list[tuple[UUID, UUID, UUID, str]] = []
+    unreadable: list[UUID] = []
+    for row in await connection.fetch(sql.CITING_RUNS, *document):
+        try:
+            answer = codec.decode(row["answer"].encode())
+        except ValueError:
+            unreadable.append(row["run_id"])
+        else:
+            changed.append((org_id, workspace_id, row["run_id"], codec.encode(redacted(answer, document_id)).decode()))
+    if changed:
+        await connection.executemany(sql.REDACT_RUN, changed)
+    if unreadable:
+        await connection.execute(sql.DROP_RUNS, org_id, workspace_id, unreadable)
+    return len(changed) + len(unreadable)

@@ -1,0 +1,133 @@
+"""The statements of an erasure. $1 organisation, $2 workspace, $3 document unless said otherwise."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS
+
+LOCK_DOCUMENT = """
+SELECT document_id FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 FOR UPDATE
+"""
+
+LOCK_JOB = """
+SELECT fence FROM rag_jobs
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'RUNNING'
+FOR NO KEY UPDATE
+"""
+
+# Unfinished ingestion stops and loses its fence; finished jobs keep no arguments and no error text.
+# $4: the erasing job.
+CANCEL_JOBS = """
+WITH jobs AS (
+    UPDATE rag_jobs
+    SET state = CASE WHEN state IN ('QUEUED', 'RUNNING') THEN 'CANCELLED' ELSE state END,
+        fence = fence + 1, lease_until = NULL, leased_by = NULL, updated_at = now(),
+        arguments = '{}', error_message = CASE WHEN error_message IS NOT NULL THEN 'source erased' END
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND job_id IS DISTINCT FROM $4
+      AND NOT (kind <> 'ingest' AND state IN ('QUEUED', 'RUNNING'))
+    RETURNING job_id
+)
+UPDATE rag_job_attempts a SET error_chain = '{}'
+FROM jobs
+WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = jobs.job_id
+"""
+
+# $1 organisation, $2 workspace.
+NEXT_VERSION = """
+UPDATE rag_workspaces SET corpus_version = corpus_version + 1, graph_version = corpus_version + 1
+WHERE org_id = $1 AND workspace_id = $2
+RETURNING corpus_version
+"""
+
+ORDINALS = """
+SELECT DISTINCT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 ORDER BY ordinal
+"""
+
+# $1 organisation, $2 workspace.
+SEGMENTS = f"SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
+
+ENTITIES = """
+SELECT DISTINCT entity_id FROM rag_mentions
+WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (
+    SELECT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+)
+"""
+
+# $4: the document's ordinals. Cached answers of the whole workspace go: which of them used the document is not known.
+DROP_ROWS = """
+WITH mentions AS (
+    DELETE FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4::integer[]) RETURNING 1
+), vectors AS (
+    DELETE FROM rag_embeddings
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4)
+      AND space_id IN (SELECT space_id FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2)
+    RETURNING 1
+), chunks AS (
+    DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
+), closed AS (
+    DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4)
+), staged AS (
+    DELETE FROM rag_staged_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
+), cached AS (
+    DELETE FROM rag_cache_entries WHERE org_id = $1 AND workspace_id = $2 RETURNING 1
+)
+SELECT (SELECT count(*) FROM mentions) AS mentions,
+       (SELECT count(*) FROM vectors) AS vectors,
+       (SELECT count(*) FROM chunks) AS chunks,
+       (SELECT count(*) FROM staged) AS staged,
+       (SELECT count(*) FROM cached) AS cache_entries
+"""
+
+# $3: entities that the document mentioned.
+DROP_ENTITIES = """
+WITH gone AS (
+    DELETE FROM rag_entities e
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($3::uuid[])
+      AND NOT EXISTS (
+          SELECT FROM rag_mentions m WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
+      )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+# $4: entities that the document mentioned. Their first source is now the one that mentioned them next.
+REHOME_ENTITIES = """
+UPDATE rag_entities e
+SET source_id = (
+    SELECT m.document_id FROM rag_mentions m
+    WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
+    ORDER BY m.ordinal LIMIT 1
+)
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($4::uuid[]) AND e.source_id = $3
+"""
+
+DROP_REVISIONS = """
+WITH gone AS (
+    DELETE FROM rag_revisions WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+DROP_DOCUMENT = "DELETE FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3"
+
+CITING_RUNS = """
+SELECT run_id, answer::text AS answer
+FROM rag_runs
+WHERE org_id = $1 AND workspace_id = $2 AND document_ids @> ARRAY [$3::uuid]
+ORDER BY run_id
+FOR NO KEY UPDATE
+"""
+
+# $1 organisation, $2 workspace, $3 run, $4 answer.
+REDACT_RUN = """
+UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3
+"""
+
+# $1 organisation, $2 workspace, $3 runs.
+DROP_RUNS = "DELETE FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])"
+
+ADD_TOMBSTONE = """
+INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
+SET erased_at = now(), version = excluded.version, certificate = excluded.certificate
+"""

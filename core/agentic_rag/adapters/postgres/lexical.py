@@ -1,0 +1,76 @@
+"""`ports.LexicalReader` on Postgres: segments are fetched once per process, the search itself is the domain's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, SegmentCache, segment_from, segment_size
+from agentic_rag.domain.lexical import content_terms, rarity, search_segments
+from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.retrieval import ArmHit, Scope
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+SEGMENTS = f"""
+SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
+"""  # noqa: S608 - a constant list of columns
+
+CLOSED = """
+SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND closed_at <= $3 ORDER BY ordinal
+"""
+
+
+class PostgresLexicalReader:
+    """Search inside one snapshot; no round trip at all once segments and closed ordinals are in memory."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        version: int,
+        segment_ids: Sequence[UUID],
+        cache: SegmentCache,
+    ) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+        self._segment_ids = segment_ids
+        self._cache = cache
+
+    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+        """BM25 for the query terms, best first, ties by ordinal."""
+        segments = await self._segments()
+        closed = await self._closed()
+        allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
+        return search_segments(
+            segments, terms, content_terms(terms), closed, self._version, scope.access_ids, allowed, limit
+        )
+
+    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+        """How rare each term is among the visible chunks, in (0, 1]."""
+        return rarity(await self._segments(), terms, await self._closed(), self._version, scope.access_ids)
+
+    async def _segments(self) -> list[Segment]:
+        workspace_id = self._workspace.workspace_id
+        held = {segment_id: self._cache.segments.get((workspace_id, segment_id)) for segment_id in self._segment_ids}
+        missing = [segment_id for segment_id, segment in held.items() if segment is None]
+        if missing:
+            for row in await self._connection.fetch(SEGMENTS, *self._key, missing):
+                segment = segment_from(row)
+                held[row["segment_id"]] = segment
+                self._cache.segments.put((workspace_id, row["segment_id"]), segment, segment_size(segment))
+        return [segment for segment in held.values() if segment is not None]
+
+    async def _closed(self) -> NDArray[np.int32]:
+        key = (self._workspace.workspace_id, self._version)
+        closed = self._cache.closed.get(key)
+        if closed is None:
+            rows = await self._connection.fetch(CLOSED, *self._key, self._version)
+            closed = np.array([row["ordinal"] for row in rows], np.int32)
+            self._cache.closed.put(key, closed, closed.nbytes)
+        return closed

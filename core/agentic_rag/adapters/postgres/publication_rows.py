@@ -1,0 +1,147 @@
+"""A batch of publications as columns: what one statement per table inserts. Pure; ordinals count from 0 until the
+workspace's lock says where they begin.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.adapters.postgres.document_rows import joined_headings
+from agentic_rag.adapters.postgres.halfvec import from_stored
+from agentic_rag.domain.documents import ChunkDraft
+from agentic_rag.domain.errors import SpaceMismatch
+from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
+from agentic_rag.domain.retrieval import ExtractedEntity
+from agentic_rag.ports.publication import DocumentPublication, NewChunk
+
+
+@dataclass(slots=True)
+class ChunkColumns:
+    """Rows of rag_chunks, without the version."""
+
+    ordinal: list[int] = field(default_factory=list[int])
+    document_id: list[UUID] = field(default_factory=list[UUID])
+    revision_id: list[UUID] = field(default_factory=list[UUID])
+    access_id: list[int] = field(default_factory=list[int])
+    drafts: list[ChunkDraft] = field(default_factory=list[ChunkDraft])
+
+    def add(self, publication: DocumentPublication, ordinal: int, draft: ChunkDraft) -> None:
+        """One more row."""
+        self.ordinal.append(ordinal)
+        self.document_id.append(publication.document_id)
+        self.revision_id.append(publication.revision.revision_id)
+        self.access_id.append(publication.access_id)
+        self.drafts.append(draft)
+
+    def values(self, first_ordinal: int) -> tuple[Sequence[object], ...]:
+        """The columns in the order of `publication.ADD_CHUNKS`."""
+        drafts = self.drafts
+        return (
+            [first_ordinal + ordinal for ordinal in self.ordinal],
+            self.document_id,
+            self.revision_id,
+            self.access_id,
+            [draft.chunk_id for draft in drafts],
+            [draft.index for draft in drafts],
+            [draft.start for draft in drafts],
+            [draft.end for draft in drafts],
+            [draft.page for draft in drafts],
+            [draft.line_start for draft in drafts],
+            [draft.line_end for draft in drafts],
+            [joined_headings(draft.heading_path) for draft in drafts],
+            [draft.content_hash for draft in drafts],
+            [draft.text for draft in drafts],
+        )
+
+
+@dataclass(slots=True)
+class MentionColumns:
+    """Rows of rag_mentions, without the version. Relations of row i are `related[first[i]:last[i]]`."""
+
+    entity_id: list[UUID] = field(default_factory=list[UUID])
+    ordinal: list[int] = field(default_factory=list[int])
+    document_id: list[UUID] = field(default_factory=list[UUID])
+    count: list[int] = field(default_factory=list[int])
+    first: list[int] = field(default_factory=list[int])
+    last: list[int] = field(default_factory=list[int])
+    related: list[UUID] = field(default_factory=list[UUID])
+    weights: list[int] = field(default_factory=list[int])
+
+    def add(self, document_id: UUID, ordinal: int, chunk: NewChunk) -> None:
+        """The entities of one chunk."""
+        entities = chunk.entities.entities
+        partners: list[list[tuple[UUID, int]]] = [[] for _ in entities]
+        for (one, other), weight in Counter(chunk.entities.pairs).items():
+            partners[one].append((entities[other].entity_id, weight))
+            partners[other].append((entities[one].entity_id, weight))
+        for entity, related in zip(entities, partners, strict=True):
+            self.entity_id.append(entity.entity_id)
+            self.ordinal.append(ordinal)
+            self.document_id.append(document_id)
+            self.count.append(entity.count)
+            self.first.append(len(self.related) + 1)
+            self.related.extend([partner for partner, _ in related])
+            self.weights.extend([weight for _, weight in related])
+            self.last.append(len(self.related))
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """Everything of the accepted publications that is written under the workspace's lock."""
+
+    accepted: tuple[DocumentPublication, ...]
+    added: ChunkColumns
+    moved: ChunkColumns
+    vectors: list[bytes]
+    mentions: MentionColumns
+    entities: dict[UUID, tuple[ExtractedEntity, UUID]]
+    """Each entity once, with the document it was first seen in."""
+    segment: Segment
+    removed: list[int]
+
+
+def batch_of(accepted: Sequence[DocumentPublication], dimensions: int) -> Batch:
+    """Prepare a batch. Errors: `SpaceMismatch` when a vector has not `dimensions` components."""
+    added, moved, mentions = ChunkColumns(), ChunkColumns(), MentionColumns()
+    entities: dict[UUID, tuple[ExtractedEntity, UUID]] = {}
+    vectors: list[bytes] = []
+    postings: list[SegmentRow] = []
+    for publication in accepted:
+        for chunk in publication.added:
+            ordinal = len(vectors)
+            added.add(publication, ordinal, chunk.draft)
+            vectors.append(chunk.vector)
+            postings.append(SegmentRow(ordinal, publication.access_id, 0, chunk.terms))
+            mentions.add(publication.document_id, ordinal, chunk)
+            for entity in chunk.entities.entities:
+                entities.setdefault(entity.entity_id, (entity, publication.document_id))
+        for kept in publication.kept:
+            if kept.moved:
+                moved.add(publication, kept.ordinal, kept.draft)
+    try:
+        wire = from_stored(vectors, dimensions)
+    except ValueError as error:
+        raise SpaceMismatch(f"The workspace's embedding space has {dimensions} dimensions: {error}.") from error
+    removed = [ordinal for publication in accepted for ordinal in publication.removed]
+    return Batch(tuple(accepted), added, moved, wire, mentions, entities, build_segment(postings), removed)
+
+
+def placed(segment: Segment, first_ordinal: int, version: int) -> Segment:
+    """A segment built over ordinals from 0, moved to where the workspace's ordinals are free."""
+    return replace(
+        segment,
+        ordinals=segment.ordinals + np.int32(first_ordinal),
+        posting_ordinals=segment.posting_ordinals + np.int32(first_ordinal),
+        visible_from=np.full(len(segment.ordinals), version, np.int32),
+    )
+
+
+def slices(columns: Sequence[Sequence[object]], size: int) -> Iterable[tuple[Sequence[object], ...]]:
+    """Columns of equal length cut into pieces of at most `size` rows."""
+    for start in range(0, len(columns[0]), size):
+        yield tuple(column[start : start + size] for column in columns)

@@ -1,0 +1,88 @@
+"""`ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.halfvec import from_query, to_matrix
+from agentic_rag.domain.errors import SpaceMismatch
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, Scope
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+MARGIN = 16
+"""Candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
+near the last rank may change places when they are scored again.
+"""
+
+# The materialised part keeps the planner from an approximate index under a filter, and holds numbers, not vectors:
+# those of the candidates alone are fetched by key afterwards.
+NEAREST = """
+WITH scored AS MATERIALIZED (
+    SELECT ordinal, v <=> $4 AS distance
+    FROM rag_embeddings
+    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND access_id = ANY ($5::integer[])
+      AND visible_from <= $6 AND (visible_to IS NULL OR visible_to > $6)
+), candidates AS MATERIALIZED (
+    SELECT ordinal FROM scored ORDER BY distance, ordinal LIMIT $7
+)
+SELECT ordinal, e.v
+FROM candidates
+JOIN rag_embeddings e USING (ordinal)
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3
+"""
+
+NEAREST_AMONG = NEAREST.replace("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
+
+
+class PostgresVectorReader:
+    """Search inside one snapshot."""
+
+    def __init__(
+        self, connection: Connection, workspace: WorkspaceRef, version: int, space: RegisteredSpace | None
+    ) -> None:
+        self._connection = connection
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+        self._space = space
+
+    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+        """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
+        if self._space is None or limit < 1:
+            return []
+        self._check(query, space_id, self._space)
+        if not query.any():
+            return []
+        arguments = (*self._key, space_id, from_query(query), scope.access_ids, self._version, limit + MARGIN)
+        if scope.ordinals is None:
+            rows = await self._connection.fetch(NEAREST, *arguments)
+        else:
+            rows = await self._connection.fetch(NEAREST_AMONG, *arguments, sorted(scope.ordinals))
+        if not rows:
+            return []
+        ordinals = np.array([row["ordinal"] for row in rows], np.int64)
+        cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]))
+        order = np.lexsort((ordinals, -cosines))[:limit]
+        return [
+            ArmHit(ordinal, cosine, max(0.0, cosine))
+            for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
+        ]
+
+    @staticmethod
+    def _check(query: NDArray[np.float32], space_id: int, active: RegisteredSpace) -> None:
+        if space_id != active.space_id or len(query) != active.space.dimensions:
+            raise SpaceMismatch(
+                f"The question was embedded in space {space_id} with {len(query)} dimensions; the workspace answers in "
+                f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
+                "the corpus anew."
+            )
+
+
+def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    products: NDArray[np.float64] = vectors @ query
+    cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0

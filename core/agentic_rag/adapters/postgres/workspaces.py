@@ -1,0 +1,141 @@
+"""`ports.WorkspaceStore` on Postgres."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.spaces import EmbeddingSpace, Precision, RegisteredSpace
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+
+DEFAULT_HISTORY_DAYS = 7
+
+_COLUMNS = """
+    workspace_id, name, kind, external_ref, corpus_version, graph_version, active_space, created_at, settings
+"""
+
+CREATE = f"""
+INSERT INTO rag_workspaces (org_id, workspace_id, name, kind, external_ref, settings, history_days)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+CREATE_DEFAULT_ACCESS = """
+INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES ($1, $2, $3, '{}')
+"""
+
+GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
+
+BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"  # noqa: S608
+
+ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"  # noqa: S608
+
+LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
+
+FIND_SPACE = """
+SELECT space_id FROM rag_embedding_spaces
+WHERE org_id = $1 AND workspace_id = $2 AND provider = $3 AND model = $4 AND dimensions = $5 AND precision = $6
+"""
+
+ADD_SPACE = """
+INSERT INTO rag_embedding_spaces (org_id, workspace_id, space_id, provider, model, dimensions, precision)
+SELECT $1, $2, coalesce(max(space_id), 0) + 1, $3, $4, $5, $6
+FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2
+RETURNING space_id
+"""
+
+ACTIVATE = """
+UPDATE rag_workspaces SET active_space = $3 WHERE org_id = $1 AND workspace_id = $2 AND active_space IS NULL
+"""
+
+ACTIVE_SPACE = """
+SELECT s.space_id, s.provider, s.model, s.dimensions, s.precision
+FROM rag_workspaces w
+JOIN rag_embedding_spaces s
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""
+
+
+def space_from(row: Row) -> RegisteredSpace:
+    """A row with the columns of rag_embedding_spaces."""
+    precision = Precision(row["precision"])
+    return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
+
+
+class PostgresWorkspaceStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def create(
+        self,
+        workspace_id: UUID,
+        name: str,
+        kind: WorkspaceKind,
+        external_ref: str | None,
+        settings: WorkspaceSettings,
+    ) -> Workspace:
+        """Make a workspace with its default access set."""
+        history = DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
+        stored = {"chunk_profile": settings.chunk_profile, "history_days": settings.history_days}
+        row = await self._connection.fetchrow(
+            CREATE, self._org_id, workspace_id, name, kind.value, external_ref, stored, history
+        )
+        if row is None:
+            taken = f"name {name!r}" if external_ref is None else f"name {name!r} or reference {external_ref!r}"
+            raise InvalidInput(f"A workspace with the {taken} exists already.", code="WORKSPACE_EXISTS")
+        await self._connection.execute(CREATE_DEFAULT_ACCESS, self._org_id, workspace_id, DEFAULT_ACCESS_ID)
+        return self._workspace(row)
+
+    async def get(self, workspace_id: UUID) -> Workspace | None:
+        """The workspace, or None."""
+        row = await self._connection.fetchrow(GET, self._org_id, workspace_id)
+        return None if row is None else self._workspace(row)
+
+    async def by_name(self, name: str) -> Workspace | None:
+        """The workspace of that name, or None."""
+        row = await self._connection.fetchrow(BY_NAME, self._org_id, name)
+        return None if row is None else self._workspace(row)
+
+    async def all(self) -> list[Workspace]:
+        """Every workspace of the organisation, by name."""
+        return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id)]
+
+    async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+        """The workspace's number for the space. Errors: `NotFound` (workspace)."""
+        key = (workspace.org_id, workspace.workspace_id)
+        wanted = (space.provider, space.model, space.dimensions, space.precision.value)
+        number = await self._connection.fetchval(FIND_SPACE, *key, *wanted)
+        if number is None:
+            # The lock keeps two first users from taking the same number.
+            if await self._connection.fetchrow(LOCK, *key) is None:
+                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            number = await self._connection.fetchval(FIND_SPACE, *key, *wanted)
+        if number is None:
+            number = await self._connection.fetchval(ADD_SPACE, *key, *wanted)
+            await self._connection.execute(ACTIVATE, *key, number)
+        return RegisteredSpace(number, space)
+
+    async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
+        """The space that answers questions; None for an empty workspace."""
+        row = await self._connection.fetchrow(ACTIVE_SPACE, workspace.org_id, workspace.workspace_id)
+        return None if row is None else space_from(row)
+
+    def _workspace(self, row: Row) -> Workspace:
+        settings = row["settings"]
+        return Workspace(
+            ref=WorkspaceRef(self._org_id, row["workspace_id"]),
+            name=row["name"],
+            kind=WorkspaceKind(row["kind"]),
+            external_ref=row["external_ref"],
+            corpus_version=row["corpus_version"],
+            graph_version=row["graph_version"],
+            active_space=row["active_space"],
+            created_at=row["created_at"],
+            settings=WorkspaceSettings(settings.get("chunk_profile"), settings.get("history_days")),
+        )

@@ -1,0 +1,265 @@
+"""The use case behind `ragAnswer`: validate, look the answer up, or run the state machine once for all who ask."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from agentic_rag.app.answer_codec import UnreadableAnswer, decode
+from agentic_rag.app.run_pipeline import Answered, RunPipeline
+from agentic_rag.app.run_recorder import CacheFill, RunRecorder
+from agentic_rag.app.single_flight import SingleFlight
+from agentic_rag.domain.answer_assembly import is_cacheable
+from agentic_rag.domain.answer_key import AnswerContext, answer_key, folded, input_hash
+from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
+from agentic_rag.domain.answers import (
+    Answer,
+    CacheMode,
+    CacheOutcome,
+    Dependency,
+    Question,
+    Run,
+    RunVersions,
+    StageRecord,
+)
+from agentic_rag.domain.errors import IdempotencyConflict, NotFound
+from agentic_rag.domain.gate import HEURISTIC
+from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
+from agentic_rag.domain.run_state import RunState
+from agentic_rag.domain.storable import storable_text
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
+from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.run_store import RunStore
+from agentic_rag.ports.telemetry import Telemetry
+
+DEFAULT_TTL_SECONDS = 900
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerPorts:
+    """What answering reaches the world through."""
+
+    database: Database
+    cache: AnswerCache
+    runs: RunStore
+    embedder: Embedder
+    telemetry: Telemetry
+    clock: Clock
+    ids: Ids
+
+
+@dataclass(frozen=True, slots=True)
+class _Begun:
+    """A request under way: when it began and under which trace and key."""
+
+    question: Question
+    principal: Principal
+    began: float
+    trace_id: str
+    context: AnswerContext
+    key: str
+
+
+class AnswerQuestion:
+    """Answers questions over one workspace's documents."""
+
+    def __init__(
+        self,
+        ports: AnswerPorts,
+        pipeline: RunPipeline,
+        recorder: RunRecorder,
+        defaults: AnswerDefaults,
+        *,
+        ttl_seconds: int = DEFAULT_TTL_SECONDS,
+    ) -> None:
+        self._ports = ports
+        self._pipeline = pipeline
+        self._recorder = recorder
+        self._defaults = defaults
+        self._fingerprint = defaults.fingerprint
+        self._ttl = ttl_seconds
+        self._flights: SingleFlight[Answered] = SingleFlight()
+
+    async def ask(self, principal: Principal, question: Question) -> Run:
+        """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
+
+        Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
+        AS_OF_UNAVAILABLE), `NotFound` code WORKSPACE_NOT_FOUND, `IdempotencyConflict`, `DependencyUnavailable`,
+        `SpaceMismatch`.
+        """
+        validate(question)
+        with self._ports.telemetry.span("rag.run") as span:
+            run = await self._ask(principal, question, span.trace_id)
+            span.set("rag.run.id", str(run.run_id))
+            span.set("rag.run.cache", run.cache.value)
+        self._ports.telemetry.count("rag_runs_total", outcome=run.answer.outcome.value)
+        self._ports.telemetry.count("rag_cache_requests_total", outcome=run.cache.value)
+        return run
+
+    async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
+        began = self._ports.clock.monotonic()
+        version = await self._version(principal, question)
+        if question.idempotency_key is not None:
+            stored = await self._stored(question, question.idempotency_key)
+            if stored is not None:
+                return stored
+        context = self._context(version if question.as_of is None else question.as_of)
+        begun = _Begun(question, principal, began, trace_id, context, answer_key(question, context))
+        cache_down = False
+        if question.options.cache is CacheMode.DEFAULT:
+            cached = await self._cached(begun)
+            if cached is not None:
+                return await self._keep(self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None)
+            cache_down = not self._ports.cache.available
+        return await self._fresh(begun, cache_down)
+
+    async def _version(self, principal: Principal, question: Question) -> int:
+        """The newest corpus version of a workspace of the caller's organisation."""
+        version: int | None = None
+        if question.workspace.org_id == principal.org_id:
+            version = await self._ports.database.corpus_version(question.workspace)
+        if version is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        return version
+
+    async def _stored(self, question: Question, key: str) -> Run | None:
+        """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""
+        stored = await self._ports.runs.by_idempotency_key(question.workspace, key)
+        if stored is not None and stored.input_hash != input_hash(question):
+            raise IdempotencyConflict(
+                "The idempotency key was used before with another question or other options. Use a fresh key.",
+                path=("idempotencyKey",),
+            )
+        return stored
+
+    def _context(self, version: int) -> AnswerContext:
+        return AnswerContext(
+            access_ids=(DEFAULT_ACCESS_ID,),
+            corpus_version=version,
+            graph_version=version,
+            space=self._ports.embedder.space.name,
+            weights_version=HEURISTIC.version,
+            pipeline_version=PIPELINE_VERSION,
+            models=(self._ports.embedder.space.model,),
+            defaults=self._fingerprint,
+            today=self._ports.clock.now().date(),
+        )
+
+    async def _cached(self, begun: _Begun) -> Answer | None:
+        value = await self._ports.cache.get(begun.question.workspace, begun.key)
+        if value is None:
+            return None
+        try:
+            return decode(value)
+        except UnreadableAnswer:
+            self._ports.telemetry.event("rag_cache_entry_unreadable")
+            return None
+
+    async def _fresh(self, begun: _Begun, cache_down: bool) -> Run:
+        options = begun.question.options
+        if options.cache is CacheMode.BYPASS:
+            answered, joined = await self._pipeline.run(self._first_state(begun)), False
+        else:
+            flight = f"{begun.key}/{options.cache.value}/{options.timeout_ms}"
+            answered, joined = await self._flights.run(flight, lambda: self._pipeline.run(self._first_state(begun)))
+        answer = answered.answer
+        if cache_down:
+            answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
+        outcome = CacheOutcome.JOINED if joined else CacheOutcome.MISS
+        if options.cache is CacheMode.BYPASS:
+            outcome = CacheOutcome.BYPASS
+        else:
+            self._note_decision(answer)
+        versions = replace(
+            self._versions(begun.context), corpus_version=answered.corpus_version, graph_version=answered.graph_version
+        )
+        run = self._run_of(begun, answer, outcome, versions, answered.stages)
+        return await self._keep(run, None if joined else self._fill(begun, answered, answer))
+
+    def _first_state(self, begun: _Begun) -> RunState:
+        options = effective(begun.question.options, self._defaults)
+        return RunState(
+            question=begun.question,
+            text=folded(begun.question.text),
+            access_ids=begun.context.access_ids,
+            corpus_version=begun.context.corpus_version,
+            options=options,
+            budget=Budget(begun.began + options.timeout_ms / 1000),
+        )
+
+    def _note_decision(self, answer: Answer) -> None:
+        gate = answer.gate
+        self._ports.telemetry.count(
+            "rag_gate_decisions_total", plan_type=gate.plan_type, model_version=gate.weights_version
+        )
+        self._ports.telemetry.event(
+            "rag_directives_evaluated",
+            plan_type=gate.plan_type,
+            score=gate.score,
+            use_retrieval=gate.directives.use_retrieval,
+            downgrades="; ".join(one.reason for one in gate.downgrades) or None,
+        )
+
+    def _fill(self, begun: _Begun, answered: Answered, answer: Answer) -> CacheFill | None:
+        """What to cache: under the version that was read (a publish may have come between), and only when the graph
+        stood at it.
+        """
+        if begun.question.options.cache is CacheMode.BYPASS or not is_cacheable(answer):
+            return None
+        if answered.graph_version != answered.corpus_version:
+            return None
+        key = begun.key
+        if answered.corpus_version != begun.context.corpus_version:
+            key = answer_key(
+                begun.question,
+                replace(begun.context, corpus_version=answered.corpus_version, graph_version=answered.graph_version),
+            )
+        return CacheFill(begun.question.workspace, key, answer, self._ttl)
+
+    def _versions(self, context: AnswerContext) -> RunVersions:
+        return RunVersions(
+            corpus_version=context.corpus_version,
+            graph_version=context.graph_version,
+            space=context.space,
+            weights_version=context.weights_version,
+            pipeline_version=context.pipeline_version,
+            models=context.models,
+        )
+
+    def _run_of(
+        self,
+        begun: _Begun,
+        answer: Answer,
+        cache: CacheOutcome,
+        versions: RunVersions,
+        stages: tuple[StageRecord, ...] = (),
+    ) -> Run:
+        question = begun.question
+        return Run(
+            workspace=question.workspace,
+            run_id=self._ports.ids.new(),
+            trace_id=begun.trace_id,
+            question=storable_text(question.text),
+            subject=begun.principal.subject,
+            created_at=self._ports.clock.now(),
+            seconds=self._ports.clock.monotonic() - begun.began,
+            cache=cache,
+            versions=versions,
+            answer=answer,
+            stages=stages,
+            idempotency_key=question.idempotency_key,
+            input_hash=None if question.idempotency_key is None else input_hash(question),
+        )
+
+    async def _keep(self, run: Run, fill: CacheFill | None) -> Run:
+        """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
+        if run.idempotency_key is None:
+            self._recorder.submit(run, fill)
+            return run
+        await self._ports.runs.record([run], durable=True)
+        if fill is not None:
+            self._recorder.fill(fill)
+        return run

@@ -1,0 +1,36 @@
+"""The one snapshot of a run, opened when the first stage reads and closed when the run ends."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Database, Snapshot
+
+
+class Reads:
+    """Opens a workspace's snapshot at most once."""
+
+    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._as_of = as_of
+        self._stack = AsyncExitStack()
+        self._snapshot: Snapshot | None = None
+
+    async def snapshot(self) -> Snapshot:
+        """The snapshot. Errors: those of `Database.snapshot`."""
+        if self._snapshot is None:
+            opened = self._database.snapshot(self._workspace, self._as_of)
+            self._snapshot = await self._stack.enter_async_context(opened)
+        return self._snapshot
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.__aexit__(kind, error, trace)

@@ -1,0 +1,172 @@
+"""Hybrid retrieval inside one snapshot: dense beside lexical, then the graph from what they found, fused."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.app.graph_arm import GraphArm
+from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod, FusionWeights
+from agentic_rag.domain.documents import Chunk
+from agentic_rag.domain.errors import DependencyUnavailable, SpaceMismatch
+from agentic_rag.domain.fusion import fuse
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.ports.database import Snapshot
+from agentic_rag.ports.telemetry import Telemetry
+
+ARM_LIMIT = 60
+"""Candidates asked of each text arm: beyond it neither recall nor fusion changed on the development sets' corpora."""
+SPARE = 2
+"""Texts fetched per passage wanted when documents are capped, so that a cap does not leave gaps."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueryVector:
+    """A question's vector and the space it belongs to."""
+
+    space: EmbeddingSpace
+    vector: NDArray[np.float32]
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalQuery:
+    """What to look for, and how to merge it. Without a vector the dense arm is left out."""
+
+    workspace_id: UUID
+    text: str
+    vector: QueryVector | None
+    scope: Scope
+    top_k: int
+    fusion: FusionMethod = FusionMethod.WEIGHTED
+    weights: FusionWeights = FusionWeights()
+    dense_trust: float = 1.0
+    min_score: float = 0.0
+    per_document: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The passages by score, the fused candidates behind them, and how rare the question's terms are."""
+
+    chunks: tuple[tuple[Chunk, Candidate], ...]
+    traces: tuple[CandidateTrace, ...]
+    rarity: Mapping[str, float]
+    top_score: float
+    degraded: tuple[Dependency, ...]
+
+
+async def scope_of(snapshot: Snapshot, wanted: DocumentFilter, access_ids: tuple[int, ...]) -> Scope:
+    """What the caller may see, narrowed by the filter (one round trip only when there is one)."""
+    if wanted.is_empty:
+        return Scope(access_ids)
+    return Scope(access_ids, await snapshot.documents.ordinals_matching(wanted, access_ids))
+
+
+class Retrieve:
+    """The retrieval use case: four round trips on one snapshot, three without a graph."""
+
+    def __init__(self, telemetry: Telemetry, graph: GraphArm | None = None) -> None:
+        self._telemetry = telemetry
+        self._graph = graph or GraphArm()
+
+    async def run(self, snapshot: Snapshot, query: RetrievalQuery) -> Retrieved:
+        """The best passages for a query.
+
+        Errors: `DependencyUnavailable` (database), `SpaceMismatch` when the vector is not of the workspace's space.
+        """
+        terms = query_terms(query.text)
+        dense, lexical = await self._text_arms(snapshot, query, terms)
+        rarity = await snapshot.lexical.rarity(list(terms), query.scope)
+        arms: dict[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: dense, Retriever.LEXICAL: lexical}
+        degraded: tuple[Dependency, ...] = ()
+        if query.weights.graph > 0:
+            try:
+                arms[Retriever.GRAPH] = await self._graph.hits(
+                    snapshot, query.workspace_id, query.text, arms, query.scope
+                )
+            except DependencyUnavailable as error:
+                if error.dependency == "postgres":
+                    raise
+                degraded = (Dependency.GRAPH,)
+        began = perf_counter()
+        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust)
+        self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
+        return await _with_texts(snapshot, query, fused, rarity, degraded)
+
+    async def _text_arms(
+        self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]
+    ) -> tuple[list[ArmHit], list[ArmHit]]:
+        """Dense beside lexical: the database scans vectors while this process sums postings."""
+        if query.vector is None or snapshot.space is None or query.weights.vector == 0:
+            return [], await self._lexical(snapshot, query, terms)
+        space = snapshot.space
+        if space.space != query.vector.space:
+            raise SpaceMismatch(
+                f"The workspace is embedded with {space.space.name}, the question with {query.vector.space.name}. "
+                "Set the embedder back or re-embed the workspace."
+            )
+        scan = asyncio.ensure_future(
+            snapshot.vectors.nearest(query.vector.vector, space.space_id, ARM_LIMIT, query.scope)
+        )
+        try:
+            await asyncio.sleep(0)
+            lexical = await self._lexical(snapshot, query, terms)
+            return await scan, lexical
+        finally:
+            if not scan.done():
+                scan.cancel()
+                await asyncio.wait([scan])
+
+    async def _lexical(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> list[ArmHit]:
+        if not terms or query.weights.vector == 0:
+            return []
+        return await snapshot.lexical.search(terms, ARM_LIMIT, query.scope)
+
+
+async def _with_texts(
+    snapshot: Snapshot,
+    query: RetrievalQuery,
+    fused: list[Candidate],
+    rarity: Mapping[str, float],
+    degraded: tuple[Dependency, ...],
+) -> Retrieved:
+    wanted = query.top_k * (SPARE if query.per_document is not None else 1)
+    first = fused[:wanted]
+    chunks = await snapshot.documents.chunks([one.ordinal for one in first], query.scope.access_ids) if first else []
+    by_ordinal = {chunk.ordinal: chunk for chunk in chunks}
+    kept: list[tuple[Chunk, Candidate]] = []
+    traces: list[CandidateTrace] = []
+    taken: dict[UUID, int] = {}
+    for candidate in first:
+        chunk = by_ordinal.get(candidate.ordinal)
+        if chunk is None:
+            continue
+        dropped = _why_dropped(chunk, candidate, query, taken, len(kept))
+        if dropped is None:
+            kept.append((chunk, candidate))
+            taken[chunk.document_id] = taken.get(chunk.document_id, 0) + 1
+        traces.append(
+            CandidateTrace(
+                chunk.chunk_id, chunk.document_id, chunk.document_title, candidate.score, candidate.arms, dropped
+            )
+        )
+    top = first[0].score if first else 0.0
+    return Retrieved(tuple(kept), tuple(traces), rarity, top, degraded)
+
+
+def _why_dropped(
+    chunk: Chunk, candidate: Candidate, query: RetrievalQuery, taken: Mapping[UUID, int], kept: int
+) -> str | None:
+    if candidate.score < query.min_score:
+        return "min_score"
+    if query.per_document is not None and taken.get(chunk.document_id, 0) >= query.per_document:
+        return "per_document"
+    return "top_k" if kept >= query.top_k else None

@@ -1,0 +1,118 @@
+"""Stores runs and fills the cache behind the response: bounded, batched, drained on close."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict, deque
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.app.answer_codec import encode
+from agentic_rag.domain.answers import Answer, Run
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.ports.run_store import RunStore
+from agentic_rag.ports.telemetry import Telemetry
+
+CAPACITY = 2048
+"""Runs that may wait. What comes beyond is dropped and counted: answering matters more than its record."""
+BATCH = 64
+LINGER_SECONDS = 0.02
+"""How long the first run of a batch waits for company."""
+
+
+@dataclass(frozen=True, slots=True)
+class CacheFill:
+    """An answer to be cached."""
+
+    workspace: WorkspaceRef
+    key: str
+    answer: Answer
+    ttl_seconds: int
+
+
+class RunRecorder:
+    """One background task. Nothing it does may fail a request."""
+
+    def __init__(self, runs: RunStore, cache: AnswerCache, telemetry: Telemetry, *, capacity: int = CAPACITY) -> None:
+        self._runs = runs
+        self._cache = cache
+        self._telemetry = telemetry
+        self._capacity = capacity
+        self._waiting: OrderedDict[UUID, Run] = OrderedDict()
+        self._fills: deque[CacheFill] = deque(maxlen=capacity)
+        self._wake = asyncio.Event()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._worker: asyncio.Task[None] | None = None
+        self._closing = False
+
+    def submit(self, run: Run, fill: CacheFill | None = None) -> None:
+        """Take a run (and an answer to cache) for storing soon."""
+        if len(self._waiting) >= self._capacity:
+            self._telemetry.count("rag_runs_unrecorded_total", reason="full")
+        else:
+            self._waiting[run.run_id] = run
+        if fill is not None:
+            self._fills.append(fill)
+        self._start()
+
+    def fill(self, fill: CacheFill) -> None:
+        """Take only an answer to cache: its run is stored already."""
+        self._fills.append(fill)
+        self._start()
+
+    def find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """A run that was taken and is not stored yet."""
+        run = self._waiting.get(run_id)
+        return run if run is not None and run.workspace == workspace else None
+
+    async def drain(self) -> None:
+        """Return when all that was taken is stored, cached or given up."""
+        self._wake.set()
+        await self._idle.wait()
+
+    async def aclose(self) -> None:
+        """Drain and end the task."""
+        await self.drain()
+        self._closing = True
+        self._wake.set()
+        if self._worker is not None:
+            await self._worker
+            self._worker = None
+
+    def _start(self) -> None:
+        loop = asyncio.get_running_loop()
+        if self._idle.is_set():
+            self._idle.clear()
+            loop.call_later(0 if self._fills else LINGER_SECONDS, self._wake.set)
+        if self._worker is None:
+            self._worker = loop.create_task(self._work())
+
+    async def _work(self) -> None:
+        while not self._closing:
+            await self._wake.wait()
+            self._wake.clear()
+            while self._fills:
+                await self._cache_one(self._fills.popleft())
+            while self._waiting:
+                await self._store([run for _, run in zip(range(BATCH), self._waiting.values(), strict=False)])
+                while self._fills:
+                    await self._cache_one(self._fills.popleft())
+            self._idle.set()
+
+    async def _cache_one(self, fill: CacheFill) -> None:
+        try:
+            await self._cache.put(fill.workspace, fill.key, encode(fill.answer), fill.ttl_seconds)
+        except AgenticRagError as error:
+            self._telemetry.event("rag_cache_put_failed", code=error.code)
+
+    async def _store(self, batch: list[Run]) -> None:
+        try:
+            await self._runs.record(batch)
+        except AgenticRagError as error:
+            self._telemetry.count("rag_runs_unrecorded_total", float(len(batch)), reason=error.code)
+            self._telemetry.event("rag_runs_unrecorded", code=error.code, runs=len(batch))
+        for run in batch:
+            self._waiting.pop(run.run_id, None)

@@ -1,0 +1,38 @@
+"""Embed: the vectors of what is searched for, before any snapshot is open."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.domain.answers import Dependency
+from agentic_rag.domain.errors import DependencyUnavailable, Permanent, Retryable, SpaceMismatch
+from agentic_rag.domain.pipeline import Stage
+from agentic_rag.domain.run_state import RunState, StageResult
+from agentic_rag.ports.embedder import Embedder
+
+
+class EmbedStage:
+    """One call for all parts. A part that waits for another's findings uses the whole question's vector."""
+
+    stage = Stage.EMBED
+
+    def __init__(self, embedder: Embedder) -> None:
+        self._embedder = embedder
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach the vectors; an embedder that fails leaves the arms that need none."""
+        if state.options.weights.vector == 0:
+            return StageResult(state, outcome="skipped: the text arms have no weight")
+        parts = state.plan.sub_questions if state.plan else ()
+        waiting = [bool(part.depends_on) for part in parts] or [False]
+        texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
+        distinct = list(dict.fromkeys(texts))
+        try:
+            matrix = await self._embedder.embed(distinct)
+        except SpaceMismatch:
+            raise
+        except (Retryable, Permanent, DependencyUnavailable) as error:
+            degraded = (*state.degraded, Dependency.EMBEDDER)
+            return StageResult(replace(state, degraded=degraded), outcome=f"degraded: {error.code}")
+        return StageResult(replace(state, vectors=tuple(matrix[distinct.index(text)] for text in texts)))

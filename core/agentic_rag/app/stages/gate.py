@@ -1,0 +1,32 @@
+"""Gate: what this run may do."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.domain.entities import question_entities
+from agentic_rag.domain.gate import decide, signals_of
+from agentic_rag.domain.part_queries import terms_of
+from agentic_rag.domain.pipeline import Stage
+from agentic_rag.domain.planning import arithmetic_of
+from agentic_rag.domain.run_state import RunState, StageResult
+
+
+class GateStage:
+    """Decides from signals of the question, the conversation and the corpus."""
+
+    stage = Stage.GATE
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach the gate's decision."""
+        calculation = arithmetic_of(state.text) is not None
+        signals = signals_of(
+            state.text,
+            content_terms=len(terms_of(state.text)),
+            entities=len(question_entities(state.question.workspace.workspace_id, state.text)),
+            history_turns=len(state.question.history),
+            calculation=calculation,
+            corpus_empty=state.corpus_version == 0,
+        )
+        return StageResult(replace(state, gate=decide(signals)))

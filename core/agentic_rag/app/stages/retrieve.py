@@ -1,0 +1,159 @@
+"""Retrieve: the passages for every part, later parts completed with what earlier ones found."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
+from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
+from agentic_rag.domain.entities import question_entities
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.part_queries import part_query
+from agentic_rag.domain.passage_units import PartQuery
+from agentic_rag.domain.pipeline import Stage, Verdict
+from agentic_rag.domain.planning import answer_type
+from agentic_rag.domain.retrieval import Scope
+from agentic_rag.domain.rewriting import filled
+from agentic_rag.domain.run_state import RunState, StageResult
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.synthesis import draft_part
+from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.ports.clock import Clock
+
+PART_SHARE = 0.85
+"""Share of the time left that the search of one part may take: a little less than the stage's own, so that what earlier
+parts found is kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Searched:
+    text: str
+    query: PartQuery
+    found: Retrieved
+
+
+class RetrieveStage:
+    """Searches part by part in dependency order inside the run's snapshot."""
+
+    stage = Stage.RETRIEVE
+
+    def __init__(self, retrieve: Retrieve, space: EmbeddingSpace, clock: Clock) -> None:
+        self._retrieve = retrieve
+        self._space = space
+        self._clock = clock
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach passages, candidates and the parts with their weighted terms."""
+        snapshot = await reads.snapshot()
+        scope = await scope_of(snapshot, state.options.filter, state.access_ids)
+        parts = state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
+        done: list[_Searched] = []
+        cut_short = False
+        for place, part in enumerate(parts):
+            try:
+                async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
+                    text = self._search_text(state, place, part, done)
+                    query = self._query(state, place, text, scope)
+                    found = await self._retrieve.run(snapshot, query)
+            except TimeoutError:
+                if not done:
+                    return StageResult(state, Verdict.OUT_OF_TIME, "BUDGET")
+                cut_short = True
+                break
+            kind = _part_type(state, text, len(parts))
+            done.append(_Searched(text, part_query(text, kind, found.rarity), found))
+        read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
+        return _collected(read, done)
+
+    def _search_text(self, state: RunState, place: int, part: SubQuestion, done: Sequence[_Searched]) -> str:
+        if not part.depends_on:
+            return state.searches[place]
+        earlier = [(at, done[at]) for at in part.depends_on if at < len(done)]
+        names: dict[str, None] = {}
+        for at, one in earlier:
+            names.update(dict.fromkeys(self._findings(state, at, one)))
+        return filled(part, list(names))
+
+    def _findings(self, state: RunState, place: int, searched: _Searched) -> list[str]:
+        """Names in the best sentence for an earlier part that its question did not name."""
+        passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.found.chunks]
+        best = draft_part(searched.query, place, passages, 1).sentences
+        workspace = state.question.workspace.workspace_id
+        asked = {entity.key for entity in question_entities(workspace, searched.text)}
+        return [
+            entity.name
+            for sentence in best
+            for entity in question_entities(workspace, sentence.text)
+            if entity.key not in asked
+        ]
+
+    def _query(self, state: RunState, place: int, text: str, scope: Scope) -> RetrievalQuery:
+        options = state.options
+        return RetrievalQuery(
+            workspace_id=state.question.workspace.workspace_id,
+            text=text,
+            vector=QueryVector(self._space, state.vectors[place]) if state.vectors else None,
+            scope=scope,
+            top_k=options.top_k,
+            fusion=options.fusion,
+            weights=options.weights,
+            dense_trust=options.dense_trust,
+            min_score=options.min_score,
+            per_document=options.per_document,
+        )
+
+
+def _part_type(state: RunState, text: str, parts: int) -> AnswerType:
+    if parts == 1 and state.plan is not None:
+        return state.plan.answer_type
+    return answer_type(text)
+
+
+def _collected(state: RunState, done: Sequence[_Searched]) -> StageResult:
+    """Passages of all parts, each once, best score first, within the context budget."""
+    merged: dict[int, Passage] = {}
+    traces: dict[str, CandidateTrace] = {}
+    for place, one in enumerate(done):
+        for chunk, candidate in one.found.chunks:
+            known = merged.get(chunk.ordinal)
+            if known is None:
+                merged[chunk.ordinal] = Passage(chunk, candidate, (place,))
+            else:
+                better = candidate if candidate.score > known.candidate.score else known.candidate
+                merged[chunk.ordinal] = Passage(chunk, better, (*known.parts, place))
+        for trace in one.found.traces:
+            traces.setdefault(trace.chunk_id.hex, trace)
+    passages = sorted(merged.values(), key=lambda one: (-one.candidate.score, one.chunk.ordinal))
+    kept, too_much = _within_budget(passages, state.options.max_context_tokens)
+    candidates = tuple(
+        replace(trace, dropped_because="context_budget") if trace.chunk_id.hex in too_much else trace
+        for trace in traces.values()
+    )
+    missed = dict.fromkeys(name for one in done for name in one.found.degraded)
+    collected = replace(
+        state,
+        searches=tuple(one.text for one in done),
+        parts=tuple(one.query for one in done),
+        passages=kept,
+        candidates=candidates,
+        degraded=(*state.degraded, *missed),
+    )
+    outcome = "degraded: " + ", ".join(name.value for name in missed) if missed else "ok"
+    return StageResult(collected, outcome=outcome)
+
+
+def _within_budget(passages: Sequence[Passage], tokens: int) -> tuple[tuple[Passage, ...], frozenset[str]]:
+    """The first passages that fit into `tokens` (always at least one), and the chunk ids of the others."""
+    if sum(len(passage.chunk.text) for passage in passages) <= tokens:
+        return tuple(passages), frozenset()
+    kept: list[Passage] = []
+    left = tokens
+    for passage in passages:
+        left -= estimate_tokens(passage.chunk.text)
+        if left < 0 and kept:
+            break
+        kept.append(passage)
+    return tuple(kept), frozenset(passage.chunk.chunk_id.hex for passage in passages[len(kept) :])

@@ -1,0 +1,68 @@
+"""Self-check: verify every citation against the stored text, then write what passed."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.domain.answers import Abstention, AbstentionReason, Outcome
+from agentic_rag.domain.citations import span_request
+from agentic_rag.domain.pipeline import MAX_REPAIRS, Stage, Verdict
+from agentic_rag.domain.run_state import Ending, RunState, StageResult
+from agentic_rag.domain.selfcheck import Checked, check, quoted_only, report, write
+
+ALL_REFUSED = "What the passages offered did not pass the self-check, so no answer is given."
+
+
+class SelfCheckStage:
+    """Asks for the stored text of all quotes in one round trip; the rest is `domain.selfcheck`."""
+
+    stage = Stage.SELF_CHECK
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach the ending, or ask for one repair."""
+        if not state.draft:
+            return StageResult(_abstained(state, Checked((), ())))
+        snapshot = await reads.snapshot()
+        requests = [span_request(sentence, state.passages) for sentence in state.draft]
+        stored = await snapshot.documents.revision_spans(requests)
+        checked = check(state.draft, state.passages, stored)
+        abstaining = state.shortfall is not None and not state.missing
+        if checked.refused and state.repairs < MAX_REPAIRS and not abstaining:
+            refused = frozenset(
+                (state.passages[one.sentence.passage].chunk.ordinal, one.sentence.start) for one in checked.refused
+            )
+            again = replace(
+                state,
+                excluded=state.excluded | refused,
+                refusals=(*state.refusals, *checked.refused),
+                repairs=state.repairs + 1,
+            )
+            return StageResult(again, Verdict.REPAIR, f"repair: {checked.refused[0].guardrail}")
+        if abstaining or not checked.passed:
+            return StageResult(_abstained(state, checked))
+        return StageResult(_answered(state, checked))
+
+
+def _answered(state: RunState, checked: Checked) -> RunState:
+    written = write(checked, state.passages)
+    abstention: Abstention | None = None
+    outcome = Outcome.CONFLICTING if state.conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
+    if state.shortfall is not None:
+        outcome = Outcome.PARTIALLY_GROUNDED
+        abstention = Abstention(state.shortfall.reason, state.shortfall.explanation)
+    found = report(checked, state.missing, repaired=state.repairs > 0, earlier=state.refusals)
+    ending = Ending(written.text, outcome, written.citations, abstention)
+    return replace(state, ending=ending, report=found)
+
+
+def _abstained(state: RunState, checked: Checked) -> RunState:
+    if state.shortfall is not None and not state.missing:
+        reason, why = state.shortfall.reason, state.shortfall.explanation
+    elif state.draft:
+        reason, why = AbstentionReason.LOW_SUPPORT, ALL_REFUSED
+    else:
+        reason, why = AbstentionReason.NO_EVIDENCE, ALL_REFUSED
+    close = quoted_only(checked, state.passages)
+    found = report(Checked((), checked.refused), (), repaired=state.repairs > 0, earlier=state.refusals)
+    return replace(state, ending=Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, close)), report=found)

@@ -1,0 +1,77 @@
+"""Synthesize: draft the answer from the passages, or say why there is none."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.domain.answers import AbstentionReason, AnswerType
+from agentic_rag.domain.pipeline import Stage
+from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
+from agentic_rag.domain.support import assess, support_of
+from agentic_rag.domain.synthesis import DraftSentence, draft_part, joined, limit_for, nearest, opening
+
+NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
+TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
+
+
+class SynthesizeStage:
+    """Extractive: the sentences that answer, each with the span it quotes."""
+
+    stage = Stage.SYNTHESIZE
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach the draft, or the nearest evidence with the reason to abstain."""
+        if state.found is not None:
+            looked_up = _opening(state)
+            if looked_up is not None:
+                return StageResult(looked_up)
+        kind = state.plan.answer_type if state.plan else AnswerType.FACT
+        limit = limit_for(kind, len(state.parts))
+        drafts = [
+            draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
+        ]
+        scores = [support_of(part, draft, state.passages) for part, draft in zip(state.parts, drafts, strict=True)]
+        support = assess(scores, state.options.support_threshold)
+        if not support.supported:
+            close = nearest(state.passages, drafts)
+            shortfall = (
+                Shortfall(AbstentionReason.LOW_SUPPORT, TOO_LITTLE)
+                if close
+                else Shortfall(AbstentionReason.NO_EVIDENCE, NOTHING_FOUND)
+            )
+            return StageResult(replace(state, draft=close, shortfall=shortfall, missing=()))
+        supported = [drafts[place] for place in support.supported]
+        missing = _missing(state, support.missing)
+        drafted = replace(
+            state,
+            draft=joined(supported),
+            conflicting=any(draft.conflicting for draft in supported),
+            missing=missing,
+            shortfall=_partly(state, missing),
+        )
+        return StageResult(drafted)
+
+
+def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:
+    """The parts without support, and those that were not searched for lack of time."""
+    unsearched = state.plan.sub_questions[len(state.parts) :] if state.plan else ()
+    return (*(state.parts[place].text for place in places), *(part.text for part in unsearched))
+
+
+def _partly(state: RunState, missing: tuple[str, ...]) -> Shortfall | None:
+    if not missing:
+        return None
+    reason = AbstentionReason.BUDGET if state.cut_short else AbstentionReason.LOW_SUPPORT
+    return Shortfall(reason, "No answer was found for: " + "; ".join(f"“{part}”" for part in missing))
+
+
+def _opening(state: RunState) -> RunState | None:
+    """A lookup's answer: how the document that was found opens."""
+    if state.found is None:
+        return None
+    passages = (state.found,)
+    first: DraftSentence | None = opening(passages, 0)
+    if first is None or (state.found.chunk.ordinal, first.start) in state.excluded:
+        return None
+    return replace(state, passages=passages, draft=(first,), shortfall=None, missing=())

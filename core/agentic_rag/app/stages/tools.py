@@ -1,0 +1,73 @@
+"""Tools: run what the plan named, from the allowlist; settle runs that may not retrieve."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from agentic_rag.app.reads import Reads
+from agentic_rag.app.tools.calc import calc
+from agentic_rag.app.tools.lookup import lookup
+from agentic_rag.domain.answers import Abstention, AbstentionReason, Outcome, ToolCall, ToolRequest
+from agentic_rag.domain.calc import CalcError
+from agentic_rag.domain.pipeline import Stage, Verdict
+from agentic_rag.domain.planning import CALC, LOOKUP
+from agentic_rag.domain.run_state import Ending, RunState, StageResult
+
+NO_DURATION = 0.0
+"""Durations stand in the stage records: an answer, tool calls included, must be equal for equal input."""
+NOT_A_QUESTION = "This does not ask for anything that documents could answer. Ask about their content."
+EMPTY_WORKSPACE = "The workspace holds no documents yet. Ingest some, then ask again."
+TOOLS_OFF = "This is a calculation, and tools are switched off for this request."
+
+
+class ToolsStage:
+    """The tool router: `calc` and `lookup`. Retrieved text never chooses a tool."""
+
+    stage = Stage.TOOLS
+
+    async def run(self, state: RunState, reads: Reads) -> StageResult:
+        """Attach the calls made; without retrieval this is where the run ends."""
+        retrieval = state.gate is not None and state.gate.directives.use_retrieval
+        for request in state.plan.tools if state.plan else ():
+            if request.tool == CALC:
+                return _calculated(state, request)
+            if request.tool == LOOKUP and retrieval:
+                state = await _looked_up(state, request, reads)
+        if not retrieval:
+            return StageResult(replace(state, ending=_not_retrieved(state)), Verdict.FINISH)
+        if not state.tool_calls:
+            return StageResult(state, outcome="skipped: the plan names no tool")
+        return StageResult(state)
+
+
+async def _looked_up(state: RunState, request: ToolRequest, reads: Reads) -> RunState:
+    snapshot = await reads.snapshot()
+    workspace = state.question.workspace.workspace_id
+    found = await lookup(snapshot, workspace, request.argument, state.access_ids)
+    result = None if found is None else f"{found.chunk.document_title} ({found.chunk.source_path})"
+    code = None if found is not None else "NOT_FOUND"
+    call = ToolCall(request.tool, request.argument, result, code, NO_DURATION)
+    return replace(state, tool_calls=(*state.tool_calls, call), found=found)
+
+
+def _calculated(state: RunState, request: ToolRequest) -> StageResult:
+    try:
+        result = calc(request.argument)
+    except CalcError as error:
+        call = ToolCall(request.tool, request.argument, None, error.code, NO_DURATION)
+        ending = Ending("", Outcome.ABSTAINED, abstention=Abstention(AbstentionReason.POLICY, error.message))
+        return StageResult(replace(state, tool_calls=(call,), ending=ending), Verdict.FINISH, error.code)
+    call = ToolCall(request.tool, request.argument, result, None, NO_DURATION)
+    return StageResult(replace(state, tool_calls=(call,), ending=Ending(result, Outcome.GROUNDED)), Verdict.FINISH)
+
+
+def _not_retrieved(state: RunState) -> Ending:
+    contributions = state.gate.contributions if state.gate else ()
+    signals = {one.name for one in contributions if one.value > 0}
+    if "calculation" in signals:
+        reason, why = AbstentionReason.POLICY, TOOLS_OFF
+    elif "corpus_empty" in signals and "chit_chat" not in signals and "no_content" not in signals:
+        reason, why = AbstentionReason.NO_EVIDENCE, EMPTY_WORKSPACE
+    else:
+        reason, why = AbstentionReason.POLICY, NOT_A_QUESTION
+    return Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why))

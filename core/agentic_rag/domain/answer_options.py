@@ -1,0 +1,155 @@
+"""Fills the gaps of a caller's options and refuses what is out of range."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agentic_rag.domain.answer_key import folded
+from agentic_rag.domain.answers import (
+    MAX_HISTORY_TURNS,
+    MAX_QUESTION_CHARACTERS,
+    AnswerOptions,
+    FusionMethod,
+    FusionWeights,
+    Question,
+)
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.support import DEFAULT_THRESHOLD
+
+MAX_TOP_K = 50
+MAX_TURN_CHARACTERS = 4 * MAX_QUESTION_CHARACTERS
+"""Question and answer of one turn together."""
+CONTEXT_TOKENS = (64, 64_000)
+TIMEOUT_MS = (1, 120_000)
+MAX_FILTER_VALUES = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDefaults:
+    """The process's defaults for what a caller leaves open."""
+
+    top_k: int = 8
+    min_score: float = 0.0
+    max_context_tokens: int = 8000
+    use_tools: bool = True
+    timeout_ms: int = 20_000
+    fusion: FusionMethod = FusionMethod.WEIGHTED
+    weights: FusionWeights = FusionWeights()
+    dense_trust: float = 1.0
+    """How far the embedder's cosines are trusted beside BM25, 0–1 (the deterministic one less)."""
+    support_threshold: float = DEFAULT_THRESHOLD
+    per_document: int | None = None
+    """At most so many passages of one document; None: no cap."""
+
+    @property
+    def fingerprint(self) -> str:
+        """Text that differs whenever an answer may (the time-out is no part of it)."""
+        shares = f"{self.weights.vector!r} {self.weights.graph!r} {self.weights.lexical_share!r}"
+        return (
+            f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
+            f"{self.dense_trust!r} {self.support_threshold!r} {self.per_document}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class EffectiveOptions:
+    """Options without gaps."""
+
+    top_k: int
+    min_score: float
+    max_context_tokens: int
+    use_tools: bool
+    filter: DocumentFilter
+    timeout_ms: int
+    fusion: FusionMethod
+    weights: FusionWeights
+    dense_trust: float
+    support_threshold: float
+    per_document: int | None
+
+
+def effective(options: AnswerOptions, defaults: AnswerDefaults) -> EffectiveOptions:
+    """The caller's options over the defaults."""
+    return EffectiveOptions(
+        top_k=defaults.top_k if options.top_k is None else options.top_k,
+        min_score=defaults.min_score if options.min_score is None else options.min_score,
+        max_context_tokens=(
+            defaults.max_context_tokens if options.max_context_tokens is None else options.max_context_tokens
+        ),
+        use_tools=defaults.use_tools if options.use_tools is None else options.use_tools,
+        filter=options.filter,
+        timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,
+        fusion=options.fusion or defaults.fusion,
+        weights=options.weights or defaults.weights,
+        dense_trust=defaults.dense_trust,
+        support_threshold=defaults.support_threshold,
+        per_document=defaults.per_document,
+    )
+
+
+def validate(question: Question) -> None:
+    """Refuse a request that cannot be answered as it stands. Errors: `InvalidInput` with codes QUESTION_EMPTY,
+    QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE and the path of the argument.
+    """
+    if not folded(question.text):
+        raise InvalidInput("The question is empty.", code="QUESTION_EMPTY", path=("question",))
+    if len(question.text) > MAX_QUESTION_CHARACTERS:
+        raise InvalidInput(
+            f"The question has {len(question.text):,} characters; at most {MAX_QUESTION_CHARACTERS:,} are answered.",
+            code="QUESTION_TOO_LONG",
+            path=("question",),
+        )
+    _validate_history(question)
+    _validate_options(question.options)
+    if question.as_of is not None and question.as_of < 0:
+        raise _out_of_range("asOf", "a corpus version of at least 0", question.as_of, ("asOf",))
+
+
+def _validate_history(question: Question) -> None:
+    if len(question.history) > MAX_HISTORY_TURNS:
+        raise InvalidInput(
+            f"The history has {len(question.history)} turns; send the last {MAX_HISTORY_TURNS}.",
+            code="HISTORY_TOO_LONG",
+            path=("history",),
+        )
+    for place, turn in enumerate(question.history):
+        if len(turn.question) + len(turn.answer) > MAX_TURN_CHARACTERS:
+            raise InvalidInput(
+                f"Turn {place} of the history is longer than {MAX_TURN_CHARACTERS:,} characters.",
+                code="HISTORY_TOO_LONG",
+                path=("history", str(place)),
+            )
+
+
+def _validate_options(options: AnswerOptions) -> None:
+    _within("topK", options.top_k, 1, MAX_TOP_K)
+    _within("minScore", options.min_score, 0.0, 1.0)
+    _within("maxContextTokens", options.max_context_tokens, *CONTEXT_TOKENS)
+    _within("timeoutMs", options.timeout_ms, *TIMEOUT_MS)
+    narrowed = options.filter
+    for name, values in (("documentIds", narrowed.document_ids), ("mediaTypes", narrowed.media_types)):
+        if len(values) > MAX_FILTER_VALUES:
+            raise _out_of_range(name, f"at most {MAX_FILTER_VALUES} values", len(values), ("options", "filter", name))
+    weights = options.weights
+    if weights is not None:
+        for name, share in (
+            ("vector", weights.vector),
+            ("graph", weights.graph),
+            ("lexicalShare", weights.lexical_share),
+        ):
+            _within(name, share, 0.0, 1.0, inside="weights")
+        if weights.vector == 0 and weights.graph == 0:
+            raise _out_of_range("weights", "at least one weight above 0", 0, ("options", "weights"))
+
+
+def _within(name: str, value: float | None, low: float, high: float, *, inside: str | None = None) -> None:
+    if value is None or (math.isfinite(value) and low <= value <= high):
+        return
+    path = ("options", name) if inside is None else ("options", inside, name)
+    raise _out_of_range(name, f"between {low:g} and {high:g}", value, path)
+
+
+def _out_of_range(name: str, wanted: str, given: float, path: tuple[str, ...]) -> InvalidInput:
+    return InvalidInput(f"{name} is {given:g}; it must be {wanted}.", code="OPTION_OUT_OF_RANGE", path=path)

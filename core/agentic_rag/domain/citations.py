@@ -1,0 +1,83 @@
+"""Citations: a quoted span of a chunk placed in its revision, checked against the stored text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.domain.answers import Citation, TextSpan
+from agentic_rag.domain.documents import RevisionSpan, SpanRequest
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.domain.synthesis import DraftSentence
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An answer's text and where each of its sentences stands in it (markers included)."""
+
+    text: str
+    spans: tuple[TextSpan, ...]
+
+
+def span_request(sentence: DraftSentence, passages: Sequence[Passage]) -> SpanRequest:
+    """Where the sentence's quote lies in its revision."""
+    chunk = passages[sentence.passage].chunk
+    return SpanRequest(chunk.revision_id, chunk.start + sentence.start, chunk.start + sentence.end)
+
+
+def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None) -> bool:
+    """True when the stored text is exactly what the passage says."""
+    quote = passages[sentence.passage].chunk.text[sentence.start : sentence.end]
+    return stored is not None and bool(quote) and stored.text == quote
+
+
+def compose(sentences: Sequence[DraftSentence]) -> Composed:
+    """Join sentences with their markers `[1]`, `[2]` …; list items stand on lines of their own."""
+    pieces: list[str] = []
+    spans: list[TextSpan] = []
+    length = 0
+    for marker, sentence in enumerate(sentences, start=1):
+        own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
+        lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
+        if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
+            lead = "\n"
+        piece = f"{lead}{sentence.text} [{marker}]"
+        spans.append(TextSpan(length + len(lead), length + len(piece)))
+        pieces.append(piece)
+        length += len(piece)
+    return Composed("".join(pieces), tuple(spans))
+
+
+def cite(
+    marker: int,
+    sentence: DraftSentence,
+    passages: Sequence[Passage],
+    stored: RevisionSpan,
+    answer_spans: tuple[TextSpan, ...],
+) -> Citation:
+    """The citation of a sentence whose quote was found stored as it stands (`matches`)."""
+    passage = passages[sentence.passage]
+    chunk = passage.chunk
+    first_line = chunk.line_start + chunk.text.count("\n", 0, sentence.start)
+    return Citation(
+        marker=marker,
+        document_id=chunk.document_id,
+        revision_id=chunk.revision_id,
+        chunk_id=chunk.chunk_id,
+        ordinal=chunk.ordinal,
+        title=chunk.document_title,
+        source_path=chunk.source_path,
+        url=chunk.url,
+        snippet=stored.text,
+        source_span=TextSpan(chunk.start + sentence.start, chunk.start + sentence.end),
+        answer_spans=answer_spans,
+        page=stored.page,
+        line_start=first_line,
+        line_end=first_line + chunk.text.count("\n", sentence.start, sentence.end),
+        heading_path=chunk.heading_path,
+        score=passage.candidate.score,
+        arms=passage.candidate.arms,
+        origin=passage.origin,
+        verified=True,
+    )

@@ -1,0 +1,63 @@
+"""A light check for sources that disagree: nearly the same sentence, other figures or dates, another document."""
+
+from __future__ import annotations
+
+import re
+
+_FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
+_YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_MONTHS = frozenset(
+    [
+        "january",
+        "february",
+        "march",
+        "april",
+        "may",
+        "june",
+        "july",
+        "august",
+        "september",
+        "october",
+        "november",
+        "december",
+    ]
+)
+SAME_STATEMENT = 0.6
+"""Share of common words (Jaccard) from which two sentences are taken to state the same thing."""
+NEARLY_IDENTICAL = 0.8
+"""Jaccard from which one of two sentences is redundant."""
+
+
+def figures(sentence: str) -> frozenset[str]:
+    """The figures of a sentence, thousands separators removed, and the months it names."""
+    found = {match[0].replace(",", "").rstrip(".") for match in _FIGURE.finditer(sentence)}
+    return frozenset(found) | (_MONTHS & frozenset(sentence.lower().split()))
+
+
+def words(sentence: str) -> frozenset[str]:
+    """The words of three letters or more, months left out."""
+    return frozenset(_WORD.findall(sentence.lower())) - _MONTHS
+
+
+def likeness(left: frozenset[str], right: frozenset[str]) -> float:
+    """Jaccard: common words over all words; 0 when both are empty."""
+    union = len(left | right)
+    return len(left & right) / union if union else 0.0
+
+
+def disagree(left: str, right: str, *, about_dates: bool = False) -> bool:
+    """True when the sentences say the same of different figures: each has a figure that the other lacks.
+
+    Sentences about different years are about different things, unless the date is what is asked for.
+    """
+    ours, theirs = figures(left), figures(right)
+    if not ours - theirs or not theirs - ours:
+        return False
+    if not about_dates and _years(ours) != _years(theirs):
+        return False
+    return likeness(words(left), words(right)) >= SAME_STATEMENT
+
+
+def _years(found: frozenset[str]) -> frozenset[str]:
+    return frozenset(figure for figure in found if _YEAR.match(figure)) | (found & _MONTHS)

@@ -1,0 +1,70 @@
+"""What remains of an answer whose source was erased."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from agentic_rag.domain.answers import Answer, AnswerDebug, Citation, TextSpan
+
+SOURCE_ERASED = "source erased"
+"""Stands where the words of an erased document stood."""
+
+
+def cited_documents(answer: Answer) -> frozenset[UUID]:
+    """Every document whose words or title an answer may hold: cited, nearest, or a candidate."""
+    nearest = answer.abstention.nearest if answer.abstention else ()
+    return frozenset(
+        [citation.document_id for citation in (*answer.citations, *nearest)]
+        + [candidate.document_id for candidate in answer.debug.candidates]
+    )
+
+
+def redacted(answer: Answer, document_id: UUID) -> Answer:
+    """The answer without the words of one document.
+
+    The text goes whole, because any of its sentences may lean on the document, and so does all of `debug` that is
+    made of retrieved text; citations of other documents keep their quotation but support no sentence any more.
+    """
+    abstention = answer.abstention
+    if abstention is not None:
+        abstention = replace(
+            abstention, explanation=SOURCE_ERASED, nearest=_redacted_citations(abstention.nearest, document_id)
+        )
+    debug = AnswerDebug(
+        plan=answer.debug.plan,
+        standalone_question=answer.debug.standalone_question,
+        candidates=tuple(
+            replace(candidate, title=SOURCE_ERASED) if candidate.document_id == document_id else candidate
+            for candidate in answer.debug.candidates
+        ),
+    )
+    return replace(
+        answer,
+        text=SOURCE_ERASED,
+        abstention=abstention,
+        citations=_redacted_citations(answer.citations, document_id),
+        debug=debug,
+    )
+
+
+def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:
+    return tuple(
+        _redacted_citation(citation) if citation.document_id == document_id else replace(citation, answer_spans=())
+        for citation in citations
+    )
+
+
+def _redacted_citation(citation: Citation) -> Citation:
+    return replace(
+        citation,
+        title=SOURCE_ERASED,
+        source_path=SOURCE_ERASED,
+        url=None,
+        snippet=SOURCE_ERASED,
+        source_span=TextSpan(0, 0),
+        answer_spans=(),
+        heading_path=(),
+        verified=False,
+    )

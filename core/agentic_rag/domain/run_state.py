@@ -1,0 +1,97 @@
+"""The immutable state that is passed from stage to stage of a run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.answer_options import EffectiveOptions
+from agentic_rag.domain.answers import (
+    Abstention,
+    AbstentionReason,
+    CandidateTrace,
+    Citation,
+    Dependency,
+    GateDecision,
+    Outcome,
+    Plan,
+    Question,
+    SelfCheckReport,
+    ToolCall,
+)
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.passage_units import PartQuery
+from agentic_rag.domain.pipeline import Budget, Verdict
+from agentic_rag.domain.selfcheck import Refusal
+from agentic_rag.domain.synthesis import DraftSentence, Excluded
+
+
+@dataclass(frozen=True, slots=True)
+class Shortfall:
+    """Why a run cannot answer, or cannot answer all of the question."""
+
+    reason: AbstentionReason
+    explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a run ended."""
+
+    text: str
+    outcome: Outcome
+    citations: tuple[Citation, ...] = ()
+    abstention: Abstention | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RunState:
+    """What is known so far. Fields are empty until the stage that fills them ran."""
+
+    question: Question
+    text: str
+    """The question, folded."""
+    access_ids: tuple[int, ...]
+    corpus_version: int
+    options: EffectiveOptions
+    budget: Budget
+    standalone: str = ""
+    gate: GateDecision | None = None
+    plan: Plan | None = None
+    searches: tuple[str, ...] = ()
+    """What is searched for, one text per part."""
+    vectors: tuple[NDArray[np.float32], ...] = ()
+    """The vector of each part's search (the whole question's where the part waits for another); empty without one."""
+    read_version: int | None = None
+    """The corpus version that was read; None when nothing was."""
+    graph_version: int | None = None
+    parts: tuple[PartQuery, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    candidates: tuple[CandidateTrace, ...] = ()
+    cut_short: bool = False
+    """Some part was not searched because time ran out."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    found: Passage | None = None
+    """The opening passage that a lookup found."""
+    draft: tuple[DraftSentence, ...] = ()
+    conflicting: bool = False
+    missing: tuple[str, ...] = ()
+    """Parts of the question without support."""
+    shortfall: Shortfall | None = None
+    excluded: Excluded = frozenset()
+    refusals: tuple[Refusal, ...] = ()
+    repairs: int = 0
+    report: SelfCheckReport | None = None
+    degraded: tuple[Dependency, ...] = ()
+    ending: Ending | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What a stage made of the state, what that means, and `ok`, `skipped: why` or `degraded: what`."""
+
+    state: RunState
+    verdict: Verdict = Verdict.CONTINUE
+    outcome: str = "ok"

@@ -1,0 +1,203 @@
+"""Extractive synthesis: pick, order and join the sentences that answer, each with a citation of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, starts_midway
+from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable
+from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.domain.term_match import weight_of
+
+MAX_SENTENCES = 3
+MAX_LIST_SENTENCES = 4
+MAX_PART_SENTENCES = 2
+"""Sentences a part of a question with several parts may take."""
+CLOSE_TO_BEST = 0.75
+"""A further sentence must score at least this share of the best one's."""
+CLOSE_WITHOUT_NEWS = 0.9
+"""The same for a sentence that covers no further term of the question."""
+NEAREST = 3
+"""Passages shown with an abstention."""
+
+Excluded = frozenset[tuple[int, int]]
+"""(ordinal, start in the chunk) of units that a self-check refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence of the answer and the span [start, end) of its passage's text that it quotes."""
+
+    part: int
+    passage: int
+    start: int
+    end: int
+    text: str
+    kind: UnitKind
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class PartDraft:
+    """What was found for one part: the sentences, and the units they quote, best first."""
+
+    sentences: tuple[DraftSentence, ...]
+    units: tuple[Unit, ...]
+    conflicting: bool
+
+
+def draft_part(
+    part: PartQuery, position: int, passages: Sequence[Passage], limit: int, excluded: Excluded = frozenset()
+) -> PartDraft:
+    """The best sentences for one part, in reading order; none when no passage has a term of it."""
+    units = [
+        unit
+        for unit in best_units(part, position, passages)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    if not units:
+        return PartDraft((), (), False)
+    chosen = _choose(units, passages, part, limit)
+    rival = _rival(chosen[0], units, passages, part)
+    if rival is not None and rival not in chosen:
+        chosen = [*chosen[: max(1, limit - 1)], rival]
+    sentences = _with_openers(_in_reading_order(chosen), passages, position, excluded)
+    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+
+
+def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+    """The sentences of all parts in order, nothing quoted twice."""
+    seen: set[tuple[int, int]] = set()
+    result: list[DraftSentence] = []
+    for part in parts:
+        for sentence in part.sentences:
+            if (sentence.passage, sentence.start) not in seen:
+                seen.add((sentence.passage, sentence.start))
+                result.append(sentence)
+    return tuple(result)
+
+
+def nearest(passages: Sequence[Passage], parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+    """What came closest when there is no answer: the drafted sentences, else the openings of the first passages."""
+    drafted = joined(parts)[:NEAREST]
+    if drafted:
+        return drafted
+    openings = [opening_unit(passage, place) for place, passage in enumerate(passages[:NEAREST])]
+    return tuple(_sentence(unit, passages, 0) for unit in openings if unit is not None)
+
+
+def opening(passages: Sequence[Passage], place: int) -> DraftSentence | None:
+    """The first quotable sentence of the passage at `place`, for a lookup's answer."""
+    unit = opening_unit(passages[place], place)
+    return None if unit is None else _sentence(unit, passages, 0)
+
+
+def limit_for(kind: AnswerType, parts: int) -> int:
+    """How many sentences each part may take."""
+    if parts > 1:
+        return MAX_PART_SENTENCES if parts <= 2 else 1
+    return MAX_LIST_SENTENCES if kind is AnswerType.LIST else MAX_SENTENCES
+
+
+def _choose(units: list[Unit], passages: Sequence[Passage], part: PartQuery, limit: int) -> list[Unit]:
+    best = units[0]
+    chosen = [best]
+    covered = best.mask | best.context
+    said = [words(_quote(best, passages))]
+    for unit in units[1:]:
+        if len(chosen) >= limit or unit.score < CLOSE_TO_BEST * best.score:
+            break
+        news = weight_of(unit.mask & ~covered, part.terms) > 0
+        if not news and unit.score < CLOSE_WITHOUT_NEWS * best.score:
+            continue
+        if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
+            continue
+        spoken = words(_quote(unit, passages))
+        if any(likeness(spoken, before) >= NEARLY_IDENTICAL for before in said):
+            continue
+        chosen.append(unit)
+        said.append(spoken)
+        covered |= unit.mask | unit.context
+    return chosen
+
+
+def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
+    """A unit of another document that says the same as the best one with other figures, for the same subject."""
+    chunk = passages[best.passage].chunk
+    quote = _quote(best, passages)
+    if not figures(quote):
+        return None
+    about_dates = part.answer_type is AnswerType.DATE
+    for unit in units[1:]:
+        other = passages[unit.passage].chunk
+        if other.document_id == chunk.document_id or unit.score < CLOSE_TO_BEST * best.score:
+            continue
+        if (unit.mask | unit.context) != (best.mask | best.context):
+            continue
+        if figures(other.document_title) != figures(chunk.document_title):
+            continue
+        if disagree(quote, _quote(unit, passages), about_dates=about_dates):
+            return unit
+    return None
+
+
+def _quote(unit: Unit, passages: Sequence[Passage]) -> str:
+    return passages[unit.passage].chunk.text[unit.start : unit.end]
+
+
+def _overlap(left: Unit, right: Unit) -> bool:
+    return left.start < right.end and right.start < left.end
+
+
+def _in_reading_order(chosen: Sequence[Unit]) -> list[Unit]:
+    """Passages by their best unit, units of a passage as the source has them."""
+    first: dict[int, int] = {}
+    for rank, unit in enumerate(chosen):
+        first.setdefault(unit.passage, rank)
+    return sorted(chosen, key=lambda unit: (first[unit.passage], unit.start))
+
+
+def _with_openers(
+    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded
+) -> list[DraftSentence]:
+    """The units as sentences; one that leans on the sentence before it brings that one along."""
+    taken = {(unit.passage, unit.start) for unit in units}
+    result: list[DraftSentence] = []
+    for unit in units:
+        if unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
+            before = _before(unit, passages)
+            if before is not None:
+                key = (before.passage, before.start)
+                if key not in taken and (passages[before.passage].chunk.ordinal, before.start) not in excluded:
+                    taken.add(key)
+                    result.append(_sentence(before, passages, part))
+        result.append(_sentence(unit, passages, part))
+    return result
+
+
+def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
+    text = passages[unit.passage].chunk.text
+    previous: tuple[int, int] | None = None
+    for span in sentence_spans(text[: unit.start]):
+        previous = span
+    if previous is None or "\n\n" in text[previous[1] : unit.start]:
+        return None
+    kind = kind_of(text[previous[0] : previous[1]])
+    if kind is not UnitKind.PROSE:
+        return None
+    return Unit(unit.passage, *previous, kind, 0, unit.context, unit.passage_mask, unit.score)
+
+
+def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
+    quote = _quote(unit, passages)
+    header = None
+    if unit.kind is UnitKind.TABLE_ROW:
+        text = passages[unit.passage].chunk.text
+        span = header_span(text, unit.start)
+        header = None if span is None else text[span[0] : span[1]].strip()
+    text = readable(quote, header)
+    return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

@@ -1,0 +1,145 @@
+"""Data builders: small, valid values with only what a test cares about spelled out."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Sequence
+from itertools import count
+from uuid import UUID, uuid4
+
+import numpy as np
+
+from agentic_rag.domain.answers import (
+    Answer,
+    AnswerDebug,
+    CacheOutcome,
+    Citation,
+    Directives,
+    GateDecision,
+    Outcome,
+    Run,
+    RunVersions,
+    StageRecord,
+    TextSpan,
+)
+from agentic_rag.domain.documents import ChunkDraft, PageSpan, Revision, chunk_id_for, content_hash, document_id_for
+from agentic_rag.domain.lexical import term_counts
+from agentic_rag.domain.retrieval import ChunkEntities, ExtractedEntity
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.document_store import NewDocument
+from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk
+
+DIMENSIONS = 8
+SPACE = EmbeddingSpace("test", "hashed", DIMENSIONS)
+EVERYBODY = (0,)
+
+_seconds = count()
+
+
+def half(values: Iterable[float]) -> bytes:
+    """A vector as it is stored: little-endian float16."""
+    return np.array(list(values), "<f2").tobytes()
+
+
+def vector_of(text: str, dimensions: int = DIMENSIONS) -> bytes:
+    """A vector that depends on the text alone."""
+    seed = int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "little")
+    return half(np.random.default_rng(seed).standard_normal(dimensions))
+
+
+def entity_id(name: str) -> UUID:
+    """The id of a test entity."""
+    return UUID(bytes=hashlib.sha256(name.encode()).digest()[:16])
+
+
+def entities_of(*names: str, pairs: Sequence[tuple[str, str]] = ()) -> ChunkEntities:
+    """Entities of one chunk, one mention per time named; `pairs` stand in one sentence."""
+    ids = sorted({entity_id(name): name for name in names}.items())
+    places = {name: place for place, (_, name) in enumerate(ids)}
+    found = tuple(ExtractedEntity(key, name.casefold(), name, "term", names.count(name)) for key, name in ids)
+    linked = tuple((min(places[a], places[b]), max(places[a], places[b])) for a, b in pairs)
+    return ChunkEntities(found, linked)
+
+
+NO_ENTITIES = ChunkEntities(())
+
+
+def new_document(workspace: WorkspaceRef, path: str, **changes: object) -> NewDocument:
+    """A Markdown file."""
+    values: dict[str, object] = {
+        "document_id": document_id_for(workspace, path),
+        "source_path": path,
+        "title": path.rsplit("/", 1)[-1],
+        "file_name": path.rsplit("/", 1)[-1],
+        "media_type": "text/markdown",
+        "size": 100,
+        "uploaded_by": "tester",
+    }
+    return NewDocument(**(values | changes))  # type: ignore[arg-type]
+
+
+def revision_of(document_id: UUID, passages: Sequence[str], pages: tuple[PageSpan, ...] = ()) -> Revision:
+    """A revision whose text is the passages, a blank line between them."""
+    text = "\n\n".join(passages)
+    digest = hashlib.sha256(text.encode()).digest()
+    identity = hashlib.sha256(document_id.bytes + digest).digest()[:16]
+    return Revision(UUID(bytes=identity), document_id, text, digest, pages, "test", "1")
+
+
+def drafts_of(revision: Revision, passages: Sequence[str], page: int | None = None) -> list[ChunkDraft]:
+    """One chunk per passage of `revision_of`."""
+    drafts: list[ChunkDraft] = []
+    start = 0
+    for index, passage in enumerate(passages):
+        digest = content_hash(passage)
+        drafts.append(
+            ChunkDraft(
+                chunk_id=chunk_id_for(revision.document_id, digest, 0),
+                index=index,
+                text=passage,
+                start=start,
+                end=start + len(passage),
+                page=page,
+                line_start=2 * index + 1,
+                line_end=2 * index + 1,
+                heading_path=("Chapter", f"Section {index}"),
+                content_hash=digest,
+            )
+        )
+        start += len(passage) + 2
+    return drafts
+
+
+def new_chunk(
+    draft: ChunkDraft, entities: ChunkEntities = NO_ENTITIES, vector: bytes | None = None, dimensions: int = DIMENSIONS
+) -> NewChunk:
+    """A chunk with its postings; its vector follows from its text unless given."""
+    return NewChunk(draft, vector or vector_of(draft.text, dimensions), term_counts(draft.text), entities)
+
+
+def publication(
+    document_id: UUID,
+    revision: Revision,
+    added: Sequence[NewChunk],
+    *,
+    kept: Sequence[KeptChunk] = (),
+    removed: Sequence[int] = (),
+    expected: UUID | None = None,
+    job_id: UUID | None = None,
+    fence: int | None = None,
+    access_id: int = 0,
+) -> DocumentPublication:
+    """What one document's publish changes."""
+    return DocumentPublication(
+        document_id,
+        revision,
+        revision.text_hash,
+        tuple(added),
+        tuple(kept),
+        tuple(removed),
+        expected,
+        access_id,
+        job_id,
+        fence,
+    )

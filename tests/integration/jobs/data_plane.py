@@ -1,0 +1,246 @@
+"""The data plane wired from real adapters over a database, a Redis and a directory of one test's own."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import numpy as np
+from arq.connections import ArqRedis
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.redis.cache import RedisAnswerCache
+from agentic_rag.adapters.redis.connection import queue_pool
+from agentic_rag.adapters.redis.queue import ArqJobQueue
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app import answer_codec
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.app.sync_source import SyncResult, SyncSource
+from agentic_rag.domain.documents import Document, document_id_for
+from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag_migrations import HEAD
+from agentic_rag_worker.main import WorkerOptions, run_worker
+from agentic_rag_worker.wiring import WorkerTimings
+
+QUICK = WorkerTimings(
+    lease=1.0, poll_shortest=0.01, poll_longest=0.05, follow=0.1, expire=0.05, counts=0.5, grace=5.0,
+    consumer_poll=0.01, outage=0.05,
+)  # fmt: skip
+"""Durations short enough to wait for."""
+
+Step = Callable[[Sequence[str]], "asyncio.Future[None] | None"]
+
+
+class PaidEmbedder:
+    """The deterministic embedder with a meter: `paid` holds every text it was asked for. `before` may fail or wait."""
+
+    def __init__(self, batch_size: int = 4) -> None:
+        self._inner = DeterministicEmbedder()
+        self._batch_size = batch_size
+        self.paid: list[str] = []
+        self.before: Callable[[Sequence[str]], object] | None = None
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return self._inner.space
+
+    @property
+    def batch_size(self) -> int:
+        return self._batch_size
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        if self.before is not None:
+            waits = self.before(texts)
+            if asyncio.isfuture(waits):
+                await waits
+        self.paid += texts
+        return await self._inner.embed(texts)
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
+
+
+@dataclass
+class DataPlane:
+    """A `WorkerContainer`, and the other use cases of the data plane."""
+
+    database_url: str
+    redis_url: str
+    blob_root: Path
+    embedder: PaidEmbedder = field(default_factory=PaidEmbedder)
+    retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(attempts=3, backoff_ms=10))
+    queue_name: str = "agentic-rag-test"
+    clock: SystemClock = field(default_factory=SystemClock)
+    ids: RandomIds = field(default_factory=RandomIds)
+    telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
+    workspace: WorkspaceRef = field(default_factory=lambda: WorkspaceRef(DEFAULT_ORG_ID, uuid4()))
+
+    @cached_property
+    def pool(self) -> PostgresPool:
+        return PostgresPool(self.database_url)
+
+    @cached_property
+    def database(self) -> PostgresDatabase:
+        return PostgresDatabase(self.pool, answer_codec, HEAD)
+
+    @cached_property
+    def queue(self) -> ArqJobQueue:
+        return ArqJobQueue(self.arq_pool(), self.queue_name)
+
+    @cached_property
+    def cache(self) -> RedisAnswerCache:
+        return RedisAnswerCache(self.redis_url, timeout_seconds=1.0)
+
+    @cached_property
+    def blobs(self) -> DirectoryBlobStore:
+        return DirectoryBlobStore(self.blob_root)
+
+    @cached_property
+    def parser(self) -> ProcessParser:
+        return ProcessParser()
+
+    @cached_property
+    def ingest(self) -> IngestDocument:
+        return IngestDocument(
+            self.database, self.blobs, self.parser, self.embedder, TextAnalysis(estimate_tokens),
+            GroupPublisher(self.database), self.telemetry, "small",
+        )  # fmt: skip
+
+    @cached_property
+    def delete(self) -> DeleteDocument:
+        return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    def job_board(self) -> PostgresJobBoard:
+        return PostgresJobBoard(self.database_url)
+
+    def heartbeat_database(self) -> PostgresDatabase:
+        return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), answer_codec, HEAD)
+
+    def arq_pool(self) -> ArqRedis:
+        return queue_pool(self.redis_url)
+
+    async def readiness(self) -> Mapping[str, str | None]:
+        return {"postgres": None}
+
+    async def prepare(self) -> None:
+        """Make the organisation and the workspace."""
+        await PostgresOrganisations(self.pool).ensure_organisation(self.workspace.org_id, "test")
+        await self.add_workspace(self.workspace)
+
+    async def add_workspace(self, workspace: WorkspaceRef) -> None:
+        async with self.database.transaction(workspace.org_id) as transaction:
+            await transaction.workspaces.create(
+                workspace.workspace_id, str(workspace.workspace_id), WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+
+    async def aclose(self) -> None:
+        await self.parser.aclose()
+        await self.queue.aclose()
+        await self.cache.aclose()
+        await self.database.aclose()
+
+    async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
+        """Synchronise the workspace with a folder."""
+        use_case = SyncSource(self.database, self.blobs, self.parser, self.telemetry, "small")
+        return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
+
+    @asynccontextmanager
+    async def worker(self, slots: int = 4, timings: WorkerTimings = QUICK) -> AsyncIterator[asyncio.Event]:
+        """A worker in this process, drained at the end; the event stops it earlier."""
+        stop = asyncio.Event()
+        options = WorkerOptions(slots=slots, interactive_slots=1, timings=timings)
+        task = asyncio.create_task(run_worker(self, options, stop=stop, handle_signals=False))
+        try:
+            yield stop
+        finally:
+            stop.set()
+            await task
+
+    async def ingest_folder(self, folder: Path) -> SyncResult:
+        """Synchronise and work until nothing is left to do."""
+        result = await self.sync(folder)
+        async with self.worker():
+            await self.until_idle()
+        return result
+
+    async def until_idle(self) -> None:
+        """Wait until no job is unfinished."""
+        await until(self._idle, "all jobs finished")
+
+    async def _idle(self) -> bool:
+        return all(job.state.value not in ("QUEUED", "RUNNING") for job in await self.jobs())
+
+    async def jobs(self, *kinds: JobKind) -> tuple[Job, ...]:
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            return (await transaction.jobs.page(self.workspace, PageRequest(100), kinds=kinds)).items
+
+    async def document(self, path: str) -> Document | None:
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            return await transaction.documents.get(self.workspace, document_id_for(self.workspace, path))
+
+    async def chunk_texts(self, path: str) -> list[str]:
+        """The visible chunks of a document, in order."""
+        async with self.pool.transaction(self.workspace.org_id) as connection:
+            rows = await connection.fetch(
+                "SELECT text FROM rag_chunks WHERE workspace_id = $1 AND document_id = $2 AND visible_to IS NULL "
+                "ORDER BY index",
+                self.workspace.workspace_id,
+                document_id_for(self.workspace, path),
+            )
+        return [row["text"] for row in rows]
+
+    async def rows(self, table: str, document_id: UUID | None = None) -> int:
+        """How many rows of the workspace (and document) a table holds."""
+        async with self.pool.transaction(self.workspace.org_id) as connection:
+            found: int = await connection.fetchval(
+                f"SELECT count(*) FROM {table} t WHERE workspace_id = $1 "
+                "AND ($2::uuid IS NULL OR to_jsonb(t) ->> 'document_id' = $2::text)",
+                self.workspace.workspace_id,
+                document_id,
+            )
+        return found
+
+
+async def until(condition: Callable[[], object], what: str, seconds: float = 30.0) -> None:
+    """Return as soon as `condition` (plain or asynchronous) holds; fail naming `what` after `seconds`."""
+    try:
+        async with asyncio.timeout(seconds):
+            while True:
+                holds = condition()
+                if asyncio.iscoroutine(holds):
+                    holds = await holds
+                if holds:
+                    return
+                await asyncio.sleep(0.005)
+    except TimeoutError:
+        raise AssertionError(f"not within {seconds:g} s: {what}") from None
+
+
+def paragraphs(*words: str, of: int = 120) -> str:
+    """A Markdown text with a section per word, each about a chunk of profile `small`."""
+    return "\n\n".join(
+        f"# The {word} section\n\n" + " ".join(f"The {word} pump number {n} lifts water." for n in range(of // 4))
+        for word in words
+    )

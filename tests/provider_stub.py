@@ -1,0 +1,238 @@
+"""An OpenAI-compatible provider on loopback with faults that tests script: the only fake at the provider boundary."""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import enum
+import hashlib
+import json
+import socket
+import struct
+import threading
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from tests.waiting import wait_until
+
+
+class Shape(enum.Enum):
+    """How an otherwise successful answer is wrong."""
+
+    TRUNCATED_JSON = "truncated json"
+    NO_DATA = "no data"
+    WRONG_DIMENSIONS = "wrong dimensions"
+    REVERSED = "reversed, with right indexes"
+    MISSING_ITEM = "one item missing"
+    REPEATED_INDEX = "an index twice"
+    ZERO_VECTOR = "a vector of zeros"
+    BASE64 = "base64 although float was asked for"
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """What happens to one request; the default is nothing."""
+
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+    message: str = "scripted failure"
+    shape: Shape | None = None
+    delay_seconds: float = 0.0
+    hang: bool = False
+    """Never answer, until the stub stops."""
+    reset: bool = False
+    """Reset the connection."""
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """A request as it came in."""
+
+    path: str
+    headers: Mapping[str, str]
+    body: dict[str, Any]
+    connection: tuple[str, int]
+    """The client's end: equal for requests over one connection."""
+
+
+class _Connection(H11Protocol):
+    """Remembers its transport, so that a fault can reset the connection."""
+
+    open: dict[tuple[str, int], asyncio.Transport] = {}  # noqa: RUF012 - one registry for all connections
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._peer: tuple[str, int] = transport.get_extra_info("peername")[:2]
+        self.open[self._peer] = transport
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self.open.pop(self._peer, None)
+
+
+def vector_for(text: str, dimensions: int) -> list[float]:
+    """The stub's embedding: a function of the text only, not of unit length."""
+    digest = hashlib.shake_256(text.encode("utf-8", "surrogatepass")).digest(dimensions)
+    return [(byte - 127.5) / 64 for byte in digest]
+
+
+class ProviderStub:
+    """A context manager: a server in a thread. `script` faults are taken one per request, in order; then all is well.
+
+    Chat completions answer with `replies` in order, then with an echo of the last message.
+    """
+
+    def __init__(self, dimensions: int = 8, key: str = "test-key") -> None:
+        self.dimensions = dimensions
+        self.key = key
+        self.script: deque[Fault] = deque()
+        self.replies: deque[str] = deque()
+        self.received: list[Received] = []
+        self.most_at_once = 0
+        self._at_once = 0
+        self._stopping = asyncio.Event()
+        routes = [
+            Route("/v1/embeddings", self._embeddings, methods=["POST"]),
+            Route("/v1/chat/completions", self._chat, methods=["POST"]),
+        ]
+        self._socket = socket.create_server(("127.0.0.1", 0))
+        self._server = uvicorn.Server(
+            uvicorn.Config(
+                Starlette(routes=routes), http=_Connection, ws="none", lifespan="off", loop="asyncio", log_config=None
+            )
+        )
+        self._thread = threading.Thread(
+            target=self._server.run, kwargs={"sockets": [self._socket]}, name="provider-stub", daemon=True
+        )
+
+    @property
+    def base_url(self) -> str:
+        """What a client's base URL is set to."""
+        return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    @property
+    def connections(self) -> set[tuple[str, int]]:
+        """The connections that requests came over."""
+        return {request.connection for request in self.received}
+
+    def __enter__(self) -> ProviderStub:
+        self._thread.start()
+        wait_until(lambda: self._server.started, "the provider stub listens")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._server.force_exit = True
+        self._server.should_exit = True
+        self._thread.join(timeout=10)
+        self._socket.close()
+
+    async def _embeddings(self, request: Request) -> Response:
+        received, refusal, shape = await self._receive(request)
+        if refusal is not None:
+            return refusal
+        given = received.body["input"]
+        texts: Sequence[str] = [given] if isinstance(given, str) else given
+        dimensions = received.body.get("dimensions", self.dimensions)
+        encode = shape is Shape.BASE64 or received.body.get("encoding_format") == "base64"
+        data = [_item(index, text, dimensions, encode) for index, text in enumerate(texts)]
+        body = {
+            "object": "list",
+            "model": received.body["model"],
+            "data": _misshapen(data, shape),
+            "usage": {"prompt_tokens": sum(map(len, texts)), "total_tokens": sum(map(len, texts))},
+        }
+        return _respond(body, shape)
+
+    async def _chat(self, request: Request) -> Response:
+        received, refusal, shape = await self._receive(request)
+        if refusal is not None:
+            return refusal
+        messages = received.body["messages"]
+        content = self.replies.popleft() if self.replies else f"echo: {messages[-1]['content']}"
+        body = {
+            "id": "chatcmpl-stub",
+            "object": "chat.completion",
+            "created": 0,
+            "model": received.body["model"],
+            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+            "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
+        }
+        return _respond(body, shape)
+
+    async def _receive(self, request: Request) -> tuple[Received, Response | None, Shape | None]:
+        """Record a request and act out its fault: an answer to send instead, or the shape of the ordinary one."""
+        assert request.client is not None
+        peer = (request.client.host, request.client.port)
+        received = Received(request.url.path, dict(request.headers), await request.json(), peer)
+        self.received.append(received)
+        fault = self.script.popleft() if self.script else Fault()
+        self._at_once += 1
+        self.most_at_once = max(self.most_at_once, self._at_once)
+        try:
+            await asyncio.sleep(fault.delay_seconds)
+            if fault.hang:
+                await self._stopping.wait()
+        finally:
+            self._at_once -= 1
+        if fault.reset:
+            _reset(peer)
+        if fault.status is not None:
+            return received, _error(fault.status, fault.message, fault.headers), None
+        if received.headers.get("authorization") != f"Bearer {self.key}":
+            return received, _error(401, "Incorrect API key provided", {}), None
+        return received, None, fault.shape
+
+
+def _reset(peer: tuple[str, int]) -> None:
+    transport = _Connection.open[peer]
+    wire: socket.socket = transport.get_extra_info("socket")
+    wire.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    transport.abort()
+
+
+def _error(status: int, message: str, headers: Mapping[str, str]) -> Response:
+    body = {"error": {"message": message, "type": "stub_error", "param": None, "code": None}}
+    return JSONResponse(body, status, headers=dict(headers))
+
+
+def _respond(body: Mapping[str, Any], shape: Shape | None) -> Response:
+    if shape is Shape.NO_DATA:
+        return JSONResponse({"object": "list"})
+    content = json.dumps(body).encode()
+    return Response(
+        content[: len(content) // 2] if shape is Shape.TRUNCATED_JSON else content, media_type="application/json"
+    )
+
+
+def _item(index: int, text: str, dimensions: int, encode: bool) -> dict[str, Any]:
+    vector = vector_for(text, dimensions)
+    packed = base64.b64encode(struct.pack(f"<{dimensions}f", *vector)).decode()
+    return {"object": "embedding", "index": index, "embedding": packed if encode else vector}
+
+
+def _misshapen(data: list[dict[str, Any]], shape: Shape | None) -> list[dict[str, Any]]:
+    match shape:
+        case Shape.REVERSED:
+            return data[::-1]
+        case Shape.MISSING_ITEM:
+            return data[:-1]
+        case Shape.REPEATED_INDEX:
+            return [item | {"index": 0} for item in data]
+        case Shape.WRONG_DIMENSIONS:
+            return [item | {"embedding": item["embedding"][:-1]} for item in data]
+        case Shape.ZERO_VECTOR:
+            return [item | {"embedding": [0.0] * len(item["embedding"])} for item in data]
+        case _:
+            return data

@@ -1,0 +1,251 @@
+"""A corpus in memory behind the ports that answering reads, small enough to read in one sitting."""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.documents import (
+    Chunk,
+    Document,
+    DocumentStatus,
+    RevisionSpan,
+    SpanRequest,
+    chunk_id_for,
+    document_id_for,
+)
+from agentic_rag.domain.entities import extract_entities
+from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
+from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.domain.lexical import content_terms, inverse_frequency, search_segments, term_counts, term_key
+from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
+from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+
+SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
+WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=7))
+
+
+@dataclass(slots=True)
+class Calls:
+    """Round trips by name, to be counted by tests."""
+
+    names: list[str] = field(default_factory=list[str])
+
+    def note(self, name: str) -> None:
+        self.names.append(name)
+
+
+@dataclass
+class Corpus:
+    """Documents as (source path, title, pages of text); every paragraph becomes a chunk unless `whole`."""
+
+    version: int = 0
+    chunks: list[Chunk] = field(default_factory=list[Chunk])
+    revisions: dict[UUID, tuple[str, list[int]]] = field(default_factory=dict[UUID, tuple[str, list[int]]])
+    calls: Calls = field(default_factory=Calls)
+    database_down: bool = False
+    graph_down: bool = False
+    hang: float = 0.0
+    corrupt: bool = False
+    corrupt_ordinals: frozenset[int] = frozenset()
+    opened: int = 0
+
+    def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
+        document_id = document_id_for(WORKSPACE, path)
+        revision_id = UUID(bytes=sha256(path.encode()).digest()[:16])
+        text = "\n\n".join(pages)
+        starts = [0]
+        for page in pages[:-1]:
+            starts.append(starts[-1] + len(page) + 2)
+        self.revisions[revision_id] = (text, starts)
+        heading: tuple[str, ...] = ()
+        at = 0
+        for index, piece in enumerate([text] if whole else text.split("\n\n")):
+            start = text.index(piece, at)
+            at = start + len(piece)
+            if piece.startswith("# "):
+                heading = (piece[2:].split("\n")[0],)
+            chunk_id = chunk_id_for(document_id, sha256(piece.encode()).digest(), index)
+            line = text.count("\n", 0, start) + 1
+            self.chunks.append(
+                Chunk(
+                    len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at, self.page(text, starts, start),
+                    line, line + piece.count("\n"), heading, title, path, None, "text/plain",
+                )
+            )  # fmt: skip
+        self.version += 1
+        self._index()
+
+    @staticmethod
+    def page(text: str, starts: Sequence[int], at: int) -> int | None:
+        return sum(start <= at for start in starts) if len(starts) > 1 else None
+
+    def _index(self) -> None:
+        rows = [SegmentRow(chunk.ordinal, 0, 1, term_counts(chunk.text)) for chunk in self.chunks]
+        self.segment: Segment = build_segment(rows)
+        self.vectors = embed_texts([chunk.text for chunk in self.chunks])
+        self.mentions: dict[UUID, list[Mention]] = {}
+        self.held: dict[int, list[Mention]] = {}
+        for chunk in self.chunks:
+            found = extract_entities(WORKSPACE.workspace_id, chunk.text, chunk.heading_path, chunk.document_title)
+            held = [Mention(one.entity_id, chunk.ordinal, one.count) for one in found.entities]
+            self.held[chunk.ordinal] = held
+            for mention in held:
+                self.mentions.setdefault(mention.entity_id, []).append(mention)
+
+    def index_once(self, *documents: tuple[str, str, str]) -> None:
+        """Add many one-chunk documents and index them together."""
+        index, self._index = self._index, lambda: None
+        for path, title, text in documents:
+            self.add(path, title, text, whole=True)
+        self._index = index
+        self._index()
+
+    # ports.Database
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        self.calls.note("corpus_version")
+        if self.database_down:
+            raise DependencyUnavailable("The database does not answer.", dependency="postgres")
+        return self.version if workspace == WORKSPACE else None
+
+    @asynccontextmanager
+    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Any]:
+        self.calls.note("snapshot")
+        if self.database_down:
+            raise DependencyUnavailable("The database does not answer.", dependency="postgres")
+        if as_of is not None and as_of > self.version:
+            raise InvalidInput("There is no such version yet.", code="AS_OF_UNAVAILABLE", path=("asOf",))
+        self.opened += 1
+        try:
+            yield SimpleNamespace(
+                version=self.version if as_of is None else as_of,
+                space=RegisteredSpace(1, SPACE) if self.chunks else None,
+                documents=Documents(self),
+                vectors=Vectors(self),
+                lexical=Lexical(self),
+                graph=Graph(self),
+            )
+        finally:
+            self.opened -= 1
+
+
+@dataclass
+class Documents:
+    corpus: Corpus
+
+    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+        self.corpus.calls.note("chunks")
+        return [self.corpus.chunks[ordinal] for ordinal in ordinals]
+
+    async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        self.corpus.calls.note("ordinals_matching")
+        return frozenset(
+            chunk.ordinal
+            for chunk in self.corpus.chunks
+            if (not wanted.document_ids or chunk.document_id in wanted.document_ids)
+            and chunk.source_path.startswith(wanted.source_path_prefix or "")
+        )
+
+    async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
+        self.corpus.calls.note("revision_spans")
+        spans: list[RevisionSpan | None] = []
+        for request in requests:
+            text, starts = self.corpus.revisions[request.revision_id]
+            held = next(one for one in self.corpus.chunks if one.revision_id == request.revision_id and one.start <= request.start < one.end)  # fmt: skip  # noqa: E501
+            broken = self.corpus.corrupt or held.ordinal in self.corpus.corrupt_ordinals
+            span = text[request.start : request.end]
+            spans.append(RevisionSpan(f"not {span}" if broken else span, Corpus.page(text, starts, request.start)))
+        return spans
+
+    async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
+        self.corpus.calls.note("find_documents")
+        found: dict[UUID, Chunk] = {}
+        for chunk in self.corpus.chunks:
+            if name.lower() in chunk.document_title.lower() or name.lower() in chunk.source_path.lower():
+                found.setdefault(chunk.document_id, chunk)
+        return [_document(chunk) for chunk in list(found.values())[:limit]]
+
+
+def _document(chunk: Chunk) -> Document:
+    now = datetime(2026, 1, 1, tzinfo=UTC)
+    return Document(
+        WORKSPACE, chunk.document_id, chunk.source_path, chunk.document_title, None, chunk.source_path, "text/plain", 1,
+        "tests", 0, DocumentStatus.READY, None, chunk.revision_id, None, 1, 1, now, now,
+    )  # fmt: skip
+
+
+@dataclass
+class Vectors:
+    corpus: Corpus
+
+    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+        self.corpus.calls.note("nearest")
+        if self.corpus.hang:
+            await asyncio.Event().wait()
+        raw = np.round(self.corpus.vectors.astype(np.float64) @ query.astype(np.float64), 6)
+        order = np.lexsort((np.arange(len(raw)), -raw))
+        hits = [ArmHit(int(at), float(raw[at]), max(0.0, float(raw[at]))) for at in order]
+        return [hit for hit in hits if scope.ordinals is None or hit.ordinal in scope.ordinals][:limit]
+
+
+@dataclass
+class Lexical:
+    corpus: Corpus
+
+    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+        self.corpus.calls.note("search")
+        closed = np.zeros(0, np.int32)
+        allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
+        return search_segments(
+            [self.corpus.segment], terms, content_terms(terms), closed, 1 << 30, scope.access_ids, allowed, limit
+        )
+
+    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+        segment, total = self.corpus.segment, len(self.corpus.chunks)
+        shares: dict[str, float] = {}
+        for term in terms:
+            place = int(np.searchsorted(segment.terms, np.uint64(term_key(term))))
+            known = place < len(segment.terms) and int(segment.terms[place]) == term_key(term)
+            held = int(segment.offsets[place + 1] - segment.offsets[place]) if known else 0
+            shares[term] = inverse_frequency(total, held) / inverse_frequency(total, 0)
+        return shares
+
+    async def passages(self, scope: Scope) -> int:
+        return len(self.corpus.chunks)
+
+
+@dataclass
+class Graph:
+    corpus: Corpus
+
+    @property
+    def version(self) -> int:
+        return self.corpus.version
+
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+        self.corpus.calls.note("mentions_of")
+        if self.corpus.graph_down:
+            raise DependencyUnavailable("The graph does not answer.", dependency="neo4j")
+        known = [(one, self.corpus.mentions[one]) for one in entity_ids if one in self.corpus.mentions]
+        return [EntityMentions(one, len(held), tuple(held[:cap])) for one, held in known]
+
+    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
+        self.corpus.calls.note("mentions_in")
+        return [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
+
+    async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
+        return []
+
+    async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
+        return {}

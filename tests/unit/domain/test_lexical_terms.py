@@ -1,0 +1,158 @@
+"""What a term is."""
+
+import unicodedata
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.english import FUNCTION_WORDS, stem
+from agentic_rag.domain.lexical import content_terms, query_terms, term_counts, term_key, terms
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("max_retries", ["max", "retri", "max_retries"]),
+        ("getHTTPResponse", ["get", "http", "respons", "gethttpresponse"]),
+        ("IPvFuture", ["pv", "futur", "ipvfuture"]),
+        ("os.path.join", ["os", "path", "join", "os.path.join"]),
+        ("src/main.py", ["src", "main", "py", "src/main.py"]),
+        ("std::vector", ["std", "vector", "std::vector"]),
+        ("kube-proxy", ["kube", "proxi", "kube-proxy"]),
+        ("__init__", ["init", "__init__"]),
+        ("C++ and C#", ["c", "c++", "and", "c", "c#"]),
+        ("AT&T", ["at", "at&t"]),
+    ],
+)
+def test_names_give_their_parts_and_the_whole(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("1,234", ["1234"]),
+        ("$1,234,567.89", ["1234567.89"]),
+        ("12.5%", ["12.5"]),
+        ("1,2,3", ["1", "2", "3"]),
+        ("12,34", ["12", "34"]),
+        ("１２３", ["123"]),
+    ],
+)
+def test_numbers_lose_their_separators_and_keep_their_decimals(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+@pytest.mark.parametrize("text", ["TG-04", "TG\u201104", "tg\u201304"])
+def test_an_identifier_is_found_whatever_dash_it_was_typed_with(text: str) -> None:
+    assert terms(text) == ["tg", "04", "tg-04"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Smith’s", ["smith"]),
+        ("don't", ["do"]),
+        ("and/or", ["and", "or"]),
+        ("foo...bar", ["foo", "bar"]),
+        ("_emphasis_", ["emphasi"]),
+        ("snow\u00adflake \ufeffword", ["snowflak", "word"]),
+        ("--- *** ___", []),
+    ],
+)
+def test_punctuation_makes_no_terms(text: str, expected: list[str]) -> None:
+    assert terms(text) == expected
+
+
+def test_scripts_without_spaces_give_bigrams_and_a_lone_character_itself() -> None:
+    assert terms("東京都 水") == ["東京", "京都", "水"]
+    assert terms("한국어") == ["한국", "국어"]
+    assert terms("第2024年") == ["第", "2024", "年"]
+
+
+def test_combining_marks_do_not_break_words() -> None:
+    assert terms("हिन्दी cafe\u0301") == ["हिन्दी", "café"]
+
+
+@pytest.mark.parametrize(
+    ("forms", "expected"),
+    [
+        (["retry", "retries", "retried"], "retri"),
+        (["cache", "caches", "cached", "caching"], "cach"),
+        (["stop", "stops", "stopped", "stopping"], "stop"),
+        (["agreed", "agree", "agrees"], "agre"),
+        (["status"], "status"),
+        (["string"], "string"),
+        (["conflated"], "conflat"),
+        (["controlled"], "control"),
+        (["hoping", "hoped"], "hope"),
+        (["gas", "bus", "the"], None),
+    ],
+)
+def test_inflections_share_a_stem(forms: list[str], expected: str | None) -> None:
+    assert [stem(form) for form in forms] == ([expected] * len(forms) if expected else forms)
+
+
+def test_stemming_can_be_switched_off() -> None:
+    assert terms("retries cached", stemmed=False) == ["retries", "cached"]
+
+
+def test_a_question_leaves_function_words_out_and_counts_the_rest() -> None:
+    assert dict(query_terms("What does it say about the cache of the cache?")) == {"cach": 2}
+
+
+def test_a_question_of_function_words_only_keeps_them() -> None:
+    assert dict(query_terms("what is it")) == {"what": 1, "is": 1, "it": 1}
+    assert content_terms(["what", "is"]) == {"what", "is"}
+
+
+def test_a_function_word_in_capitals_is_a_name_unless_everything_is() -> None:
+    assert "who" in query_terms("Who leads the WHO?")
+    assert "who" not in query_terms("WHO LEADS THE GROUP?")
+
+
+def test_content_terms_are_what_is_left_of_the_question() -> None:
+    assert content_terms(["what", "valve", "the"]) == {"valve"}
+
+
+def test_keys_are_the_same_on_every_machine() -> None:
+    assert term_key("valve") == 9243942011403737863
+    assert term_key("水") == 8946697595557527262
+
+
+@given(st.text(max_size=300), st.booleans())
+def test_terms_do_not_depend_on_the_unicode_form(text: str, stemmed: bool) -> None:
+    composed = unicodedata.normalize("NFC", text)
+    decomposed = unicodedata.normalize("NFD", text)
+    assert terms(composed, stemmed=stemmed) == terms(decomposed, stemmed=stemmed)
+
+
+@given(st.text(max_size=300))
+def test_terms_are_never_empty_and_case_folded(text: str) -> None:
+    for term in terms(text):
+        assert term
+        assert not any(letter.isspace() for letter in term)
+        assert term == term.casefold()
+
+
+@given(st.text(st.sampled_from("aB1_.,-/:' \n水é"), max_size=80))
+def test_counts_are_those_of_the_terms(text: str) -> None:
+    found = terms(text)
+
+    counted = term_counts(text)
+
+    keys = np.frombuffer(counted.hashes, "<u8").tolist()
+    assert counted.length == len(found)
+    assert keys == sorted({term_key(term) for term in found})
+    counts = dict(zip(keys, np.frombuffer(counted.counts, "<u2").tolist(), strict=True))
+    assert counts == {term_key(term): found.count(term) for term in found}
+
+
+def test_a_long_run_of_letters_is_cut_into_bounded_terms() -> None:
+    assert max(map(len, terms("x" * 100_000))) <= 64
+
+
+def test_function_words_are_never_stemmed() -> None:
+    assert all(stem(word) == word for word in FUNCTION_WORDS)

@@ -1,0 +1,46 @@
+"""HTML becomes the text that a reader sees."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.parsing.html_loader import read_html
+from agentic_rag.domain.documents import BlockKind
+
+
+def test_structure_is_kept_and_furniture_left_out() -> None:
+    reading = read_html(
+        """<html><head><title> The  Page </title><style>p{}</style></head><body><nav>Home</nav><script>x()</script>
+        <h1>Big <em>news</em></h1><p>First<br>line &amp; more <b>bold</b>.</p><div hidden>secret</div>
+        <p style="display: none">gone</p><ul><li>one<ul><li>inner</li></ul></li><li>two</li></ul>
+        <table><caption>Sizes</caption><tr><th>a</th><th>b</th></tr><tr><td>1</td><td><p>2</p></td></tr></table>
+        <pre>  keep
+  this</pre>tail</body></html>"""
+    )
+
+    assert reading.title == "The Page"
+    assert reading.text == (
+        "Big news\n\nFirst\nline & more bold.\n\n- one\n- inner\n- two\n\nSizes\na | b\n1 | 2\n\nkeep\n  this\n\ntail"
+    )
+    assert [block.kind for block in reading.blocks] == [
+        BlockKind.HEADING,
+        BlockKind.PARAGRAPH,
+        BlockKind.LIST_ITEM,
+        BlockKind.LIST_ITEM,
+        BlockKind.LIST_ITEM,
+        BlockKind.TABLE,
+        BlockKind.CODE,
+        BlockKind.PARAGRAPH,
+    ]
+
+
+def test_a_page_without_a_title_takes_its_first_heading() -> None:
+    assert read_html("<h2>Only this</h2><p>text</p>").title == "Only this"
+
+
+def test_very_deep_nesting_is_read() -> None:
+    assert "deep text" in read_html("<div>" * 3000 + "deep text").text
+
+
+def test_blocks_are_exact_spans() -> None:
+    reading = read_html("<h1>A</h1><p>b</p><p> </p><p>c</p>")
+
+    assert [reading.text[block.start : block.end] for block in reading.blocks] == ["A", "b", "c"]

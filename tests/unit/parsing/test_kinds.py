@@ -1,0 +1,72 @@
+"""What a file is, by its bytes and its name."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import pytest
+
+from agentic_rag.adapters.parsing.kinds import FileKind, file_kind
+from agentic_rag.domain.errors import ParseFailed
+
+OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def archive(*names: str) -> bytes:
+    made = io.BytesIO()
+    with zipfile.ZipFile(made, "w") as target:
+        for name in names:
+            target.writestr(name, "x")
+    return made.getvalue()
+
+
+WORD = archive("[Content_Types].xml", "word/document.xml")
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "media_type", "kind"),
+    [
+        (b"%PDF-1.7", "a.pdf", None, FileKind.PDF),
+        (b"junk\n%PDF-1.7", "a.pdf", None, FileKind.PDF),
+        (b"%PDF-1.7", "a.docx", None, FileKind.PDF),
+        (b"%PDF-1.7", "download", "text/html", FileKind.PDF),
+        (WORD, "a.docx", None, FileKind.DOCX),
+        (WORD, "a", None, FileKind.DOCX),
+        (b"text", "A.MD", None, FileKind.MARKDOWN),
+        (b"text", "a.py", None, FileKind.CODE),
+        (b"all:", "Makefile", None, FileKind.CODE),
+        (b"text", "a.txt", "application/pdf", FileKind.TEXT),
+        (b"text", "notes", "text/markdown; charset=utf-8", FileKind.MARKDOWN),
+        (b"<!-- c --> <!DOCTYPE html><p>", "page", None, FileKind.HTML),
+        (b"text", "LICENSE", None, FileKind.TEXT),
+        ("text".encode("utf-16"), "LICENSE", None, FileKind.TEXT),
+    ],
+)
+def test_kinds_are_told(content: bytes, name: str, media_type: str | None, kind: FileKind) -> None:
+    assert file_kind(content, name, media_type) is kind
+
+
+@pytest.mark.parametrize(
+    ("content", "name", "code"),
+    [
+        (b"", "a.pdf", "PARSE_EMPTY"),
+        (b"<html>", "a.pdf", "PARSE_TYPE_MISMATCH"),
+        (b"words", "a.docx", "PARSE_TYPE_MISMATCH"),
+        (b"\x89PNG\r\n\x1a\n", "a.pdf", "PARSE_TYPE_MISMATCH"),
+        (b"\x89PNG\r\n\x1a\n", "a.png", "PARSE_UNSUPPORTED"),
+        (b"\x00\x01\x02", "a.bin", "PARSE_UNSUPPORTED"),
+        (archive("a.txt"), "a.zip", "PARSE_UNSUPPORTED"),
+        (archive("a.txt"), "a.docx", "PARSE_TYPE_MISMATCH"),
+        (WORD[:40], "a.docx", "PARSE_CORRUPT"),
+        (OLE + "EncryptedPackage".encode("utf-16-le"), "a.docx", "PARSE_ENCRYPTED"),
+        (OLE + b"?", "a.docx", "PARSE_ENCRYPTED"),
+        (OLE + "WordDocument".encode("utf-16-le"), "a.docx", "PARSE_TYPE_MISMATCH"),
+        (OLE + "WordDocument".encode("utf-16-le"), "a.doc", "PARSE_UNSUPPORTED"),
+    ],
+)
+def test_what_cannot_be_read_says_why(content: bytes, name: str, code: str) -> None:
+    with pytest.raises(ParseFailed) as refused:
+        file_kind(content, name, None)
+
+    assert refused.value.code == code

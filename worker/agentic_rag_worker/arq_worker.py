@@ -1,0 +1,95 @@
+"""Takes job ids from the queue through arq.
+
+arq only delivers. Its own retries and time-outs never decide: the function it calls ends without an error whatever
+became of the job, its time-out lies beyond every job's deadline, and what it drops is offered again from the outbox.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from arq.connections import ArqRedis
+from arq.worker import Worker, func
+from redis.exceptions import RedisError
+
+from agentic_rag.domain.errors import AgenticRagError, InvalidInput
+from agentic_rag.domain.job_message import FUNCTION, decode, queue_key
+from agentic_rag.domain.jobs import QueueName
+from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.runner import JobRunner
+from agentic_rag_worker.wiring import WorkerTimings
+
+LONGEST_DELIVERY_SECONDS = 7_200
+"""Beyond the longest deadline of any body."""
+
+READ_LIMIT = 10_000
+"""arq looks at this many entries a poll. Its default of 100 hides jobs behind those that killed workers left."""
+
+
+class QueueConsumer:
+    """One arq worker per queue, restarted after an outage of Redis."""
+
+    def __init__(
+        self,
+        pool: ArqRedis,
+        prefix: str,
+        queue: QueueName,
+        runner: JobRunner,
+        telemetry: Telemetry,
+        timings: WorkerTimings,
+        slots: int,
+    ) -> None:
+        self._pool = pool
+        self._key = queue_key(prefix, queue)
+        self._runner = runner
+        self._telemetry = telemetry
+        self._timings = timings
+        self._slots = slots
+        self._worker: Worker | None = None
+
+    async def run(self) -> None:
+        """Consume until cancelled."""
+        while True:
+            self._worker = self._new_worker()
+            try:
+                await self._worker.main()
+            except (RedisError, OSError) as error:
+                self._telemetry.event("rag_queue_unreachable", queue=self._key, message=type(error).__name__)
+                await asyncio.sleep(self._timings.outage)
+
+    def stop_taking(self) -> None:
+        """Take nothing more; what runs goes on."""
+        if self._worker is not None:
+            self._worker.allow_pick_jobs = False
+
+    async def settle(self) -> None:
+        """Wait until arq has cleared away the deliveries that ended."""
+        if self._worker is not None and self._worker.tasks:
+            await asyncio.wait(list(self._worker.tasks.values()), timeout=self._timings.outage)
+
+    def _new_worker(self) -> Worker:
+        return Worker(
+            functions=[func(self._deliver, name=FUNCTION, keep_result=0, timeout=LONGEST_DELIVERY_SECONDS)],
+            queue_name=self._key,
+            redis_pool=self._pool,
+            handle_signals=False,
+            max_jobs=self._slots,
+            job_timeout=LONGEST_DELIVERY_SECONDS,
+            keep_result=0,
+            poll_delay=self._timings.consumer_poll,
+            queue_read_limit=READ_LIMIT,
+            max_tries=1_000_000,
+            job_serializer=self._pool.job_serializer,
+            job_deserializer=self._pool.job_deserializer,
+            log_results=False,
+        )
+
+    async def _deliver(self, ctx: dict[Any, Any], message: object) -> None:
+        try:
+            await self._runner.run(decode(message))
+        except InvalidInput as error:
+            self._telemetry.event("rag_job_message_dropped", queue=self._key, code=error.code)
+        except AgenticRagError as error:
+            # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
+            self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)

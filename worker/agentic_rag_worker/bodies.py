@@ -1,0 +1,111 @@
+"""Which use case each kind of job runs, how long it may take, and how long it may stand still."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.ingest import IngestDocument, Progress
+from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
+from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, Retry
+from agentic_rag.ports.database import Database, Transaction
+from agentic_rag_worker.wiring import WorkerContainer
+
+
+class JobBody(Protocol):
+    """Runs the jobs of one kind."""
+
+    @property
+    def deadline_seconds(self) -> float:
+        """The longest one attempt may take."""
+        ...
+
+    @property
+    def stall_seconds(self) -> float:
+        """The longest it may go without advancing."""
+        ...
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Do the work; every effect checks the lease's fence."""
+        ...
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Show the failure where users look, in the transaction that records it."""
+        ...
+
+
+class IngestBody:
+    """INGEST. A stall is longer than the slowest single step: parsing a large file, or one embedding call."""
+
+    deadline_seconds = 3_600.0
+    stall_seconds = 300.0
+
+    def __init__(self, ingest: IngestDocument) -> None:
+        self._ingest = ingest
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Ingest the document."""
+        await self._ingest.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Show it on the document."""
+        if lease.job.document_id is not None:
+            await self._ingest.record_failure(transaction, lease, error, decision)
+
+
+class DeleteBody:
+    """DELETE."""
+
+    deadline_seconds = 600.0
+    stall_seconds = 300.0
+
+    def __init__(self, delete: DeleteDocument) -> None:
+        self._delete = delete
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Erase the document."""
+        if lease.job.document_id is None:
+            raise Permanent("A delete job names no document.", code="JOB_ARGUMENTS_INVALID")
+        await self._delete.run_job(lease, lease.job.document_id)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job itself shows it: a document that could not be deleted is as it was."""
+
+
+class CompactBody:
+    """COMPACT."""
+
+    deadline_seconds = 600.0
+    stall_seconds = 300.0
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Merge the workspace's postings segments. The workspace's lock comes before the job's, as in publishing."""
+        workspace = lease.job.workspace
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.compact(workspace)
+            if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
+                raise LeaseLost("Another worker holds this job now.")
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Nobody waits for a compaction: the job shows it."""
+
+
+def job_bodies(container: WorkerContainer) -> Mapping[JobKind, JobBody]:
+    """A body for every kind."""
+    return {
+        JobKind.INGEST: IngestBody(container.ingest),
+        JobKind.DELETE: DeleteBody(container.delete),
+        JobKind.COMPACT: CompactBody(container.database),
+    }

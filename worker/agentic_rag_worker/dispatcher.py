@@ -1,0 +1,96 @@
+"""Hands due jobs from the outbox to the queue. Runs in every worker; one of them leads."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.jobs import QueueName
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.job_queue import JobQueue
+from agentic_rag.ports.job_store import JobBoard
+from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.wiring import WorkerTimings
+
+
+class Dispatcher:
+    """Keeps at most `window` jobs waiting in each queue, so that fairness stays ours and an emptied Redis costs little.
+
+    A job counts as handed over only while it waits in the queue: what Redis lost is still QUEUED in the outbox, and is
+    offered again at the next look.
+    """
+
+    def __init__(
+        self,
+        board: JobBoard,
+        queue: JobQueue,
+        clock: Clock,
+        telemetry: Telemetry,
+        timings: WorkerTimings,
+        window: int,
+    ) -> None:
+        self._board = board
+        self._queue = queue
+        self._clock = clock
+        self._telemetry = telemetry
+        self._timings = timings
+        self._window = window
+        self._kicked = asyncio.Event()
+        self._next_expiry = 0.0
+        self._next_counts = 0.0
+
+    def kick(self) -> None:
+        """Look again at once: a job was enqueued, or a slot became free."""
+        self._kicked.set()
+
+    async def run(self) -> None:
+        """Dispatch until cancelled."""
+        pause = self._timings.poll_shortest
+        while True:
+            try:
+                leads = await self._board.lead()
+                moved = await self.step() if leads else 0
+            except AgenticRagError as error:
+                self._telemetry.event("rag_dispatch_failed", code=error.code, message=error.message)
+                pause = self._timings.outage
+            else:
+                if not leads:
+                    pause = self._timings.follow
+                elif moved:
+                    pause = self._timings.poll_shortest
+                else:
+                    pause = min(2 * pause, self._timings.poll_longest)
+            await self._wait(pause)
+
+    async def step(self) -> int:
+        """One look, as the leader: how many jobs were handed over or came back. Errors: `DependencyUnavailable`."""
+        now = self._clock.monotonic()
+        moved = 0
+        if now >= self._next_expiry:
+            self._next_expiry = now + self._timings.expire
+            moved += await self._board.expire_leases()
+        if now >= self._next_counts:
+            self._next_counts = now + self._timings.counts
+            await self._count()
+        for queue in QueueName:
+            moved += await self._fill(queue)
+        return moved
+
+    async def _fill(self, queue: QueueName) -> int:
+        if await self._queue.depth(queue) >= self._window:
+            return 0
+        due = await self._board.due(queue, self._window)
+        return await self._queue.offer(queue, due) if due else 0
+
+    async def _count(self) -> None:
+        counts = await self._board.counts()
+        for (state, kind), jobs in counts.items():
+            self._telemetry.gauge("rag_jobs", jobs, state=state.value, kind=kind.value)
+
+    async def _wait(self, seconds: float) -> None:
+        try:
+            async with asyncio.timeout(seconds):
+                await self._kicked.wait()
+        except TimeoutError:
+            return
+        self._kicked.clear()

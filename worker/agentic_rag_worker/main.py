@@ -1,0 +1,126 @@
+"""A worker process: dispatcher, consumers, heartbeat and metrics, until it is told to stop."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentic_rag.domain.jobs import QueueName
+from agentic_rag_worker.arq_worker import QueueConsumer
+from agentic_rag_worker.bodies import job_bodies
+from agentic_rag_worker.dispatcher import Dispatcher
+from agentic_rag_worker.heartbeat import Heartbeat
+from agentic_rag_worker.metrics_http import MetricsServer
+from agentic_rag_worker.runner import JobRunner
+from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerOptions:
+    """How much a worker takes on, and where it shows its metrics (None: nowhere)."""
+
+    slots: int = 8
+    interactive_slots: int = 2
+    metrics_host: str = "127.0.0.1"
+    metrics_port: int | None = None
+    timings: WorkerTimings = WorkerTimings()
+
+
+async def run_worker(
+    container: WorkerContainer,
+    options: WorkerOptions | None = None,
+    *,
+    stop: asyncio.Event | None = None,
+    handle_signals: bool = True,
+) -> None:
+    """Work until SIGTERM, SIGINT or `stop`; then drain: running jobs finish within the grace period or are given back.
+
+    Errors: `OSError` when the metrics port is in use; whatever ends a part unexpectedly ends the worker.
+    """
+    options = options or WorkerOptions()
+    stop = stop or asyncio.Event()
+    timings = options.timings
+    heartbeat = Heartbeat(container.heartbeat_database, container.clock, container.telemetry, timings.lease_ttl)
+    runner = JobRunner(
+        database=container.database,
+        queue=container.queue,
+        bodies=job_bodies(container),
+        policy=container.retry_policy,
+        heartbeat=heartbeat,
+        clock=container.clock,
+        ids=container.ids,
+        telemetry=container.telemetry,
+        worker=f"{socket.gethostname()}:{os.getpid()}",
+        timings=timings,
+    )
+    async with contextlib.AsyncExitStack() as closing:
+        board = container.job_board()
+        closing.push_async_callback(board.aclose)
+        pool = container.arq_pool()
+        closing.push_async_callback(pool.aclose, close_connection_pool=True)
+        await _serve_metrics(container, options, closing)
+        heartbeat.start()
+        closing.push_async_callback(asyncio.to_thread, heartbeat.stop)
+        dispatcher = Dispatcher(
+            board, container.queue, container.clock, container.telemetry, timings, window=2 * options.slots
+        )
+        consumers = [
+            QueueConsumer(pool, container.queue_name, queue, runner, container.telemetry, timings, slots)
+            for queue, slots in (
+                (QueueName.BULK, options.slots),
+                (QueueName.INTERACTIVE, options.interactive_slots),
+            )
+        ]
+        with _stopping(stop, handle_signals=handle_signals):
+            await _work(stop, dispatcher, consumers, runner)
+
+
+async def _work(stop: asyncio.Event, dispatcher: Dispatcher, consumers: list[QueueConsumer], runner: JobRunner) -> None:
+    parts = [asyncio.create_task(dispatcher.run(), name="dispatcher")]
+    parts += [asyncio.create_task(consumer.run(), name="consumer") for consumer in consumers]
+    told = asyncio.create_task(stop.wait(), name="stop")
+    try:
+        ended, _ = await asyncio.wait([told, *parts], return_when=asyncio.FIRST_COMPLETED)
+        for consumer in consumers:
+            consumer.stop_taking()
+        parts[0].cancel()
+        await runner.drain()
+        for consumer in consumers:
+            await consumer.settle()
+        for part in ended - {told}:
+            part.result()
+    finally:
+        for task in (told, *parts):
+            task.cancel()
+        await asyncio.gather(told, *parts, return_exceptions=True)
+
+
+async def _serve_metrics(
+    container: WorkerContainer, options: WorkerOptions, closing: contextlib.AsyncExitStack
+) -> None:
+    if options.metrics_port is None:
+        return
+    server = MetricsServer(container.telemetry, container.readiness, options.metrics_host, options.metrics_port)
+    await server.start()
+    closing.push_async_callback(server.aclose)
+
+
+@contextlib.contextmanager
+def _stopping(stop: asyncio.Event, *, handle_signals: bool) -> Iterator[None]:
+    if not handle_signals:
+        yield
+        return
+    loop = asyncio.get_running_loop()
+    signals = (signal.SIGTERM, signal.SIGINT)
+    for number in signals:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in signals:
+            loop.remove_signal_handler(number)

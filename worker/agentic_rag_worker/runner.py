@@ -1,0 +1,218 @@
+"""Runs one job: lease, heartbeat, body, and what becomes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import enum
+from collections.abc import Awaitable, Callable, Mapping
+
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
+from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, Retry, RetryPolicy
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.job_queue import JobQueue
+from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.bodies import JobBody
+from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch
+from agentic_rag_worker.wiring import WorkerTimings
+
+SETTLE_TRIES = 5
+
+
+class RunOutcome(enum.Enum):
+    """How a delivery of a job ended."""
+
+    NOT_TAKEN = "not_taken"
+    """Another worker has it, it is not due, or it is done: deliveries may be late or double."""
+    DONE = "done"
+    RETRY = "retry"
+    DEAD = "dead"
+    LOST = "lost"
+    RELEASED = "released"
+
+
+class JobRunner:
+    """Decides nothing about retries itself: the policy does, and the job's own attempt counter."""
+
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        bodies: Mapping[JobKind, JobBody],
+        policy: RetryPolicy,
+        heartbeat: Heartbeat,
+        clock: Clock,
+        ids: Ids,
+        telemetry: Telemetry,
+        worker: str,
+        timings: WorkerTimings,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._bodies = bodies
+        self._policy = policy
+        self._heartbeat = heartbeat
+        self._clock = clock
+        self._ids = ids
+        self._telemetry = telemetry
+        self._worker = worker
+        self._timings = timings
+        self._running: set[Watch] = set()
+        self._idle = asyncio.Event()
+        self._idle.set()
+        self._draining = False
+
+    async def run(self, ref: JobRef) -> RunOutcome:
+        """Run a delivered job. Errors: `DependencyUnavailable` before the lease is taken; afterwards none."""
+        if self._draining:
+            return RunOutcome.NOT_TAKEN
+        async with self._database.transaction(ref.workspace.org_id) as transaction:
+            lease = await transaction.jobs.lease(ref, self._worker, self._timings.lease_ttl)
+        if lease is None:
+            return RunOutcome.NOT_TAKEN
+        kind = lease.job.kind.value
+        started = self._clock.monotonic()
+        attributes = {"rag.job.id": str(ref.job_id), "rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
+        with self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier) as span:
+            outcome = await self._run_leased(ref, lease)
+            span.set("rag.job.outcome", outcome.value)
+        self._telemetry.observe("rag_job_seconds", self._clock.monotonic() - started, kind=kind)
+        return outcome
+
+    async def drain(self) -> None:
+        """Take nothing more; let running jobs finish within the grace period, then give them back unused."""
+        self._draining = True
+        try:
+            async with asyncio.timeout(self._timings.grace):
+                await self._idle.wait()
+        except TimeoutError:
+            for watch in list(self._running):
+                watch.end(Verdict.DRAINED)
+            await self._idle.wait()
+
+    async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
+        body = self._bodies[lease.job.kind]
+        if lease.job.attempts > self._policy.attempts:
+            # Attempts that ended in an error were judged then; these ended with their worker.
+            error = Permanent(
+                f"{lease.job.attempts - 1} workers died or lost the lease while running this job.", code="WORKER_LOST"
+            )
+            return await self._failed(ref, lease, body, error)
+        loop = asyncio.get_running_loop()
+        task: asyncio.Task[None]
+        watch = Watch(
+            lease,
+            body.deadline_seconds,
+            body.stall_seconds,
+            self._clock.monotonic(),
+            lambda: _call_soon(loop, lambda: task.cancel()),
+        )
+        task = asyncio.create_task(body.run(lease, watch), name=f"job {lease.job.kind.value} {ref.job_id}")
+        self._begin(watch)
+        try:
+            return await self._ended(ref, lease, body, watch, task)
+        finally:
+            self._end(watch)
+
+    async def _ended(
+        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[None]
+    ) -> RunOutcome:
+        try:
+            await task
+        except asyncio.CancelledError:
+            task.cancel()
+            if watch.verdict is Verdict.LOST:
+                return RunOutcome.LOST
+            if watch.verdict is Verdict.LATE:
+                error = Retryable(f"The job took longer than {body.deadline_seconds:g} s.", code="JOB_TIMEOUT")
+            elif watch.verdict is Verdict.STALLED:
+                error = Retryable(f"The job stood still for {body.stall_seconds:g} s.", code="JOB_STALLED")
+            else:
+                return await self._released(ref, lease)
+        except LeaseLost:
+            return RunOutcome.LOST
+        except AgenticRagError as known:
+            error = known
+        except Exception as unexpected:  # noqa: BLE001 - typed here, recorded with its chain, judged by the policy
+            error = Retryable(f"An unexpected {type(unexpected).__name__} ended the job.", code="INTERNAL")
+            error.__cause__ = unexpected
+        else:
+            return await self._done(ref, lease)
+        return await self._failed(ref, lease, body, error)
+
+    async def _done(self, ref: JobRef, lease: Lease) -> RunOutcome:
+        async def finish(transaction: Transaction) -> bool:
+            return await transaction.jobs.finish(ref, lease.fence)
+
+        return RunOutcome.DONE if await self._settle(ref, finish) else RunOutcome.LOST
+
+    async def _released(self, ref: JobRef, lease: Lease) -> RunOutcome:
+        async def release(transaction: Transaction) -> bool:
+            return await transaction.jobs.release(ref, lease.fence)
+
+        return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
+
+    async def _failed(self, ref: JobRef, lease: Lease, body: JobBody, error: AgenticRagError) -> RunOutcome:
+        decision = self._policy.decide(error, lease.job.attempts, self._ids.jitter())
+
+        async def fail(transaction: Transaction) -> bool:
+            # The document before the job, as everywhere; when the fence is gone all of it is rolled back.
+            await body.record_failure(transaction, lease, error, decision)
+            if not await transaction.jobs.fail(ref, lease.fence, error, decision):
+                raise LeaseLost("Another worker holds this job now.")
+            return True
+
+        if not await self._settle(ref, fail):
+            return RunOutcome.LOST
+        kind = lease.job.kind.value
+        self._telemetry.event(
+            "rag_job_failed",
+            job_id=str(ref.job_id),
+            kind=kind,
+            code=error.code,
+            attempt=lease.job.attempts,
+            again_in=decision.delay_seconds if isinstance(decision, Retry) else None,
+        )
+        if isinstance(decision, GiveUp):
+            self._telemetry.count("rag_dead_letters_total", kind=kind)
+            await self._mirror(lease, error)
+            return RunOutcome.DEAD
+        return RunOutcome.RETRY
+
+    async def _settle(self, ref: JobRef, write: Callable[[Transaction], Awaitable[bool]]) -> bool:
+        """Record an ending through short outages of Postgres; False when the fence was no longer current, or when the
+        outage lasts (then the lease lapses, and the job runs again).
+        """
+        for attempt in range(SETTLE_TRIES):
+            try:
+                async with self._database.transaction(ref.workspace.org_id) as transaction:
+                    return await write(transaction)
+            except LeaseLost:
+                return False
+            except (DependencyUnavailable, Retryable) as error:
+                self._telemetry.event("rag_job_ending_not_recorded", job_id=str(ref.job_id), code=error.code)
+                await asyncio.sleep(self._timings.outage * 2**attempt * self._ids.jitter())
+        return False
+
+    async def _mirror(self, lease: Lease, error: AgenticRagError) -> None:
+        try:
+            await self._queue.mirror_dead(lease.job, error.code)
+        except DependencyUnavailable as outage:
+            self._telemetry.event("rag_dead_letter_not_mirrored", job_id=str(lease.job.job_id), code=outage.code)
+
+    def _begin(self, watch: Watch) -> None:
+        self._running.add(watch)
+        self._idle.clear()
+        self._heartbeat.add(watch)
+
+    def _end(self, watch: Watch) -> None:
+        self._heartbeat.remove(watch)
+        self._running.discard(watch)
+        if not self._running:
+            self._idle.set()
+
+
+def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:
+    if not loop.is_closed():
+        loop.call_soon_threadsafe(call)

@@ -1,0 +1,94 @@
+"""What the composition root gives a worker."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from arq.connections import ArqRedis
+
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.domain.jobs import RetryPolicy
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.job_queue import JobQueue
+from agentic_rag.ports.job_store import JobBoard
+from agentic_rag.ports.telemetry import Telemetry
+
+
+class WorkerContainer(Protocol):
+    """The parts a worker needs, wired. The worker closes what the three factories make; the container the rest."""
+
+    @property
+    def database(self) -> Database: ...
+
+    @property
+    def queue(self) -> JobQueue: ...
+
+    @property
+    def ingest(self) -> IngestDocument: ...
+
+    @property
+    def delete(self) -> DeleteDocument: ...
+
+    @property
+    def clock(self) -> Clock: ...
+
+    @property
+    def ids(self) -> Ids: ...
+
+    @property
+    def telemetry(self) -> Telemetry: ...
+
+    @property
+    def retry_policy(self) -> RetryPolicy: ...
+
+    @property
+    def queue_name(self) -> str:
+        """AGENTIC_RAG_QUEUE_NAME: what the queues' keys begin with."""
+        ...
+
+    def job_board(self) -> JobBoard:
+        """A new board, with a connection of its own."""
+        ...
+
+    def heartbeat_database(self) -> Database:
+        """A new database (one connection is enough) for the event loop it is called on."""
+        ...
+
+    def arq_pool(self) -> ArqRedis:
+        """A new client for consuming, with the queue's JSON serialisers."""
+        ...
+
+    async def readiness(self) -> Mapping[str, str | None]:
+        """Each dependency by name: None when it answers, else what is wrong."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerTimings:
+    """Every duration a worker goes by, in seconds."""
+
+    lease: float = 30.0
+    """A dead worker's job waits at most this long, and a dispatcher's look, to be run again."""
+    poll_shortest: float = 0.05
+    poll_longest: float = 1.0
+    """The dispatcher looks again after the first when it found work, and ever later, up to the second, when not."""
+    follow: float = 1.0
+    """How often a dispatcher that does not lead tries to."""
+    expire: float = 1.0
+    counts: float = 5.0
+    grace: float = 25.0
+    """What running jobs get to finish in on SIGTERM; below the 30 s after which orchestrators kill."""
+    consumer_poll: float = 0.05
+    outage: float = 1.0
+    """The pause after a failed call to Redis or Postgres."""
+
+    @property
+    def lease_ttl(self) -> timedelta:
+        """The lease as a duration."""
+        return timedelta(seconds=self.lease)
