@@ -142,13 +142,8 @@ class ContainerSession:
         from agentic_rag.ports.document_store import SpanRequest
 
         async with self._container.database.snapshot(document.workspace) as snapshot:
-<<<<<<< HEAD
-            [span] = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
-        return span.text if span else ""
-=======
             spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
         return spans[0].text if spans[0] is not None else ""
->>>>>>> integ
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
