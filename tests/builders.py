@@ -5,23 +5,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from itertools import count
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.domain.answers import (
-    Answer,
-    AnswerDebug,
-    CacheOutcome,
-    Citation,
-    Directives,
-    GateDecision,
-    Outcome,
-    Run,
-    RunVersions,
-    StageRecord,
-    TextSpan,
-)
 from agentic_rag.domain.documents import ChunkDraft, PageSpan, Revision, chunk_id_for, content_hash, document_id_for
 from agentic_rag.domain.lexical import term_counts
 from agentic_rag.domain.retrieval import ChunkEntities, ExtractedEntity

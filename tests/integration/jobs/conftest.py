@@ -58,6 +58,15 @@ async def plane(migrated_database: str, fresh_redis: str, tmp_path: Path) -> Asy
 
 
 @pytest.fixture
+async def outbox(migrated_database: str, tmp_path: Path) -> AsyncIterator[DataPlane]:
+    """The same for tests of Postgres alone; its Redis address leads nowhere."""
+    plane = DataPlane(migrated_database, "redis://127.0.0.1:1", tmp_path / "blobs")
+    await plane.prepare()
+    yield plane
+    await plane.aclose()
+
+
+@pytest.fixture
 def folder(tmp_path: Path) -> Path:
     """An empty source directory."""
     folder = tmp_path / "source"

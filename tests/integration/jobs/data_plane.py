@@ -50,8 +50,6 @@ QUICK = WorkerTimings(
 )  # fmt: skip
 """Durations short enough to wait for."""
 
-Step = Callable[[Sequence[str]], "asyncio.Future[None] | None"]
-
 
 class PaidEmbedder:
     """The deterministic embedder with a meter: `paid` holds every text it was asked for. `before` may fail or wait."""
@@ -80,6 +78,18 @@ class PaidEmbedder:
 
     async def aclose(self) -> None:
         await self._inner.aclose()
+
+
+class Hold:
+    """Stops the embedder in its first call until `go_on`."""
+
+    def __init__(self) -> None:
+        self.reached = asyncio.Event()
+        self.go_on = asyncio.Event()
+
+    def __call__(self, _: Sequence[str]) -> object:
+        self.reached.set()
+        return asyncio.ensure_future(self.go_on.wait())
 
 
 @dataclass
@@ -156,10 +166,9 @@ class DataPlane:
             )
 
     async def aclose(self) -> None:
-        await self.parser.aclose()
-        await self.queue.aclose()
-        await self.cache.aclose()
-        await self.database.aclose()
+        for made in ("parser", "queue", "cache", "database"):
+            if made in self.__dict__:
+                await getattr(self, made).aclose()
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
@@ -184,6 +193,12 @@ class DataPlane:
         async with self.worker():
             await self.until_idle()
         return result
+
+    def hold_embedder(self) -> Hold:
+        """Make embedding wait."""
+        hold = Hold()
+        self.embedder.before = hold
+        return hold
 
     async def until_idle(self) -> None:
         """Wait until no job is unfinished."""

@@ -79,7 +79,8 @@ class Corpus:
             line = text.count("\n", 0, start) + 1
             self.chunks.append(
                 Chunk(
-                    len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at, self.page(text, starts, start),
+                    len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at,
+                    self.page(text, starts, start),
                     line, line + piece.count("\n"), heading, title, path, None, "text/plain",
                 )
             )  # fmt: skip
@@ -162,7 +163,11 @@ class Documents:
         spans: list[RevisionSpan | None] = []
         for request in requests:
             text, starts = self.corpus.revisions[request.revision_id]
-            held = next(one for one in self.corpus.chunks if one.revision_id == request.revision_id and one.start <= request.start < one.end)  # fmt: skip  # noqa: E501
+            held = next(
+                one
+                for one in self.corpus.chunks
+                if one.revision_id == request.revision_id and one.start <= request.start < one.end
+            )
             broken = self.corpus.corrupt or held.ordinal in self.corpus.corrupt_ordinals
             span = text[request.start : request.end]
             spans.append(RevisionSpan(f"not {span}" if broken else span, Corpus.page(text, starts, request.start)))

@@ -4,7 +4,7 @@ import pytest
 
 from agentic_rag.domain.pipeline import TRANSITIONS, Budget, Stage, Verdict, next_stage
 
-USUAL = "gate plan rewrite hyde embed retrieve search tools synthesize self_check done".split()
+USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
 DETOURS = {
     ("plan", "without_retrieval"): "tools",
     ("self_check", "repair"): "synthesize",

@@ -80,7 +80,7 @@ def test_a_sentence_runs_on_over_lines_that_the_page_broke() -> None:
 
 
 def test_narrow_columns_do_not_cut_sentences_before_capitals() -> None:
-    text = "notices to the public of the proposed\nAirworthiness Directives that the agency\nBoeing has asked for. The end."
+    text = "notices to the public of the proposed\nAirworthiness Directives that the agency\nBoeing wants. The end."
 
     assert len(sentences(text)) == 2
 

@@ -1,0 +1,293 @@
+"""Files of a folder through queue, worker and publish; what a change, a failure and a deletion do."""
+
+import os
+import time
+from pathlib import Path
+
+import pytest
+from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
+
+from agentic_rag.app.submission import Submission, keep_original, submit
+from agentic_rag.domain.documents import DocumentStatus, document_id_for
+from agentic_rag.domain.errors import Permanent, Retryable
+from agentic_rag.domain.jobs import JobKind, JobState
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+STORES = ("rag_chunks", "rag_embeddings", "rag_segments", "rag_mentions", "rag_entities", "rag_revisions")
+
+
+def change(file: Path, text: str) -> None:
+    """Rewrite a file so that its fingerprint changes even on a coarse clock."""
+    file.write_text(text)
+    later = time.time_ns() + 5_000_000_000
+    os.utime(file, ns=(later, later))
+
+
+async def test_a_folder_becomes_ready_documents(plane: DataPlane, folder: Path) -> None:
+    for name in ("a.md", "b.md", "deep/c.txt"):
+        file = folder / name
+        file.parent.mkdir(exist_ok=True)
+        file.write_text(paragraphs(name[0], of=40))
+
+    result = await plane.ingest_folder(folder)
+
+    assert result.new == ("a.md", "b.md", "deep/c.txt")
+    for name in result.new:
+        document = await plane.document(name)
+        assert document is not None
+        assert document.status is DocumentStatus.READY
+        assert document.chunk_count == len(await plane.chunk_texts(name)) > 0
+    assert {job.state for job in await plane.jobs()} == {JobState.DONE}
+
+
+async def test_an_unchanged_folder_does_nothing_the_second_time(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(paragraphs("water"))
+    await plane.ingest_folder(folder)
+    before = await plane.database.corpus_version(plane.workspace)
+    jobs, paid = len(await plane.jobs()), len(plane.embedder.paid)
+
+    result = await plane.ingest_folder(folder)
+
+    assert (result.unchanged, result.new, result.changed) == (1, (), ())
+    assert len(await plane.jobs()) == jobs
+    assert len(plane.embedder.paid) == paid
+    assert await plane.database.corpus_version(plane.workspace) == before
+
+
+async def test_a_touched_file_of_equal_content_does_nothing(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(paragraphs("water"))
+    await plane.ingest_folder(folder)
+    change(folder / "a.md", (folder / "a.md").read_text())
+
+    assert (await plane.sync(folder)).unchanged == 1
+
+
+async def test_one_changed_section_pays_for_few_chunks(plane: DataPlane, folder: Path) -> None:
+    names = [f"part{n}" for n in range(12)]
+    (folder / "a.md").write_text(paragraphs(*names))
+    await plane.ingest_folder(folder)
+    whole = len(plane.embedder.paid)
+    change(folder / "a.md", paragraphs(*names).replace("part6 pump number 3 lifts", "part6 pump number 3 drains"))
+
+    result = await plane.ingest_folder(folder)
+
+    paid = len(plane.embedder.paid) - whole
+    assert result.changed == ("a.md",)
+    assert whole > 12
+    assert 1 <= paid <= 3
+    assert any("drains" in text for text in await plane.chunk_texts("a.md"))
+
+
+async def test_a_dry_run_tells_the_plan_and_changes_nothing(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water.")
+
+    result = await plane.sync(folder, dry_run=True)
+
+    assert (result.new, result.waiting_for, result.dry_run) == (("a.md",), (), True)
+    assert await plane.document("a.md") is None
+    assert await plane.blobs.keys("") == []
+
+
+async def test_a_second_sync_before_any_work_hands_nothing_over_twice(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    first = await plane.sync(folder)
+
+    second = await plane.sync(folder)
+
+    assert second.in_progress == 1
+    assert second.waiting_for == first.waiting_for
+    assert len(await plane.jobs()) == 1
+
+
+async def test_a_file_that_is_gone_disappears_from_every_store(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(paragraphs("Alpha Station"))
+    await plane.ingest_folder(folder)
+    assert all([await plane.rows(table) for table in STORES])
+    await plane.cache.put(plane.workspace, "question", b"answer", 60)
+    (folder / "a.md").unlink()
+
+    result = await plane.ingest_folder(folder)
+
+    assert result.deleted == ("a.md",)
+    assert await plane.document("a.md") is None
+    assert {table: await plane.rows(table) for table in STORES} == dict.fromkeys(STORES, 0)
+    assert await plane.cache.get(plane.workspace, "question") is None
+    assert await plane.blobs.keys("") == []
+
+
+async def test_a_deleted_document_takes_only_its_own_entities_along(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("The Old Mill stands near Harbour Bridge in the valley.")
+    (folder / "b.md").write_text("Workers painted Harbour Bridge last summer.")
+    await plane.ingest_folder(folder)
+
+    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        keys = {row["key"] for row in await connection.fetch("SELECT key FROM rag_entities")}
+    assert "harbour bridge" in keys
+    assert "old mill" not in keys
+
+
+async def test_an_unreadable_file_is_reported_and_its_document_stays(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.ingest_folder(folder)
+    (folder / "a.md").unlink()
+    os.mkfifo(folder / "a.md")
+
+    result = await plane.sync(folder)
+
+    assert [item.code for item in result.unreadable] == ["SOURCE_NOT_A_FILE"]
+    assert result.deleted == ()
+
+
+async def test_a_file_without_text_is_failed_and_not_tried_again(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("   \n\n")
+
+    await plane.ingest_folder(folder)
+
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.status is DocumentStatus.FAILED
+    assert document.fault is not None
+    assert document.fault.code.startswith("PARSE_")
+    assert document.fault.attempts == 1
+    assert [job.state for job in await plane.jobs()] == [JobState.DEAD]
+
+
+async def test_a_ready_document_keeps_its_chunks_when_the_new_revision_fails(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows downhill.")
+    await plane.ingest_folder(folder)
+    change(folder / "a.md", "   ")
+
+    await plane.ingest_folder(folder)
+
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.status is DocumentStatus.FAILED
+    assert await plane.chunk_texts("a.md") == ["Water flows downhill."]
+
+
+async def test_going_back_to_the_published_content_after_a_failure_is_ready_again(
+    plane: DataPlane, folder: Path
+) -> None:
+    (folder / "a.md").write_text("Water flows downhill.")
+    await plane.ingest_folder(folder)
+    change(folder / "a.md", "   ")
+    await plane.ingest_folder(folder)
+    paid = len(plane.embedder.paid)
+    (folder / "a.md").write_text("Water flows downhill.")
+
+    await plane.ingest_folder(folder)
+
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+    assert len(plane.embedder.paid) == paid
+
+
+async def test_a_transient_failure_is_followed_by_success(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    failures = iter([Retryable("rate limited", retry_after_seconds=0.01), None])
+
+    def fail_once(_: object) -> None:
+        if (failure := next(failures, None)) is not None:
+            raise failure
+
+    plane.embedder.before = fail_once
+
+    await plane.ingest_folder(folder)
+
+    (job,) = await plane.jobs(JobKind.INGEST)
+    assert (job.state, job.attempts) == (JobState.DONE, 2)
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+    assert document.fault is None
+
+
+async def test_a_job_that_keeps_failing_becomes_a_dead_letter(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+
+    def fail(_: object) -> None:
+        raise ZeroDivisionError("a defect")
+
+    plane.embedder.before = fail
+
+    await plane.ingest_folder(folder)
+
+    (job,) = await plane.jobs(JobKind.INGEST)
+    assert (job.state, job.attempts, job.error_code) == (JobState.DEAD, 3, "INTERNAL")
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        attempts = await transaction.jobs.attempts(plane.workspace, job.job_id)
+    assert attempts[-1].error_chain[-1] == "ZeroDivisionError: a defect"
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.status is DocumentStatus.FAILED
+    assert await plane.queue.depth(job.queue) == 0
+    assert plane.telemetry.counters[("rag_dead_letters_total", (("kind", "ingest"),))] == 1
+
+
+async def test_a_permanent_failure_is_not_tried_again(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+
+    def fail(_: object) -> None:
+        raise Permanent("the key was rejected", code="PROVIDER_KEY_REJECTED")
+
+    plane.embedder.before = fail
+
+    await plane.ingest_folder(folder)
+
+    (job,) = await plane.jobs(JobKind.INGEST)
+    assert (job.state, job.attempts, job.error_code) == (JobState.DEAD, 1, "PROVIDER_KEY_REJECTED")
+
+
+async def test_a_document_deleted_while_it_is_ingested_stays_deleted(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with plane.worker():
+        await until(hold.reached.is_set, "embedding began")
+        await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+        hold.go_on.set()
+        await plane.until_idle()
+
+    assert await plane.document("a.md") is None
+    assert {table: await plane.rows(table) for table in STORES} == dict.fromkeys(STORES, 0)
+    assert {job.state for job in await plane.jobs()} == {JobState.CANCELLED}
+
+
+async def test_newer_content_replaces_work_under_way_and_wins(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows uphill.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with plane.worker():
+        await until(hold.reached.is_set, "embedding began")
+        change(folder / "a.md", "Water flows downhill.")
+        await plane.sync(folder)
+        hold.go_on.set()
+        await plane.until_idle()
+
+    assert await plane.chunk_texts("a.md") == ["Water flows downhill."]
+
+
+async def test_a_deleted_document_may_be_submitted_again(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.ingest_folder(folder)
+    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+
+    await plane.ingest_folder(folder)
+
+    assert await plane.chunk_texts("a.md") == ["Water flows."]
+
+
+async def test_an_upload_goes_the_same_way(plane: DataPlane) -> None:
+    upload = Submission(plane.workspace, "upload/a.md", b"Water flows.", "A", "a.md", "text/markdown", "somebody")
+    await keep_original(plane.blobs, upload)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await submit(transaction, upload, {})
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    assert await plane.chunk_texts("upload/a.md") == ["Water flows."]

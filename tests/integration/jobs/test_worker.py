@@ -1,0 +1,238 @@
+"""What a worker survives: lapsed leases, a Redis that forgets, double deliveries, kill -9, being told to stop."""
+
+import asyncio
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import redis.asyncio
+from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+
+from agentic_rag.domain.job_message import FUNCTION, queue_key
+from agentic_rag.domain.jobs import JobRef, JobState, QueueName
+from agentic_rag_worker.metrics_http import MetricsServer
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+async def test_an_emptied_redis_loses_nothing(plane: DataPlane, folder: Path) -> None:
+    for n in range(12):
+        (folder / f"{n:02}.md").write_text(f"Water flows in pipe {n}.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server, plane.worker(slots=2):
+        await until(hold.reached.is_set, "work began")
+        await server.flushall()
+        hold.go_on.set()
+        await plane.until_idle()
+
+    assert [job.state for job in await plane.jobs()] == [JobState.DONE] * 12
+    assert await plane.rows("rag_chunks") == 12
+
+
+async def test_a_double_delivery_runs_once(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    await plane.queue.offer(QueueName.BULK, [JobRef(plane.workspace, job.job_id, turn) for turn in range(5)])
+
+    async with plane.worker():
+        await plane.until_idle()
+        await until(lambda: _is_empty(plane), "all deliveries done")
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+    assert plane.embedder.paid == ["Water flows."]
+
+
+async def test_offering_a_waiting_job_again_changes_nothing(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    ref = JobRef(plane.workspace, job.job_id, 7)
+
+    assert await plane.queue.offer(QueueName.BULK, [ref]) == 1
+    assert await plane.queue.offer(QueueName.BULK, [ref]) == 0
+    assert await plane.queue.depth(QueueName.BULK) == 1
+
+
+async def test_redis_holds_ids_as_json_only(plane: DataPlane, folder: Path) -> None:
+    (folder / "secret plan.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    await plane.queue.offer(QueueName.BULK, [JobRef(plane.workspace, job.job_id, 3)])
+
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
+        (entry,) = await server.zrange(queue_key(plane.queue_name, QueueName.BULK), 0, -1)
+        envelope = json.loads(await server.get(b"arq:job:" + entry))
+
+    assert envelope["f"] == FUNCTION
+    assert json.loads(envelope["a"][0]) == {
+        "org": str(plane.workspace.org_id),
+        "workspace": str(plane.workspace.workspace_id),
+        "job": str(job.job_id),
+        "turn": 3,
+    }
+
+
+async def test_messages_that_are_no_jobs_are_dropped_and_work_goes_on(plane: DataPlane, folder: Path) -> None:
+    key = queue_key(plane.queue_name, QueueName.BULK)
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
+        await server.set("arq:job:pickle", b"\x80\x04K\x01.")
+        await server.set("arq:job:function", json.dumps({"t": 1, "f": "rm", "a": [], "k": {}, "et": 1}))
+        await server.set("arq:job:args", json.dumps({"t": 1, "f": FUNCTION, "a": ["nonsense"], "k": {}, "et": 1}))
+        await server.zadd(key, {"pickle": 1, "function": 2, "args": 3, "gone": 4})
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+
+    async with plane.worker():
+        await plane.until_idle()
+        await until(lambda: _is_empty(plane), "everything taken off the queue")
+
+    assert await plane.chunk_texts("a.md") == ["Water flows."]
+    assert "rag_job_message_dropped" in {event.name for event in plane.telemetry.events}
+
+
+async def test_a_worker_told_to_stop_gives_unfinished_work_back_uncounted(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    timings = QUICK.__class__(**{**_fields(QUICK), "grace": 0.05})
+    async with plane.worker(timings=timings) as stop:
+        await until(hold.reached.is_set, "work began")
+        stop.set()
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+
+
+async def test_a_worker_told_to_stop_finishes_what_it_can(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with plane.worker() as stop:
+        await until(hold.reached.is_set, "work began")
+        stop.set()
+        hold.go_on.set()
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+async def test_a_long_job_keeps_its_lease_while_others_wait(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with plane.worker():
+        await until(hold.reached.is_set, "work began")
+        begun = await _lease_until(plane)
+        await until(lambda: _lease_moved_by(plane, begun, 1.5), "the lease was renewed past its first length")
+        hold.go_on.set()
+        await plane.until_idle()
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.DONE, 1)
+
+
+async def test_the_loser_of_a_lease_publishes_nothing(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    hold = plane.hold_embedder()
+    async with plane.worker():
+        await until(hold.reached.is_set, "the first worker is at it")
+        async with plane.pool.transaction(plane.workspace.org_id) as connection:
+            await connection.execute("UPDATE rag_jobs SET fence = fence + 1, state = 'QUEUED'")
+        plane.embedder.before = None
+        await plane.until_idle()
+        winner = await plane.database.corpus_version(plane.workspace)
+        hold.go_on.set()
+
+    assert await plane.database.corpus_version(plane.workspace) == winner
+    assert await plane.rows("rag_chunks") == 1
+
+
+async def test_kill_9_in_the_middle_of_embedding_pays_for_no_finished_batch_again(
+    plane: DataPlane, folder: Path, tmp_path: Path
+) -> None:
+    (folder / "a.md").write_text(paragraphs(*[f"part{n}" for n in range(10)]))
+    await plane.sync(folder)
+    log = tmp_path / "paid.jsonl"
+    victim = subprocess.Popen(
+        [sys.executable, "-m", "tests.integration.jobs.victim"],
+        stdin=subprocess.PIPE,
+        cwd=Path(__file__).parents[3],
+        env={"PYTHONPATH": ":".join(sys.path), "PATH": "/usr/bin:/bin"},
+    )
+    assert victim.stdin is not None
+    victim.stdin.write(
+        json.dumps(
+            {
+                "database": plane.database_url,
+                "redis": plane.redis_url,
+                "blobs": str(plane.blob_root),
+                "workspace": str(plane.workspace.workspace_id),
+                "log": str(log),
+            }
+        ).encode()
+    )
+    victim.stdin.close()
+    try:
+        await until(lambda: log.exists() and len(log.read_text().splitlines()) >= 3, "three batches asked for")
+    finally:
+        victim.send_signal(signal.SIGKILL)
+        await asyncio.to_thread(victim.wait)
+    asked = [json.loads(line) for line in log.read_text().splitlines()]
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    finished = [text for batch in asked[:-1] for text in batch]
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.DONE, 2)
+    assert not set(finished) & set(plane.embedder.paid)
+    assert len(finished) + len(plane.embedder.paid) == len(await plane.chunk_texts("a.md"))
+
+
+async def test_the_metrics_port_answers_probes_and_refuses_the_rest(plane: DataPlane) -> None:
+    server = MetricsServer(plane.telemetry, plane.readiness, "127.0.0.1", 0)
+    await server.start()
+    try:
+        answers = [
+            await _http(server.port, head)
+            for head in ("GET /healthz", "GET /readyz", "GET /metrics", "GET /etc/passwd", "POST /metrics", "nonsense")
+        ]
+    finally:
+        await server.aclose()
+
+    assert answers == [200, 200, 200, 404, 405, 400]
+
+
+async def _http(port: int, head: str) -> int:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(f"{head} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+    status = (await reader.readline()).split()[1]
+    writer.close()
+    await writer.wait_closed()
+    return int(status)
+
+
+async def _is_empty(plane: DataPlane) -> bool:
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
+        return not await server.zcard(queue_key(plane.queue_name, QueueName.BULK))
+
+
+async def _lease_until(plane: DataPlane) -> float:
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        value = await connection.fetchval("SELECT extract(epoch FROM lease_until) FROM rag_jobs")
+    return float(value)
+
+
+async def _lease_moved_by(plane: DataPlane, begun: float, seconds: float) -> bool:
+    return await _lease_until(plane) >= begun + seconds
+
+
+def _fields(timings: object) -> dict[str, float]:
+    return {name: getattr(timings, name) for name in timings.__slots__}  # type: ignore[attr-defined]
