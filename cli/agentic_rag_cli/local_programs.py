@@ -29,8 +29,9 @@ def require_free(settings: Settings) -> None:
 
 
 async def start_programs(children: Children, settings: Settings) -> None:
-    """Start server and worker, and return once the server says it is ready. Errors: `ChildDied`,
-    `DependencyUnavailable` code SERVER_NOT_READY.
+    """Start server and worker, and return once the server says it is ready.
+
+    Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
     """
     shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
     await children.start(
