@@ -47,7 +47,7 @@ query Documents($workspaceId: ID!, $after: String) {
 _CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
 
 _ASK = f"""
-query Ask($input: RagAnswerInput!) {{
+mutation Ask($input: RagAnswerInput!) {{
   ragAnswer(input: $input) {{
     answer
     outcome

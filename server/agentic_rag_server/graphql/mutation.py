@@ -7,6 +7,8 @@ import strawberry
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.tenancy import WorkspaceSettings
 from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.answers import RagAnswerPayload
+from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_deletion
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
@@ -19,6 +21,11 @@ MAX_NAME_CHARACTERS = 200
 @strawberry.type
 class Mutation:
     """Changes; each returns what changed, or `userErrors`."""
+
+    rag_answer: RagAnswerPayload = strawberry.field(
+        resolver=ask_question,
+        description="Answer a question over a workspace, with a verified citation for each sentence.",
+    )
 
     @strawberry.mutation(description="Make a workspace. Takes the role admin.")
     async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:

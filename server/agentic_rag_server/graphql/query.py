@@ -6,12 +6,11 @@ import strawberry
 
 from agentic_rag.domain import documents as document_values
 from agentic_rag.domain import jobs as job_values
-from agentic_rag_server.graphql.answers import RagAnswerPayload, refuse_answer, show_answer
+from agentic_rag_server.graphql.answers import RagAnswerPayload
+from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.connections import Connection, connection
 from agentic_rag_server.graphql.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
-from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
-from agentic_rag_server.graphql.inputs import RagAnswerInput, read_question
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
@@ -23,17 +22,9 @@ from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
 class Query:
     """Reads; each asks the container of its request."""
 
-    @strawberry.field(description="Answer a question over a workspace, with a verified citation for each sentence.")
-    async def rag_answer(self, info: Info, input: RagAnswerInput) -> RagAnswerPayload:
-        """Faults that the caller can put right come back as `userErrors`."""
-        context = _open(info)
-        try:
-            workspace = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-            question = read_question(input, workspace)
-            run = await context.container.answer.ask(context.principal, question)
-        except USER_ERRORS as error:
-            return refuse_answer([user_error(error)])
-        return show_answer(run)
+    rag_answer: RagAnswerPayload = strawberry.field(
+        resolver=ask_question, description="The same as the mutation, for clients that think of asking as reading."
+    )
 
     @strawberry.field(description="Every workspace of the caller's organisation, by name.")
     async def workspaces(self, info: Info) -> list[Workspace]:
