@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime, timedelta
 from itertools import count
 from uuid import UUID, uuid4
 
@@ -34,6 +35,7 @@ DIMENSIONS = 8
 SPACE = EmbeddingSpace("test", "hashed", DIMENSIONS)
 EVERYBODY = (0,)
 
+_BIRTH = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 _seconds = count()
 
 
@@ -142,4 +144,58 @@ def publication(
         access_id,
         job_id,
         fence,
+    )
+
+
+def citation(document_id: UUID, snippet: str, marker: int = 1) -> Citation:
+    """A verified citation of the whole answer."""
+    return Citation(
+        marker=marker,
+        document_id=document_id,
+        revision_id=uuid4(),
+        chunk_id=uuid4(),
+        ordinal=0,
+        title=f"title of {snippet}",
+        source_path="a.md",
+        url=None,
+        snippet=snippet,
+        source_span=TextSpan(0, len(snippet)),
+        answer_spans=(TextSpan(0, len(snippet)),),
+        page=None,
+        line_start=1,
+        line_end=1,
+        heading_path=("Chapter",),
+        score=0.5,
+        arms=(),
+        origin="corpus",
+        verified=True,
+    )
+
+
+def run_of(
+    workspace: WorkspaceRef,
+    *,
+    citations: Sequence[Citation] = (),
+    text: str = "An answer.",
+    question: str = "What?",
+    idempotency_key: str | None = None,
+    input_hash: bytes | None = None,
+) -> Run:
+    """A grounded run; each one is a second newer than the last."""
+    gate = GateDecision(Directives(use_retrieval=True), "retrieve", 0.7, {"retrieve": 0.5}, (), (), "w1", "offline")
+    answer = Answer(text, Outcome.GROUNDED, None, tuple(citations), (), gate, AnswerDebug())
+    return Run(
+        workspace=workspace,
+        run_id=uuid4(),
+        trace_id="0" * 32,
+        question=question,
+        subject="tester",
+        created_at=_BIRTH + timedelta(seconds=next(_seconds)),
+        seconds=0.25,
+        cache=CacheOutcome.MISS,
+        versions=RunVersions(1, 1, "test/hashed/8/half", "w1", "p1", ("m",)),
+        answer=answer,
+        stages=(StageRecord("gate", 0.0, 0.01, "ok"), StageRecord("retrieve", 0.01, 0.2, "ok")),
+        idempotency_key=idempotency_key,
+        input_hash=input_hash,
     )

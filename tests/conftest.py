@@ -1,13 +1,16 @@
 """Fixtures and guards of the whole suite; the guards themselves are in tests/guards.py."""
 
+import asyncio
 import secrets
 from collections.abc import AsyncIterator, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
 import redis
 
+from agentic_rag_migrations.upgrade import upgrade
 from tests import guards
 from tests.stack import SessionStack, redis_sources
 
@@ -73,3 +76,22 @@ async def fresh_database(postgres_url: str) -> AsyncIterator[str]:
         await server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
     finally:
         await server.close()
+
+
+@pytest.fixture(scope="session")
+def migrated_url(postgres_url: str) -> str:
+    """Superuser address of a database of this session at the newest schema; tests are told apart by organisation."""
+
+    async def make() -> str:
+        url = urlunsplit(urlsplit(postgres_url)._replace(path=f"/test_{secrets.token_hex(6)}"))
+        server = await asyncpg.connect(postgres_url)
+        try:
+            await server.execute(f'CREATE DATABASE "{urlsplit(url).path[1:]}"')
+        finally:
+            await server.close()
+        await upgrade(url)
+        return url
+
+    # A loop of its own, in a thread of its own: an asynchronous fixture may be what asks.
+    with ThreadPoolExecutor(1) as thread:
+        return thread.submit(lambda: asyncio.run(make())).result()

@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.domain.answers import Citation, Run
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 _WIDTH = 100
 
@@ -61,7 +62,7 @@ class ShownAnswer:
 
 def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
     """A run of this process; `paths` names the documents behind its candidates."""
-    answer = run.answer
+    answer, workspace_id = run.answer, run.workspace.workspace_id
     check = answer.debug.self_check
     seen = dict.fromkeys(paths[c.document_id] for c in answer.debug.candidates if c.document_id in paths)
     abstention = answer.abstention
@@ -71,10 +72,10 @@ def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
         outcome=answer.outcome.value,
         abstention_reason=abstention.reason.value if abstention else None,
         abstention_explanation=abstention.explanation if abstention else None,
-        nearest=tuple(_shown_citation(one) for one in abstention.nearest) if abstention else (),
-        citations=tuple(_shown_citation(one) for one in answer.citations),
+        nearest=tuple(_shown_citation(one, workspace_id) for one in abstention.nearest) if abstention else (),
+        citations=tuple(_shown_citation(one, workspace_id) for one in answer.citations),
         degraded=tuple(one.value for one in answer.degraded),
-        run_id=str(run.run_id),
+        run_id=encode(NodeKind.RUN, workspace_id, run.run_id),
         corpus_version=run.versions.corpus_version,
         cache=run.cache.name,
         seconds=run.seconds,
@@ -84,7 +85,7 @@ def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
     )
 
 
-def _shown_citation(citation: Citation) -> ShownCitation:
+def _shown_citation(citation: Citation, workspace_id: UUID) -> ShownCitation:
     return ShownCitation(
         marker=citation.marker,
         source_path=citation.source_path,
@@ -95,7 +96,7 @@ def _shown_citation(citation: Citation) -> ShownCitation:
         snippet=citation.snippet,
         score=citation.score,
         verified=citation.verified,
-        document_id=str(citation.document_id),
+        document_id=encode(NodeKind.DOCUMENT, workspace_id, citation.document_id),
     )
 
 

@@ -19,7 +19,8 @@ def choose_workspace(known: Mapping[str, T], name: str | None) -> T:
         return known[name]
     if not known:
         raise NotFound(
-            "There is no workspace yet: `rag ingest --source DIR --workspace NAME` makes one.", code="WORKSPACE_NOT_FOUND"
+            "There is no workspace yet: `rag ingest --source DIR --workspace NAME` makes one.",
+            code="WORKSPACE_NOT_FOUND",
         )
     names = ", ".join(sorted(known))
     if name is not None:

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 import enum
 
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, FeatureDisabled, InvalidInput, Misconfigured
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    FeatureDisabled,
+    InvalidInput,
+    Misconfigured,
+)
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.settings import SettingsInvalid
 

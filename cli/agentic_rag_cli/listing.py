@@ -12,6 +12,7 @@ from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag_cli.choice import choose_workspace
 from agentic_rag_cli.session import Session
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 T = TypeVar("T")
 
@@ -37,7 +38,7 @@ async def the_workspace(session: Session, name: str | None) -> Workspace:
 
 async def the_document(session: Session, workspace: WorkspaceRef, wanted: str) -> Document:
     """A document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
-    document_id = uuid_of(wanted)
+    document_id = id_in(wanted, NodeKind.DOCUMENT)
     if document_id is not None:
         found = await session.document(workspace, document_id)
     else:
@@ -48,17 +49,21 @@ async def the_document(session: Session, workspace: WorkspaceRef, wanted: str) -
     return found
 
 
-def needed_id(text: str) -> UUID:
+def needed_id(text: str, kind: NodeKind) -> UUID:
     """The id in what was typed. Errors: `InvalidInput` code INVALID_ID."""
-    found = uuid_of(text)
+    found = id_in(text, kind)
     if found is None:
-        raise InvalidInput(f"{text!r} is no id: copy one from the list.", code="INVALID_ID")
+        raise InvalidInput(f"{text!r} is no id of a {kind.name.lower()}: copy one from the list.", code="INVALID_ID")
     return found
 
 
-def uuid_of(text: str) -> UUID | None:
-    """The UUID that a text is, as this command prints it; None for anything else."""
+def id_in(text: str, kind: NodeKind) -> UUID | None:
+    """The key in a public id or a bare UUID; None for anything else."""
     try:
         return UUID(text)
     except ValueError:
+        pass
+    try:
+        return decode(text, kind).key
+    except InvalidInput:
         return None

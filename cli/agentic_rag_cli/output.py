@@ -29,9 +29,14 @@ def note(text: str) -> None:
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows in aligned columns, the last one ragged."""
-    cells = [[str(header) for header in headers], *[["" if cell is None else str(cell) for cell in row] for row in rows]]
+    cells = [
+        [str(header) for header in headers],
+        *[["" if cell is None else str(cell) for cell in row] for row in rows],
+    ]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
-    return "\n".join("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells)
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
+    )
 
 
 class Progress:

@@ -8,13 +8,15 @@ import signal
 import sys
 import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping, Sequence
 from contextlib import suppress
 from types import TracebackType
-from typing import Self
+from typing import Any, Self, TypeVar
 
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.settings import child_environment
+
+T = TypeVar("T")
 
 TAIL_LINES = 30
 """How much of a child's log is shown when it dies."""
@@ -93,7 +95,9 @@ class Children:
         return child
 
     async def first_death(self) -> ChildDied:
-        """Wait until some child ends, and say so with the tail of its log."""
+        """Wait until some child ends (for ever when there is none), and say so with the tail of its log."""
+        if not self._children:
+            await asyncio.get_running_loop().create_future()
         waits = {asyncio.create_task(child.ended()): child for child in self._children}
         try:
             done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
@@ -103,12 +107,32 @@ class Children:
         first = next(wait for wait in waits if wait in done)
         return _death(waits[first], first.result())
 
+    async def guard(self, work: Coroutine[Any, Any, T]) -> T:
+        """The result of `work`, which is given up when a child ends. Errors: `ChildDied`, those of `work`."""
+        working = asyncio.ensure_future(work)
+        dying = asyncio.ensure_future(self.first_death())
+        try:
+            await asyncio.wait((working, dying), return_when=asyncio.FIRST_COMPLETED)
+            if not working.done():
+                raise dying.result()
+            return working.result()
+        finally:
+            for task in (working, dying):
+                task.cancel()
+            await asyncio.gather(working, dying, return_exceptions=True)
+
     async def __aenter__(self) -> Self:
         return self
 
-    async def __aexit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None):
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ):
         for child in reversed(self._children):
             await child.stop(self._grace_seconds)
+
+
+def silent(name: str, line: str) -> None:
+    """Shows no output of a child; its tail is shown when it dies."""
 
 
 def _death(child: Child, code: int) -> ChildDied:

@@ -1,4 +1,4 @@
-"""The long-running programs, joined to the wired system."""
+"""The long-running programs, imported only when they are started."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from agentic_rag.settings import Settings
 
 def run_server(settings: Settings) -> None:
     """Serve until SIGTERM. Errors: those of the container; code PORT_IN_USE."""
-    import agentic_rag_server
+    from agentic_rag_server.main import run_server as serve
 
-    agentic_rag_server.run(settings)
+    serve(settings)
 
 
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM, then drain. Errors: those of the container."""
-    import agentic_rag_worker
+    from agentic_rag_worker.program import run_program
 
-    agentic_rag_worker.run_worker(settings)
+    run_program(settings)

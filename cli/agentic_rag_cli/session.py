@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Document, DocumentStatus, SpanRequest
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
@@ -22,33 +22,15 @@ from agentic_rag.domain.tenancy import (
     WorkspaceRef,
     WorkspaceSettings,
 )
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.job_store import JobBoard
-from agentic_rag.ports.publication import Erasure
-from agentic_rag.ports.run_store import RunStore
 from agentic_rag.settings import Settings
+
+if TYPE_CHECKING:
+    from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.sync_source import SyncResult
+    from agentic_rag.bootstrap import Container
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
-
-
-@dataclass(frozen=True, slots=True)
-class SyncedFile:
-    """What reconciliation decided about one path: queued, unchanged, deleted or unreadable (then with code)."""
-
-    path: str
-    action: str
-    code: str | None = None
-    message: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SyncResult:
-    """A source compared with its workspace. Nothing was written when it was a dry run."""
-
-    source_id: str
-    files: tuple[SyncedFile, ...]
 
 
 class Session(Protocol):
@@ -72,20 +54,24 @@ class Session(Protocol):
         """The document, or None."""
         ...
 
-    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
-        """The documents that a source brought, by source path."""
+    async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
+        """The documents that a directory brought, by source path."""
         ...
 
     async def opening(self, document: Document, characters: int) -> str:
         """The first characters of the published text; empty when nothing is published."""
         ...
 
-    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
-        """Erase a document everywhere; None when there is none."""
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase a document everywhere."""
         ...
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
+        ...
+
+    async def preview(self, directory: Path) -> SyncResult:
+        """What a synchronisation with an empty workspace would do."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -110,51 +96,6 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
-        ...
-
-
-class Answers(Protocol):
-    """The use case behind `ask`."""
-
-    async def ask(self, principal: Principal, question: Question) -> Run: ...
-
-
-class Deletes(Protocol):
-    """The use case behind `doc delete`."""
-
-    async def delete(self, principal: Principal, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None: ...
-
-
-class SyncsSource(Protocol):
-    """The use case behind `ingest`."""
-
-    async def sync(self, workspace: WorkspaceRef, *, dry_run: bool) -> SyncResult: ...
-
-
-class Container(Protocol):
-    """What `bootstrap.build_container` hands out, as far as the command line looks into it."""
-
-    @property
-    def database(self) -> Database: ...
-
-    @property
-    def runs(self) -> RunStore: ...
-
-    @property
-    def answer(self) -> Answers: ...
-
-    @property
-    def delete(self) -> Deletes: ...
-
-    @property
-    def ids(self) -> Ids: ...
-
-    def sync_source(self, directory: Path) -> SyncsSource:
-        """The use case that reconciles a workspace with a directory."""
-        ...
-
-    def job_board(self) -> JobBoard:
-        """A board of our own, to see whether somebody leads."""
         ...
 
 
@@ -188,8 +129,9 @@ class ContainerSession:
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.documents.get(workspace, document_id)
 
-    async def source_documents(self, workspace: WorkspaceRef, source_id: str) -> Mapping[str, Document]:
-        """The documents that a source brought, by source path."""
+    async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
+        """The documents that a directory brought, by source path."""
+        source_id = self._container.directory_source(directory).source_id
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.documents.paths(workspace, source_id)
 
@@ -197,16 +139,36 @@ class ContainerSession:
         """The first characters of the published text; empty when nothing is published."""
         if document.revision_id is None:
             return ""
-        async with self._container.database.snapshot(document.workspace) as snapshot:
-            return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
+        from agentic_rag.ports.document_store import SpanRequest
 
-    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Erasure | None:
-        """Erase a document everywhere; None when there is none."""
-        return await self._container.delete.delete(OPERATOR, workspace, document_id)
+        async with self._container.database.snapshot(document.workspace) as snapshot:
+            spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
+        return spans[0].text if spans[0] is not None else ""
+
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        """Erase a document everywhere."""
+        return await self._container.delete.run(workspace, document_id)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
-        return await self._container.sync_source(directory).sync(workspace, dry_run=dry_run)
+        source = self._container.directory_source(directory)
+        return await self._container.sync_source.run(workspace, source, OPERATOR.subject, dry_run=dry_run)
+
+    async def preview(self, directory: Path) -> SyncResult:
+        """What a synchronisation with an empty workspace would do."""
+        from agentic_rag.app.sync_source import SyncResult
+
+        found = await self._container.directory_source(directory).changes(frozenset(), None)
+        return SyncResult(
+            new=tuple(item.path for item in found.upserted),
+            changed=(),
+            unchanged=0,
+            in_progress=0,
+            deleted=(),
+            unreadable=found.unreadable,
+            waiting_for=(),
+            dry_run=True,
+        )
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
@@ -241,12 +203,15 @@ class ContainerSession:
 
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
-    """Wire the system in this process; everything is released when the block ends.
+    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
 
     Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
     """
     from agentic_rag.bootstrap import build_container
 
-    async with build_container(settings) as container:
+    quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
+    async with build_container(quiet) as container:
         await container.database.check()
+        await container.ensure_default_organisation()
         yield ContainerSession(container)

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.jobs import Job
 from agentic_rag.domain.tenancy import Workspace
-from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
+
+if TYPE_CHECKING:
+    from agentic_rag.app.delete import Deletion
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:
     """A workspace."""
     return {
-        "id": str(workspace.ref.workspace_id),
+        "id": encode_workspace(workspace.ref.workspace_id),
         "name": workspace.name,
         "kind": workspace.kind.value,
         "externalRef": workspace.external_ref,
@@ -24,12 +27,19 @@ def workspace_json(workspace: Workspace) -> dict[str, Any]:
     }
 
 
+def document_key_json(document: Document) -> dict[str, Any]:
+    """What names a document."""
+    return {
+        "id": encode(NodeKind.DOCUMENT, document.workspace.workspace_id, document.document_id),
+        "sourcePath": document.source_path,
+    }
+
+
 def document_json(document: Document) -> dict[str, Any]:
     """A document with what went wrong, if anything did."""
     fault = document.fault
     return {
-        "id": str(document.document_id),
-        "sourcePath": document.source_path,
+        **document_key_json(document),
         "title": document.title,
         "url": document.url,
         "fileName": document.file_name,
@@ -56,7 +66,7 @@ def document_json(document: Document) -> dict[str, Any]:
 def run_row_json(run: Run) -> dict[str, Any]:
     """A run as a line of a list."""
     return {
-        "id": str(run.run_id),
+        "id": encode(NodeKind.RUN, run.workspace.workspace_id, run.run_id),
         "question": run.question,
         "outcome": run.answer.outcome.value,
         "cache": run.cache.name,
@@ -104,12 +114,14 @@ def run_details_json(run: Run) -> dict[str, Any]:
 def job_json(job: Job) -> dict[str, Any]:
     """A job; its arguments hold no secrets."""
     return {
-        "id": str(job.job_id),
+        "id": encode(NodeKind.JOB, job.workspace.workspace_id, job.job_id),
         "kind": job.kind.value,
         "state": job.state.value,
         "queue": job.queue.value,
         "key": job.key,
-        "documentId": str(job.document_id) if job.document_id else None,
+        "documentId": encode(NodeKind.DOCUMENT, job.workspace.workspace_id, job.document_id)
+        if job.document_id
+        else None,
         "arguments": dict(job.arguments),
         "attempts": job.attempts,
         "progress": job.progress,
@@ -120,9 +132,20 @@ def job_json(job: Job) -> dict[str, Any]:
     }
 
 
-def erasure_json(erasure: Erasure) -> dict[str, Any]:
-    """What a deletion removed, by store."""
-    counts = {
-        name: value for name, value in asdict(erasure).items() if isinstance(value, int) and name != "version"
+def deletion_json(deletion: Deletion) -> dict[str, Any]:
+    """What a deletion removed, by store; `unfinished` names stores that a job empties as soon as they answer."""
+    erasure = deletion.erasure
+    rows = (
+        {}
+        if erasure is None
+        else {
+            name: count
+            for name, count in asdict(erasure).items()
+            if name not in ("document_id", "version", "cache_entries")
+        }
+    )
+    return {
+        "corpusVersion": erasure.version if erasure else None,
+        "removed": {**rows, "cache_entries": deletion.cache_entries, "blobs": deletion.blobs},
+        "unfinished": list(deletion.unfinished),
     }
-    return {"documentId": str(erasure.document_id), "corpusVersion": erasure.version, "removed": counts}

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import typer
 
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag_cli.session import Session
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from agentic_rag_cli.processes import Children
+    from agentic_rag_cli.session import Session
 
 T = TypeVar("T")
 
@@ -28,6 +32,13 @@ def _session(settings: Settings) -> AbstractAsyncContextManager[Session]:
     return open_session(settings)
 
 
+async def _start_worker(children: Children, settings: Settings) -> None:
+    from agentic_rag_cli.servers import child_variables
+
+    variables = child_variables(settings, AGENTIC_RAG_WORKER_METRICS_PORT="0")
+    await children.start("worker", ("worker",), variables)
+
+
 @dataclass(frozen=True, slots=True)
 class Wiring:
     """Where a command gets its surroundings from."""
@@ -36,6 +47,10 @@ class Wiring:
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
     """Settings with addresses of servers that run while the block lasts."""
     session: Callable[[Settings], AbstractAsyncContextManager[Session]] = _session
+    start_worker: Callable[[Children, Settings], Awaitable[None]] = _start_worker
+    """Add a worker for as long as the children live."""
+    transport: httpx2.AsyncBaseTransport | None = None
+    """What carries HTTP requests; None means the network."""
 
 
 def wiring_of(context: typer.Context) -> Wiring:
@@ -44,7 +59,14 @@ def wiring_of(context: typer.Context) -> Wiring:
     return given if isinstance(given, Wiring) else Wiring()
 
 
-def in_process(context: typer.Context, work: Callable[[Session], Awaitable[T]]) -> T:
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end on a loop of its own; asyncio is loaded only by commands that come here."""
+    import asyncio
+
+    return asyncio.run(work)
+
+
+def in_process(context: typer.Context, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
     """Run `work` against the system of the settings, its embedded servers started when nobody runs them."""
     wiring = wiring_of(context)
 
@@ -53,4 +75,4 @@ def in_process(context: typer.Context, work: Callable[[Session], Awaitable[T]]) 
             return await work(session)
 
     with wiring.servers(wiring.settings()) as settings:
-        return asyncio.run(with_session(settings))
+        return run_async(with_session(settings))

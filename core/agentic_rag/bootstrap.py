@@ -1,29 +1,32 @@
 """The composition root: Settings in, a wired container out. The only file that knows every adapter.
 
-Adapters are imported when first asked for: a server never loads the parsers, and nobody loads a driver that is not used.
+Adapters are imported when first asked for: a server never loads a parser, and nobody loads a driver that is not used.
 """
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
-from uuid import uuid5
+from typing import TYPE_CHECKING
 
 from agentic_rag import __version__
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.domain.answer_options import AnswerDefaults
+from agentic_rag.domain.answers import FusionMethod, FusionWeights
+from agentic_rag.domain.errors import AgenticRagError, Misconfigured
+from agentic_rag.domain.fusion import HASHED_TRUST, MODEL_TRUST
+from agentic_rag.domain.jobs import RetryPolicy
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Role
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
-from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from agentic_rag.adapters.postgres.database import PostgresDatabase
+    from arq.connections import ArqRedis
+
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
-    from agentic_rag.app.compact import CompactPostings
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
@@ -34,6 +37,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
+    from agentic_rag.ports.database import Database
     from agentic_rag.ports.embedder import Embedder
     from agentic_rag.ports.identity import Identity
     from agentic_rag.ports.ids import Ids
@@ -47,13 +51,351 @@ if TYPE_CHECKING:
 Check = Callable[[], Awaitable[None]]
 
 
+@asynccontextmanager
+async def build_container(settings: Settings) -> AsyncGenerator[Container]:
+    """The wired system while the block lasts. Opening connects to nothing: `check` and first uses do."""
+    container = Container(settings)
+    try:
+        yield container
+    finally:
+        await container.aclose()
+
+
 class Container:
-    """Everything a process may use, made on first use and closed together."""
+    """Every part a process may use: made on first use, closed together."""
 
     def __init__(self, settings: Settings) -> None:
+        if not settings.database_url or not settings.redis_url:
+            raise Misconfigured(
+                "DATABASE_URL and REDIS_URL are needed here. `rag up` starts embedded servers and sets both."
+            )
         self.settings = settings
         self._closing = AsyncExitStack()
 
     async def aclose(self) -> None:
         """Close what was opened, last first."""
         await self._closing.aclose()
+
+    # --- the system -----------------------------------------------------------------------------------------------
+
+    @cached_property
+    def clock(self) -> Clock:
+        """The system's clocks."""
+        from agentic_rag.adapters.system.clock import SystemClock
+
+        return SystemClock()
+
+    @cached_property
+    def ids(self) -> Ids:
+        """Fresh, time-ordered ids."""
+        from agentic_rag.adapters.system.ids import RandomIds
+
+        return RandomIds()
+
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """Spans, metrics and the log of this process."""
+        from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
+
+        telemetry = ProcessTelemetry(
+            TelemetryOptions(
+                service_name=self.settings.service_name,
+                service_version=__version__,
+                log_level=self.settings.log_level,
+                otlp_endpoint=self.settings.otlp_endpoint or None,
+            )
+        )
+        self._closing.callback(telemetry.shutdown)
+        return telemetry
+
+    # --- stores ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pool(self) -> PostgresPool:
+        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+
+        pool = PostgresPool(self.settings.database_url, PoolOptions(max_size=self.settings.database_pool_size))
+        self._closing.push_async_callback(pool.aclose)
+        return pool
+
+    def _database_on(self, pool: PostgresPool) -> Database:
+        from agentic_rag.adapters.postgres.database import PostgresDatabase
+        from agentic_rag.app.answer_json import JsonAnswerCodec
+
+        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD)
+
+    @cached_property
+    def database(self) -> Database:
+        """The one place that opens tenant transactions."""
+        return self._database_on(self._pool)
+
+    def heartbeat_database(self) -> Database:
+        """A database of one connection, for another event loop; the caller closes it."""
+        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+
+        return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
+
+    @cached_property
+    def runs(self) -> RunStore:
+        """Runs and their stages."""
+        from agentic_rag.adapters.postgres.runs import PostgresRunStore
+        from agentic_rag.app.answer_json import JsonAnswerCodec
+
+        return PostgresRunStore(self._pool, JsonAnswerCodec())
+
+    @cached_property
+    def cache(self) -> AnswerCache:
+        """Redis first, then the table behind it."""
+        from agentic_rag.adapters.cache_chain import ChainedAnswerCache
+        from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
+        from agentic_rag.adapters.redis.cache import RedisAnswerCache
+
+        cache = ChainedAnswerCache(
+            RedisAnswerCache(self.settings.redis_url, prefix=self.settings.queue_name), PostgresAnswerCache(self._pool)
+        )
+        self._closing.push_async_callback(cache.aclose)
+        return cache
+
+    @cached_property
+    def blobs(self) -> BlobStore:
+        """The originals."""
+        from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+
+        return DirectoryBlobStore(self.settings.blobs)
+
+    @cached_property
+    def identity(self) -> Identity:
+        """Verifies bearer tokens."""
+        from agentic_rag.adapters.postgres.identity import PostgresIdentity
+
+        return PostgresIdentity(self._pool, self.clock)
+
+    # --- models ---------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder of RAG_EMBEDDER."""
+        if self.settings.embedder == "deterministic":
+            from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+
+            return DeterministicEmbedder()
+        from agentic_rag.adapters.openai.client import open_client
+        from agentic_rag.adapters.openai.embedder import OpenAIEmbedder
+
+        embedder = OpenAIEmbedder(
+            open_client(
+                self.settings.openai_base_url,
+                self.settings.openai_api_key,
+                self.settings.embedding_timeout_seconds,
+            ),
+            self.settings.embedding_model,
+            self.settings.embedding_dimensions,
+            send_dimensions=self.settings.embedding_send_dimensions,
+        )
+        self._closing.push_async_callback(embedder.aclose)
+        return embedder
+
+    @property
+    def dense_trust(self) -> float:
+        """How far this embedder's cosines count beside BM25."""
+        return HASHED_TRUST if self.settings.embedder == "deterministic" else MODEL_TRUST
+
+    @property
+    def fusion_weights(self) -> FusionWeights:
+        """The arms' shares by the settings."""
+        return FusionWeights(self.settings.vector_weight, self.settings.graph_weight, self.settings.lexical_share_value)
+
+    # --- answering ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def retrieve(self) -> Retrieve:
+        """Hybrid retrieval over a snapshot."""
+        from agentic_rag.app.retrieve import Retrieve
+
+        return Retrieve(self.telemetry)
+
+    @cached_property
+    def _recorder(self) -> RunRecorder:
+        from agentic_rag.app.run_recorder import RunRecorder
+
+        recorder = RunRecorder(self.runs, self.cache, self.telemetry)
+        self._closing.push_async_callback(recorder.aclose)
+        return recorder
+
+    @cached_property
+    def answer(self) -> AnswerQuestion:
+        """The use case behind `ragAnswer`."""
+        from agentic_rag.app.answer import AnswerPorts
+        from agentic_rag.app.answering import answer_question
+
+        settings = self.settings
+        return answer_question(
+            AnswerPorts(
+                database=self.database,
+                cache=self.cache,
+                runs=self.runs,
+                embedder=self.embedder,
+                telemetry=self.telemetry,
+                clock=self.clock,
+                ids=self.ids,
+            ),
+            self._recorder,
+            AnswerDefaults(
+                top_k=settings.top_k,
+                use_tools=settings.use_tools,
+                timeout_ms=settings.timeout_ms,
+                fusion=FusionMethod(settings.fusion.upper()),
+                weights=self.fusion_weights,
+                dense_trust=self.dense_trust,
+                support_threshold=settings.min_support,
+            ),
+            retrieve=self.retrieve,
+            ttl_seconds=settings.cache_ttl_seconds,
+        )
+
+    # --- ingestion ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def parser(self) -> Parser:
+        """Reads files in child processes."""
+        from agentic_rag.adapters.parsing.limits import ParserLimits
+        from agentic_rag.adapters.parsing.process import ProcessParser
+
+        limits = ParserLimits(memory_bytes=self.settings.parser_memory_mb << 20)
+        parser = ProcessParser(limits, children=self.settings.parser_processes)
+        self._closing.push_async_callback(parser.aclose)
+        return parser
+
+    @cached_property
+    def _analysis(self) -> TextAnalysis:
+        from agentic_rag.app.indexing import TextAnalysis
+        from agentic_rag.domain.tokens import estimate_tokens
+
+        return TextAnalysis(estimate_tokens)
+
+    @cached_property
+    def ingest(self) -> IngestDocument:
+        """The body of INGEST jobs."""
+        from agentic_rag.app.ingest import IngestDocument
+        from agentic_rag.app.publishing import GroupPublisher
+
+        return IngestDocument(
+            self.database,
+            self.blobs,
+            self.parser,
+            self.embedder,
+            self._analysis,
+            GroupPublisher(self.database),
+            self.telemetry,
+            self.settings.chunk_profile,
+        )
+
+    @cached_property
+    def ingest_prepared(self) -> IngestPrepared:
+        """Ingestion of chunks that somebody else cut."""
+        from agentic_rag.app.prepared import IngestPrepared
+
+        return IngestPrepared(self.database, self.embedder, self._analysis)
+
+    @cached_property
+    def sync_source(self) -> SyncSource:
+        """Reconciles a workspace with a source."""
+        from agentic_rag.app.sync_source import SyncSource
+
+        return SyncSource(self.database, self.blobs, self.parser, self.telemetry, self.settings.chunk_profile)
+
+    def directory_source(self, root: Path) -> SourceConnector:
+        """A directory as a source."""
+        from agentic_rag.adapters.sources.directory import DirectorySource
+
+        return DirectorySource(root)
+
+    @cached_property
+    def delete(self) -> DeleteDocument:
+        """Erases documents everywhere."""
+        from agentic_rag.app.delete import DeleteDocument
+
+        return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    # --- jobs -----------------------------------------------------------------------------------------------------
+
+    @property
+    def queue_name(self) -> str:
+        """What the queues' keys begin with."""
+        return self.settings.queue_name
+
+    @property
+    def retry_policy(self) -> RetryPolicy:
+        """How often and when a failed job is tried again."""
+        return RetryPolicy(self.settings.job_attempts, self.settings.job_backoff_ms)
+
+    def arq_pool(self) -> ArqRedis:
+        """A new client for consuming; the caller closes it."""
+        from agentic_rag.adapters.redis.connection import queue_pool
+
+        return queue_pool(self.settings.redis_url)
+
+    @cached_property
+    def queue(self) -> JobQueue:
+        """The hand-over to workers."""
+        from agentic_rag.adapters.redis.queue import ArqJobQueue
+
+        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name)
+        self._closing.push_async_callback(queue.aclose)
+        return queue
+
+    def job_board(self) -> JobBoard:
+        """A dispatcher's view, with a connection of its own; the caller closes it."""
+        from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
+
+        return PostgresJobBoard(self.settings.database_url)
+
+    # --- operating ------------------------------------------------------------------------------------------------
+
+    @property
+    def checks(self) -> Mapping[str, Check]:
+        """A check for each dependency, by the name /readyz shows; one that fails raises a product error."""
+        return {"postgres": self.database.check, "redis": self._check_redis, "blobs": self._check_blobs}
+
+    async def _check_redis(self) -> None:
+        from agentic_rag.domain.jobs import QueueName
+
+        await self.queue.depth(QueueName.BULK)
+
+    async def _check_blobs(self) -> None:
+        await self.blobs.keys("readiness")
+
+    async def readiness(self) -> Mapping[str, str | None]:
+        """Each dependency by name: None when it answers, else what is wrong."""
+        found: dict[str, str | None] = {}
+        for name, check in self.checks.items():
+            try:
+                await check()
+            except AgenticRagError as error:
+                found[name] = f"[{error.code}] {error.message}"
+            else:
+                found[name] = None
+        return found
+
+    async def ensure_default_organisation(self) -> None:
+        """Make the organisation that a newcomer works in. Safe to repeat."""
+        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+
+        await PostgresOrganisations(self._pool).ensure_organisation(DEFAULT_ORG_ID, "default")
+
+    async def ensure_development_access(self, token: str) -> None:
+        """Let `token` act in the default organisation as operator. Safe to repeat."""
+        from agentic_rag.adapters.postgres.organisations import NewApiKey, PostgresOrganisations
+
+        await self.ensure_default_organisation()
+        key = hashlib.sha256(token.encode()).digest()
+        await PostgresOrganisations(self._pool).ensure_api_key(
+            DEFAULT_ORG_ID, NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR)
+        )
+
+    async def try_development_access(self, token: str) -> None:
+        """`ensure_development_access`, or an event that says why not: a server may start before its database."""
+        try:
+            await self.ensure_development_access(token)
+        except AgenticRagError as error:
+            self.telemetry.event("rag_development_access_refused", code=error.code, reason=error.message)

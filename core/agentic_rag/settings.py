@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.domain.support import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
 
 T = TypeVar("T")
@@ -82,7 +83,7 @@ class Settings:
     )
     min_support: float = _var(
         "AGENTIC_RAG_MIN_SUPPORT",
-        0.5,
+        DEFAULT_THRESHOLD,
         "Support below which an answer becomes an abstention (0 never abstains).",
         group=_A,
         minimum=0,
@@ -118,9 +119,6 @@ class Settings:
     fusion: str = _var(
         "AGENTIC_RAG_FUSION", "weighted", "How the arms are merged.", group=_R, choices=("weighted", "rrf")
     )
-    candidates: int = _var(
-        "AGENTIC_RAG_CANDIDATES", 50, "Candidates each arm hands to fusion.", group=_R, minimum=1, maximum=500
-    )
     database_url: str = _var(
         "DATABASE_URL", "", "PostgreSQL with pgvector; empty means the embedded server.", group=_S, url=True
     )
@@ -151,8 +149,8 @@ class Settings:
     openai_api_key: str = _var("OPENAI_API_KEY", "", "Key of the OpenAI-compatible server.", group=_E, secret=True)
     openai_base_url: str = _var(
         "OPENAI_BASE_URL",
-        "",
-        "Base URL of the OpenAI-compatible server; empty means the provider's own.",
+        "https://api.openai.com/v1",
+        "Base URL of the OpenAI-compatible server.",
         group=_E,
         url=True,
     )
@@ -161,6 +159,15 @@ class Settings:
     )
     embedding_dimensions: int = _var(
         "AGENTIC_RAG_EMBEDDING_DIMENSIONS", 1536, "Dimensions of that model.", group=_E, minimum=1, maximum=4000
+    )
+    embedding_send_dimensions: bool = _var(
+        "AGENTIC_RAG_EMBEDDING_SEND_DIMENSIONS",
+        False,
+        "Ask the server for that many dimensions; some models refuse the field.",
+        group=_E,
+    )
+    embedding_timeout_seconds: float = _var(
+        "AGENTIC_RAG_EMBEDDING_TIMEOUT_SECONDS", 30.0, "Time-out of one embedding call.", group=_E, minimum=0.1
     )
     chunk_profile: str = _var(
         "AGENTIC_RAG_CHUNK_PROFILE",

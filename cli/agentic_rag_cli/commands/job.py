@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag_cli import output
-from agentic_rag_cli.listing import collect, needed_id, the_workspace
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.views import job_json
 from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,15 +33,22 @@ def list_jobs(
     Example: rag job list --state DEAD
     """
 
+    from agentic_rag_cli.listing import collect, the_workspace
+    from agentic_rag_cli.views import job_json
+
     async def work(session: Session) -> list[Job]:
         chosen = (await the_workspace(session, workspace)).ref
         return await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
 
     found = in_process(context, work)
+    shown = [job_json(one) for one in found]
     if as_json:
-        output.result_json([job_json(one) for one in found])
+        output.result_json(shown)
         return
-    rows = [(one.job_id, one.kind.value, one.state.value, one.attempts, one.error_code or "", one.key) for one in found]
+    rows = [
+        (row["id"], row["kind"], row["state"], row["attempts"], job.error_code, job.key)
+        for row, job in zip(shown, found, strict=True)
+    ]
     output.result(output.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "KEY"), rows))
 
 
@@ -54,9 +61,13 @@ def show(
 ) -> None:
     """Show one job with its arguments and its last error.
 
-    Example: rag job show 0198c0de-0000-7000-8000-000000000002
+    Example: rag job show SgGYwN4AAHAA…
     """
-    job_id = needed_id(job)
+    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.views import job_json
+    from agentic_rag_server.graphql.node_ids import NodeKind
+
+    job_id = needed_id(job, NodeKind.JOB)
 
     async def work(session: Session) -> Job:
         found = await session.job((await the_workspace(session, workspace)).ref, job_id)

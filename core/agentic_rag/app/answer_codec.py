@@ -76,7 +76,7 @@ def decode(value: bytes) -> Answer:
             gate=_gate(row[6]),
             debug=_debug(row[7]),
         )
-    except (orjson.JSONDecodeError, LookupError, TypeError) as error:
+    except (ValueError, LookupError, TypeError) as error:
         raise UnreadableAnswer("The bytes are not an answer.") from error
 
 

@@ -16,6 +16,7 @@ _DATE = re.compile(
     r"\b(?:1[5-9]|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
     r"\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
     r"dec(?:ember)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\b\d{1,2}:\d\d\b|"
+    r"\b(?:in|on|of|since|until|by|before|after|\d{1,2}) may\b|\bmay \d|"
     r"\b(?:daily|weekly|monthly|quarterly|annually|every (?:day|week|month|quarter|year))\b",
     re.IGNORECASE,
 )

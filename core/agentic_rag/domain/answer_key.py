@@ -13,7 +13,7 @@ from agentic_rag.domain.storable import storable_text
 
 _SPACE = re.compile(r"\s+")
 _ABOUT_TIME = re.compile(
-    r"\b(?:today|now|currently?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
+    r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
     r"(?:this|last|next|past|coming) (?:year|quarter|month|week|decade|night|summer|winter|spring|autumn))\b",
     re.IGNORECASE,
 )

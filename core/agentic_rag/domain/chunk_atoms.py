@@ -113,7 +113,9 @@ def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
     return (start + lead, start + len(line.rstrip())) if lead < len(line) else (start, start)
 
 
-def _words(text: str, start: int, end: int, limit: int, cost_of: Callable[[str], int]) -> Iterator[tuple[int, int, int]]:
+def _words(
+    text: str, start: int, end: int, limit: int, cost_of: Callable[[str], int]
+) -> Iterator[tuple[int, int, int]]:
     """Words of an over-long sentence; a word above `limit` is halved until its parts fit."""
     for word in _WORD.finditer(text, start, end):
         parts = [word.span()]

@@ -14,12 +14,15 @@ from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, header_span, i
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
-READ_PASSAGES = 5
+READ_PASSAGES = 4
 """Passages that are split into sentences: the ones that cover most of the question."""
-UNITS_PER_PASSAGE = 6
-"""Units of a passage that are looked at closely."""
+BLOCKS_PER_PASSAGE = 3
+UNITS_PER_BLOCK = 4
+"""Paragraphs of a passage that are split, and units of one that are looked at closely."""
+BLANK_LINE = "\n\n"
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
+MAX_VALUE_CHARACTERS = 60
 
 CONTEXT_CREDIT = 0.6
 """What a term in the title or heading path counts, against 1 in the sentence itself."""
@@ -108,36 +111,110 @@ def _most_promising(part: PartQuery, position: int, passages: Sequence[Passage])
 
 def _units_of(read: _Read, part: PartQuery, top: float) -> list[Unit]:
     text = read.passage.chunk.text
-    spans = row_spans(text, sentence_spans(text))
+    rank_bonus = RANK_CREDIT * read.passage.candidate.score / top
+    units: list[Unit] = []
+    for block_start, block_end, block_hits in _best_blocks(text, read.hits, part.terms):
+        spans = _spans(text, block_start, block_end)
+        masks = _masks(spans, block_hits)
+        by_weight = sorted(masks.items(), key=lambda item: (-round(weight_of(item[1], part.terms), 6), item[0]))
+        for place, mask in by_weight[:UNITS_PER_BLOCK]:
+            unit = _unit(read, part, spans, masks, place, mask, rank_bonus)
+            if unit is not None:
+                units.append(unit)
+    return units
+
+
+def _best_blocks(
+    text: str, found: list[tuple[int, int]], terms: Sequence[QuestionTerm]
+) -> list[tuple[int, int, list[tuple[int, int]]]]:
+    """The paragraphs (start, end, hits) that cover most of the question: no sentence crosses a blank line, and only
+    what may be quoted is worth splitting.
+    """
+    ends: list[int] = []
+    at = text.find(BLANK_LINE)
+    while at >= 0:
+        ends.append(at)
+        at = text.find(BLANK_LINE, at + len(BLANK_LINE))
+    ends.append(len(text))
+    held: dict[int, list[tuple[int, int]]] = {}
+    for hit in found:
+        held.setdefault(bisect_right(ends, hit[0]), []).append(hit)
+    weights: list[tuple[float, int]] = []
+    for block, hits_of in held.items():
+        mask = 0
+        for _, bit in hits_of:
+            mask |= bit
+        weights.append((-round(weight_of(mask, terms), 6), block))
+    weights.sort()
+    blocks: list[tuple[int, int, list[tuple[int, int]]]] = []
+    for _, block in weights[:BLOCKS_PER_PASSAGE]:
+        end = ends[block]
+        if text[:end].endswith(":") and block + 1 < len(ends):
+            end = ends[block + 1]
+        blocks.append((ends[block - 1] if block else 0, end, held[block]))
+    return blocks
+
+
+def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
+    block = text[start:end]
+    return [(start + first, start + last) for first, last in row_spans(block, sentence_spans(block))]
+
+
+def _masks(spans: list[tuple[int, int]], found: list[tuple[int, int]]) -> dict[int, int]:
+    """The terms of each sentence that has any."""
     starts = [start for start, _ in spans]
     masks: dict[int, int] = {}
-    for at, bit in read.hits:
+    for at, bit in found:
         place = bisect_right(starts, at) - 1
         if place >= 0 and at < spans[place][1]:
             masks[place] = masks.get(place, 0) | bit
-    rank_bonus = RANK_CREDIT * read.passage.candidate.score / top
-    by_weight = sorted(masks.items(), key=lambda item: (-round(weight_of(item[1], part.terms), 6), item[0]))
-    units: list[Unit] = []
-    for place, mask in by_weight[:UNITS_PER_PASSAGE]:
-        start, end = spans[place]
-        kind = kind_of(text[start:end], cut_off=place == 0 and read.passage.chunk.start > 0)
-        if kind is UnitKind.LEAD_IN or (kind is UnitKind.HEADING and text[start] == "#"):
-            end, mask = _with_list(text, spans, masks, place)
-            kind = UnitKind.LEAD_IN if end > spans[place][1] else kind
-            if kind is UnitKind.LEAD_IN and text[start] == "#":
-                continue
-        if kind not in QUOTABLE:
-            continue
-        context = read.context
-        if kind is UnitKind.TABLE_ROW:
-            header = header_span(text, start)
-            if header is None and _is_header(text, end):
-                continue
-            if header is not None:
-                context |= mask_of(lowered(text[header[0] : header[1]]), part.terms)
-        score = _score(text[start:end], mask, context, read.mask, part) + rank_bonus
-        units.append(Unit(read.position, start, end, kind, mask, context, read.mask, round(score, 6)))
-    return units
+    return masks
+
+
+def _unit(
+    read: _Read,
+    part: PartQuery,
+    spans: list[tuple[int, int]],
+    masks: dict[int, int],
+    place: int,
+    mask: int,
+    rank_bonus: float,
+) -> Unit | None:
+    """The quotable unit at a place of a block, scored; None for headings, fragments, boilerplate, header rows."""
+    text = read.passage.chunk.text
+    start, end = spans[place]
+    kind = kind_of(text[start:end], cut_off=start == 0 and read.passage.chunk.start > 0)
+    if kind is UnitKind.LEAD_IN:
+        end, mask = _with_list(text, spans, masks, place)
+    if kind is UnitKind.HEADING and _has_value(text, spans, place):
+        kind, end = UnitKind.LABELLED, spans[place + 1][1]
+    if kind not in QUOTABLE:
+        return None
+    context = read.context
+    if kind is UnitKind.TABLE_ROW:
+        header = header_span(text, start)
+        if header is None and _is_header(text, end):
+            return None
+        if header is not None:
+            context |= mask_of(lowered(text[header[0] : header[1]]), part.terms)
+    score = _score(text[start:end], mask, context, read.mask, part) + rank_bonus
+    return Unit(read.position, start, end, kind, mask, context, read.mask, round(score, 6))
+
+
+def _has_value(text: str, spans: list[tuple[int, int]], place: int) -> bool:
+    """True when a label without figures is followed by a line that is a figure with its unit."""
+    if place + 1 >= len(spans):
+        return False
+    start, end = spans[place]
+    value_start, value_end = spans[place + 1]
+    label, value = text[start:end], text[value_start:value_end]
+    return (
+        text[end:value_start].strip(" ") == "\n"
+        and len(value) <= MAX_VALUE_CHARACTERS
+        and value[:2].strip("£$€~≈-")[:1].isdigit()
+        and label[0] != "#"
+        and not any(letter.isdigit() for letter in label)
+    )
 
 
 def _with_list(text: str, spans: list[tuple[int, int]], masks: dict[int, int], place: int) -> tuple[int, int]:

@@ -160,7 +160,7 @@ def _comparison(question: str) -> tuple[SubQuestion, ...]:
     match = _BETWEEN.match(question) or _COMPARE.match(question) or _VERSUS.match(question)
     if match is None:
         return ()
-    rest = match["rest"].strip()
+    rest = match["rest"].strip(" ?.!")
     sides = [_ARTICLE.sub("", match[side].strip(" ,")) for side in ("a", "b")]
     return tuple(SubQuestion(f"{side} {rest}".strip()) for side in sides)
 

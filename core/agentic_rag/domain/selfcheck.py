@@ -104,7 +104,7 @@ def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stor
     if any(link not in quote and link != chunk.url for link in links):
         return "link_to_uncited_source"
     source = quote if not quote.startswith("|") else chunk.text[: sentence.end]
-    said = _WORD.findall(sentence.text.lower())
+    said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
         return "low_overlap"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, starts_midway
+from agentic_rag.domain.passage_units import BLANK_LINE, PartQuery, Unit, best_units, opening_unit, starts_midway
 from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import weight_of
@@ -181,11 +181,11 @@ def _with_openers(
 
 def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
     text = passages[unit.passage].chunk.text
-    previous: tuple[int, int] | None = None
-    for span in sentence_spans(text[: unit.start]):
-        previous = span
-    if previous is None or "\n\n" in text[previous[1] : unit.start]:
+    paragraph = text.rfind(BLANK_LINE, 0, unit.start) + 1
+    before = sentence_spans(text[paragraph : unit.start])
+    if not before:
         return None
+    previous = (paragraph + before[-1][0], paragraph + before[-1][1])
     kind = kind_of(text[previous[0] : previous[1]])
     if kind is not UnitKind.PROSE:
         return None
@@ -199,5 +199,5 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         text = passages[unit.passage].chunk.text
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
-    text = readable(quote, header)
+    text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

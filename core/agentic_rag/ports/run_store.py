@@ -37,10 +37,10 @@ class RunStore(Protocol):
 class AnswerCodec(Protocol):
     """How an answer is kept: JSON in UTF-8, readable by any later version. Pure."""
 
-    def encode(self, answer: Answer) -> bytes:
-        """The answer as one JSON object."""
+    def encode(self, answer: Answer, /) -> bytes:
+        """The answer as one JSON value."""
         ...
 
-    def decode(self, stored: bytes) -> Answer:
+    def decode(self, stored: bytes, /) -> Answer:
         """The inverse. Errors: `ValueError` when this is no stored answer."""
         ...

@@ -26,12 +26,15 @@ def require_enabled(container: ServerContainer) -> None:
 
 
 class RequestContext:
-    """The wired process and the caller of one request."""
+    """The wired process, the caller of one request, and the operation it named."""
 
-    def __init__(self, container: ServerContainer, principal: Principal, trace_id: str) -> None:
+    def __init__(
+        self, container: ServerContainer, principal: Principal, trace_id: str, operation_name: str | None = None
+    ) -> None:
         self.container = container
         self.principal = principal
         self.trace_id = trace_id
+        self.operation_name = operation_name
 
     def require_enabled(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""

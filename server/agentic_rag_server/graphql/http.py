@@ -52,7 +52,7 @@ def response_type(accept: str) -> str | None:
             specificity = {offered: 2, "application/*": 1, "*/*": 0}.get(media, -1)
             if specificity > rank[offered]:
                 rank[offered], quality[offered] = specificity, weight
-    best = max(quality, key=lambda offered: (quality[offered], rank[offered], offered == JSON and rank[JSON] < 2))
+    best = max(quality, key=lambda offered: (quality[offered], rank[offered], offered != JSON and rank[offered] == 2))
     return best if quality[best] > 0 else None
 
 

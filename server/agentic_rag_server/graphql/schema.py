@@ -6,8 +6,15 @@ from collections.abc import Callable, Iterator
 from functools import lru_cache
 
 import strawberry
-from graphql import ASTValidationRule, DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule
+from graphql import (
+    ASTValidationRule,
+    DocumentNode,
+    GraphQLError,
+    NoSchemaIntrospectionCustomRule,
+    OperationDefinitionNode,
+)
 from strawberry.extensions import AddValidationRules, SchemaExtension, ValidationCache
+from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
 from agentic_rag_server.graphql.limits import Limits, parse_within
@@ -33,9 +40,18 @@ class BoundedParsing(SchemaExtension):
         self._parse = parse
 
     def on_parse(self) -> Iterator[None]:
-        """Sets the document; a refusal ends the request before validation."""
-        self.execution_context.graphql_document = self._parse(self.execution_context.query or "")
+        """Sets the document; a refusal ends the request before validation. Strawberry would run the first of several
+        operations when none is named; the specification (GetOperation) wants an error.
+        """
+        context = self.execution_context
+        document = context.graphql_document = self._parse(context.query or "")
+        if context.context.operation_name is None and not _names_one_operation(document):
+            raise CannotGetOperationTypeError(None)
         yield
+
+
+def _names_one_operation(document: DocumentNode) -> bool:
+    return sum(isinstance(definition, OperationDefinitionNode) for definition in document.definitions) == 1
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:

@@ -177,12 +177,12 @@ class Embedder:
 class World:
     """Everything that answering needs, ready to ask."""
 
-    def __init__(self, corpus: Corpus, defaults: AnswerDefaults | None = None) -> None:
+    def __init__(self, corpus: Corpus, defaults: AnswerDefaults | None = None, space: EmbeddingSpace = SPACE) -> None:
         self.corpus = corpus
         self.telemetry = Telemetry()
         self.cache = Cache()
         self.runs = Runs()
-        self.embedder = Embedder(opened=corpus)
+        self.embedder = Embedder(space, opened=corpus)
         self.recorder = RunRecorder(self.runs, self.cache, self.telemetry)
         database: Any = corpus
         ports = AnswerPorts(database, self.cache, self.runs, self.embedder, self.telemetry, Clock(), Ids())

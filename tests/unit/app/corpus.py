@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.bm25 import VisiblePostings, inverse_frequency
 from agentic_rag.domain.documents import (
     Chunk,
     Document,
@@ -25,7 +26,7 @@ from agentic_rag.domain.documents import (
 from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.domain.lexical import content_terms, inverse_frequency, search_segments, term_counts, term_key
+from agentic_rag.domain.lexical import content_terms, term_counts, term_key
 from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
@@ -79,7 +80,8 @@ class Corpus:
             line = text.count("\n", 0, start) + 1
             self.chunks.append(
                 Chunk(
-                    len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at, self.page(text, starts, start),
+                    len(self.chunks), chunk_id, document_id, revision_id, index, piece, start, at,
+                    self.page(text, starts, start),
                     line, line + piece.count("\n"), heading, title, path, None, "text/plain",
                 )
             )  # fmt: skip
@@ -162,7 +164,11 @@ class Documents:
         spans: list[RevisionSpan | None] = []
         for request in requests:
             text, starts = self.corpus.revisions[request.revision_id]
-            held = next(one for one in self.corpus.chunks if one.revision_id == request.revision_id and one.start <= request.start < one.end)  # fmt: skip  # noqa: E501
+            held = next(
+                one
+                for one in self.corpus.chunks
+                if one.revision_id == request.revision_id and one.start <= request.start < one.end
+            )
             broken = self.corpus.corrupt or held.ordinal in self.corpus.corrupt_ordinals
             span = text[request.start : request.end]
             spans.append(RevisionSpan(f"not {span}" if broken else span, Corpus.page(text, starts, request.start)))
@@ -207,9 +213,8 @@ class Lexical:
         self.corpus.calls.note("search")
         closed = np.zeros(0, np.int32)
         allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
-        return search_segments(
-            [self.corpus.segment], terms, content_terms(terms), closed, 1 << 30, scope.access_ids, allowed, limit
-        )
+        visible = VisiblePostings.of([self.corpus.segment], closed, 1 << 30, scope.access_ids)
+        return visible.search(terms, content_terms(terms), allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         segment, total = self.corpus.segment, len(self.corpus.chunks)

@@ -87,13 +87,21 @@ async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordi
 
 
 async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
-    """Take the document's words out of every stored answer that used them."""
+    """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
+    older version of the product wrote what cannot be read any more, dropped.
+    """
     org_id, workspace_id, document_id = document
-    rows = await connection.fetch(sql.CITING_RUNS, *document)
-    changed = [
-        (org_id, workspace_id, row["run_id"], codec.encode(redacted(codec.decode(row["answer"].encode()), document_id)))
-        for row in rows
-    ]
+    changed: list[tuple[UUID, UUID, UUID, str]] = []
+    unreadable: list[UUID] = []
+    for row in await connection.fetch(sql.CITING_RUNS, *document):
+        try:
+            answer = codec.decode(row["answer"].encode())
+        except ValueError:
+            unreadable.append(row["run_id"])
+        else:
+            changed.append((org_id, workspace_id, row["run_id"], codec.encode(redacted(answer, document_id)).decode()))
     if changed:
-        await connection.executemany(sql.REDACT_RUN, [(*run[:3], run[3].decode()) for run in changed])
-    return len(changed)
+        await connection.executemany(sql.REDACT_RUN, changed)
+    if unreadable:
+        await connection.execute(sql.DROP_RUNS, org_id, workspace_id, unreadable)
+    return len(changed) + len(unreadable)

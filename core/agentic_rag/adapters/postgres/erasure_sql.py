@@ -123,6 +123,9 @@ REDACT_RUN = """
 UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3
 """
 
+# $1 organisation, $2 workspace, $3 runs.
+DROP_RUNS = "DELETE FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])"
+
 ADD_TOMBSTONE = """
 INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) VALUES ($1, $2, $3, $4, $5)
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE

@@ -1,0 +1,168 @@
+"""`rag demo`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.settings import Settings
+from agentic_rag_cli import output
+from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_cli.ingestion import IngestReport
+    from agentic_rag_cli.session import Session
+
+
+@dataclass(slots=True)
+class Steps:
+    """Says what was done, and keeps how long each step took, in seconds."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time what happens in the block."""
+        began = time.monotonic()
+        yield
+        self.done(name, began)
+
+    def done(self, name: str, began: float) -> None:
+        """A step that began at `began` (monotonic) is over."""
+        self.seconds[name] = round(time.monotonic() - began, 2)
+        output.note(f"  {name:<30}{self.seconds[name]:6.2f} s")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """What the demonstration brought."""
+
+    report: IngestReport
+    answer: ShownAnswer
+    made_from: str | None
+    """The document that the question was made from, when none was given."""
+
+
+def demo(
+    context: typer.Context,
+    source: Annotated[
+        Path | None, typer.Option("--source", "-s", help="Your own folder instead of the sample.")
+    ] = None,
+    question: Annotated[str | None, typer.Option("--question", "-q", help="Your own question.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """From nothing to a cited answer: start everything, ingest through the queue, ask over HTTP, stop.
+
+    What was ingested stays in AGENTIC_RAG_HOME, so that a second run takes seconds.
+
+    Example: rag demo --source ~/reports --question "What was agreed about the crane?"
+    """
+    from agentic_rag.embedded.loopback import HOST, free_port
+    from agentic_rag_cli.access import ensure_token
+    from agentic_rag_cli.servers import migrate
+
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    settings = replace(
+        settings, host=HOST, port=free_port(), worker_metrics_port=0, home=settings.state_home, enabled=True
+    )
+    directory = source if source is not None else sample_corpus()
+    steps = Steps()
+    output.note(f"agentic-rag demo over {directory}")
+    with steps.step("everything"):
+        started = time.monotonic()
+        with wiring.servers(settings) as ready:
+            steps.done("start Postgres and Redis", started)
+            with steps.step("migrate"):
+                run_async(migrate(ready))
+            token = settings.token or ensure_token(settings)
+            shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
+    if as_json:
+        output.result_json(_as_json(shown, steps))
+    else:
+        _print(shown, workspace_name(directory), directory)
+
+
+async def _demonstrate(
+    wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: Steps
+) -> Shown:
+    from agentic_rag_cli.access import server_url
+    from agentic_rag_cli.graphql_client import GraphQLClient
+    from agentic_rag_cli.ingestion import ingest_directory
+    from agentic_rag_cli.local_programs import start_programs
+    from agentic_rag_cli.processes import Children, silent
+
+    name = workspace_name(directory)
+    async with Children(silent, settings.drain_seconds) as children, wiring.session(settings) as session:
+        with steps.step("start server and worker"):
+            await start_programs(children, settings)
+        bar = output.Progress("  ingesting")
+        with steps.step("ingest through the queue"):
+            report = await children.guard(ingest_directory(session, name, directory, wait=True, progress=bar.update))
+            bar.close()
+        for file in report.files:
+            if file.failed:
+                output.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
+        asked, made_from = (question, None) if question else await _question(session, name, directory)
+        with steps.step("ask through GraphQL"):
+            async with GraphQLClient(server_url(settings), token, settings.timeout_ms) as client:
+                answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
+        return Shown(report, answer, made_from)
+
+
+async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
+    from agentic_rag_cli.known_item import known_item
+    from agentic_rag_cli.listing import the_workspace
+
+    if is_sample(directory):
+        return SAMPLE_QUESTION, None
+    item = await known_item(session, (await the_workspace(session, name)).ref)
+    return item.question, item.source_path
+
+
+def workspace_name(directory: Path) -> str:
+    """`demo` for the sample; otherwise a name of the folder's own, so that two folders never mix."""
+    if is_sample(directory):
+        return "demo"
+    whole = directory.resolve()
+    readable = re.sub(r"[^a-z0-9]+", "-", whole.name.lower()).strip("-") or "folder"
+    return f"demo-{readable[:40]}-{hashlib.sha256(str(whole).encode()).hexdigest()[:6]}"
+
+
+def _print(shown: Shown, workspace: str, directory: Path) -> None:
+    from agentic_rag_cli.answer_view import answer_text
+
+    output.note("")
+    output.result(shown.report.summary())
+    if shown.made_from:
+        output.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
+    output.result(f"\nQ: {shown.answer.question}\n\n{answer_text(shown.answer)}")
+    output.result(
+        "\nHow to go on:\n"
+        "  rag up                                        # everything in one terminal, until Ctrl-C\n"
+        f'  rag ask "…" --workspace {workspace}\n'
+        f"  rag ingest --source {directory} --workspace {workspace}\n"
+        "  rag --help"
+    )
+
+
+def _as_json(shown: Shown, steps: Steps) -> dict[str, object]:
+    from agentic_rag_cli.answer_view import answer_json
+
+    return {
+        "ingest": shown.report.as_json(),
+        "answer": answer_json(shown.answer),
+        "questionMadeFrom": shown.made_from,
+        "stepSeconds": steps.seconds,
+    }

@@ -1,0 +1,174 @@
+"""`rag eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.domain.errors import PolicyRefused
+from agentic_rag.settings import Settings
+from agentic_rag_cli import output
+from agentic_rag_cli.corpus import sample_corpus
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_eval.harness import EvalReport
+    from agentic_rag_eval.records import AskRecord, EvalQuestion
+
+DEMO_WORKSPACE = "demo"
+
+Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
+
+
+def evaluate_dataset(
+    context: typer.Context,
+    dataset: Annotated[
+        Path | None, typer.Option("--dataset", "-d", help="JSONL file of questions; the golden set when left out.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    url: UrlOption = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Ingest the sample corpus first, into its workspace.")] = False,
+    min_hit_rate: Annotated[float | None, Share] = None,
+    min_recall: Annotated[float | None, Share] = None,
+    min_answer_containment: Annotated[float | None, Share] = None,
+    min_citation_coverage: Annotated[float | None, Share] = None,
+    min_citation_validity: Annotated[float | None, Share] = None,
+    min_abstention_recall: Annotated[float | None, Share] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask every question of a dataset and report hit rate, recall, citations, abstention, latency by stage.
+
+    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9
+    """
+    from agentic_rag_eval.dataset import golden_set, load_dataset
+    from agentic_rag_eval.harness import as_json as report_json
+    from agentic_rag_eval.harness import as_table
+
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    if settings.enable_llm_judge:
+        raise PolicyRefused("AGENTIC_RAG_ENABLE_LLM_JUDGE: this version has no judge; unset it.", code="JUDGE_MISSING")
+    questions = load_dataset(dataset) if dataset is not None else golden_set()
+    address = url or (None if demo else settings.url)
+    if address:
+        report = run_async(_remote(wiring, settings, address, questions, workspace))
+    else:
+        with wiring.servers(settings) as ready:
+            report = run_async(_local(wiring, ready, questions, workspace, demo=demo))
+    missed = misses(
+        report,
+        {
+            "hit_rate": min_hit_rate,
+            "recall_at_k": min_recall,
+            "answer_containment": min_answer_containment,
+            "citation_coverage": min_citation_coverage,
+            "citation_validity": min_citation_validity,
+            "abstention_recall": min_abstention_recall,
+        },
+    )
+    if as_json:
+        output.result_json({**report_json(report), "missed": missed})
+    else:
+        output.result(as_table(report))
+    for line in missed:
+        output.note(f"threshold missed: {line}")
+    if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
+    """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
+    lines: list[str] = []
+    for name, wanted in least.items():
+        measured: float | None = getattr(report.summary, name)
+        if wanted is not None and (measured is None or measured < wanted):
+            lines.append(f"{name} {'–' if measured is None else f'{measured:.4f}'} < {wanted:.4f}")
+    return lines
+
+
+async def _local(
+    wiring: Wiring, settings: Settings, questions: list[EvalQuestion], workspace: str | None, *, demo: bool
+) -> EvalReport:
+    from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
+    from agentic_rag_cli.answer_view import shown_run
+    from agentic_rag_cli.listing import collect, the_workspace
+
+    if demo:
+        workspace = workspace or DEMO_WORKSPACE
+        await _ingest_sample(wiring, settings, workspace)
+    async with wiring.session(settings) as session:
+        chosen = (await the_workspace(session, workspace)).ref
+        documents = await collect(lambda request: session.documents(chosen, request))
+        paths = {document.document_id: document.source_path for document in documents}
+        options = AnswerOptions(cache=CacheMode.BYPASS)
+
+        async def ask(text: str) -> AskRecord:
+            return record_of(shown_run(await session.ask(Question(chosen, text, options=options)), paths))
+
+        return await _evaluate(questions, ask, settings)
+
+
+async def _remote(
+    wiring: Wiring, settings: Settings, address: str, questions: list[EvalQuestion], workspace: str | None
+) -> EvalReport:
+    from agentic_rag_cli.access import token_of
+    from agentic_rag_cli.graphql_client import GraphQLClient
+
+    async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
+        workspace_id = await client.workspace_id(workspace)
+        paths = await client.source_paths(workspace_id)
+
+        async def ask(text: str) -> AskRecord:
+            return record_of(await client.ask(text, workspace_id, paths, fresh=True))
+
+        return await _evaluate(questions, ask, settings)
+
+
+async def _evaluate(
+    questions: list[EvalQuestion], ask: Callable[[str], Awaitable[AskRecord]], settings: Settings
+) -> EvalReport:
+    from agentic_rag_eval.harness import evaluate
+
+    bar = output.Progress("asking")
+    try:
+        return await evaluate(questions, ask, settings.top_k, bar.update)
+    finally:
+        bar.close()
+
+
+async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> None:
+    from agentic_rag_cli.ingestion import ingest_directory
+    from agentic_rag_cli.processes import Children, silent
+
+    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+        if not await session.worker_running():
+            await wiring.start_worker(children, settings)
+        bar = output.Progress("ingesting")
+        try:
+            report = await children.guard(
+                ingest_directory(session, workspace, sample_corpus(), wait=True, progress=bar.update)
+            )
+        finally:
+            bar.close()
+    output.note(report.summary())
+
+
+def record_of(shown: ShownAnswer) -> AskRecord:
+    """An answer as the harness scores it."""
+    from agentic_rag_eval.records import AskRecord, CitedSpan
+
+    return AskRecord(
+        answer=shown.answer,
+        outcome=shown.outcome,
+        citations=tuple(CitedSpan(one.source_path, one.snippet, one.verified) for one in shown.citations),
+        retrieved=shown.retrieved,
+        citation_coverage=shown.citation_coverage,
+        seconds=shown.seconds,
+        stage_seconds=shown.stage_seconds,
+    )

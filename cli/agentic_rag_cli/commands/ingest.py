@@ -1,0 +1,83 @@
+"""`rag ingest`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.settings import Settings
+from agentic_rag_cli import output
+from agentic_rag_cli.corpus import corpus_directory
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.ingestion import IngestReport
+
+
+def ingest(
+    context: typer.Context,
+    source: Annotated[
+        Path | None, typer.Option("--source", "-s", help="Folder to read; AGENTIC_RAG_CORPUS_DIR when left out.")
+    ] = None,
+    workspace: Annotated[
+        str, typer.Option("--workspace", "-w", help="Name of the workspace; made when there is none.")
+    ] = "default",
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is done.")] = True,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, change nothing.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones deleted.
+
+    With --wait and no worker running, a worker is started for as long as the command lasts.
+
+    Example: rag ingest --source ./reports --workspace reports
+    """
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    directory = corpus_directory(settings, source)
+    with wiring.servers(settings) as ready:
+        work = (
+            _plan(wiring, ready, directory, workspace)
+            if dry_run
+            else _ingest(wiring, ready, directory, workspace, wait=wait)
+        )
+        report = run_async(work)
+    if as_json:
+        output.result_json(report.as_json())
+    else:
+        show_report(report)
+    if report.failed:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+def show_report(report: IngestReport) -> None:
+    """A line for each file that changed, and the summary."""
+    for file in report.files:
+        why = f"  [{file.code}] {file.message}" if file.code else f"  {file.chunks} chunks" if file.chunks else ""
+        output.result(f"{file.outcome:<10} {file.path}{why}")
+    output.result(report.summary())
+
+
+async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str, *, wait: bool) -> IngestReport:
+    from agentic_rag_cli.ingestion import ingest_directory
+    from agentic_rag_cli.processes import Children, silent
+
+    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+        if wait and not await session.worker_running():
+            await wiring.start_worker(children, settings)
+        bar = output.Progress("ingesting")
+        try:
+            return await children.guard(ingest_directory(session, name, directory, wait=wait, progress=bar.update))
+        finally:
+            bar.close()
+
+
+async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestReport:
+    from agentic_rag_cli.ingestion import plan_directory
+
+    async with wiring.session(settings) as session:
+        return await plan_directory(session, name, directory)

@@ -1,0 +1,34 @@
+"""Which folder is ingested when none is named, and whether it is the sample corpus."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from agentic_rag.settings import DEFAULT_CORPUS, Settings
+
+_PACKAGED = Path(__file__).parent / "sample_corpus"
+"""Where a wheel carries the sample corpus; a checkout has it at `simulated_ingestion/`."""
+
+_LANDMARK = "incident-2024-031-skn03-pitch-bearing.md"
+
+SAMPLE_QUESTION = "On which date did SKN-03 return to service after the pitch bearing failure?"
+
+
+def corpus_directory(settings: Settings, given: Path | None) -> Path:
+    """The folder asked for, else AGENTIC_RAG_CORPUS_DIR, else the sample corpus of the checkout or the wheel."""
+    if given is not None:
+        return given
+    if settings.corpus_dir != DEFAULT_CORPUS or settings.corpus_dir.is_dir():
+        return settings.corpus_dir
+    return sample_corpus()
+
+
+def sample_corpus() -> Path:
+    """The sample corpus of the checkout or the wheel."""
+    checkout = Path(__file__).resolve().parents[2] / DEFAULT_CORPUS
+    return checkout if checkout.is_dir() else _PACKAGED
+
+
+def is_sample(directory: Path) -> bool:
+    """Whether a folder is the sample corpus, or a copy of it."""
+    return (directory / _LANDMARK).is_file()

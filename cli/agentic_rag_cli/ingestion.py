@@ -1,0 +1,212 @@
+"""Synchronise a directory with a workspace and, if wanted, wait until its documents are done."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.errors import Retryable
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag_cli.session import Session
+
+if TYPE_CHECKING:
+    from agentic_rag.app.sync_source import SyncResult
+
+STALL_SECONDS = 120.0
+"""Waiting ends when nothing at all moved for this long."""
+
+_POLL_SECONDS = 0.1
+_POLL_SHARE = 5
+"""A poll that took t seconds is followed by a pause of at least 5 t."""
+
+_FINISHED = frozenset({DocumentStatus.READY, DocumentStatus.FAILED})
+_LEFT_OUT_ON_PURPOSE = frozenset({"SOURCE_HIDDEN", "SOURCE_LINK_OUTSIDE"})
+
+ProgressReport = Callable[[int, int, str], None]
+
+
+class IngestStalled(Retryable):
+    """Nothing moved for a while; the jobs stay queued."""
+
+    code = "INGEST_STALLED"
+
+
+@dataclass(frozen=True, slots=True)
+class FileOutcome:
+    """What became of a file: READY, FAILED, QUEUED, DELETED, UNREADABLE or SKIPPED; would-be outcomes of a dry run are
+    NEW, CHANGED and GONE.
+    """
+
+    path: str
+    outcome: str
+    code: str | None = None
+    message: str | None = None
+    chunks: int = 0
+
+    @property
+    def failed(self) -> bool:
+        """Whether a person has to look at it."""
+        return self.outcome in ("FAILED", "UNREADABLE")
+
+
+@dataclass(frozen=True, slots=True)
+class IngestReport:
+    """What one `rag ingest` did. Files that did not change are only counted."""
+
+    workspace: str
+    source: str
+    files: tuple[FileOutcome, ...]
+    unchanged: int
+    dry_run: bool
+    seconds: float
+
+    def count(self, outcome: str) -> int:
+        """How many files ended like this."""
+        return sum(file.outcome == outcome for file in self.files)
+
+    @property
+    def failed(self) -> int:
+        """How many files a person has to look at."""
+        return sum(file.failed for file in self.files)
+
+    def as_json(self) -> dict[str, Any]:
+        """The JSON form, with stable names."""
+        return {
+            "workspace": self.workspace,
+            "source": self.source,
+            "dryRun": self.dry_run,
+            "ready": self.count("READY"),
+            "queued": self.count("QUEUED"),
+            "unchanged": self.unchanged,
+            "deleted": self.count("DELETED"),
+            "failed": self.failed,
+            "seconds": self.seconds,
+            "files": [
+                {
+                    "path": file.path,
+                    "outcome": file.outcome,
+                    "code": file.code,
+                    "message": file.message,
+                    "chunks": file.chunks,
+                }
+                for file in self.files
+            ],
+        }
+
+    def summary(self) -> str:
+        """One line: how many of each."""
+        kinds = dict.fromkeys(file.outcome for file in self.files)
+        counts = [f"{self.count(kind)} {kind.lower()}" for kind in kinds]
+        counts += [f"{self.unchanged} unchanged"] if self.unchanged else []
+        return f"{self.workspace}: {', '.join(counts) or 'the source holds no file'} ({self.seconds:.1f} s)"
+
+
+async def plan_directory(session: Session, workspace: str, directory: Path) -> IngestReport:
+    """What synchronising would do; changes nothing, also when there is no such workspace yet."""
+    began = time.monotonic()
+    known = await _workspace_named(session, workspace)
+    result = await (session.sync(known.ref, directory, dry_run=True) if known else session.preview(directory))
+    return _report(workspace, directory, _planned(result), result, began)
+
+
+async def ingest_directory(
+    session: Session, workspace: str, directory: Path, *, wait: bool, progress: ProgressReport
+) -> IngestReport:
+    """Synchronise, making the workspace when there is none; with `wait` return when every file is done.
+
+    Errors: `IngestStalled`, those of the session.
+    """
+    began = time.monotonic()
+    into = await _workspace_named(session, workspace) or await session.create_workspace(workspace)
+    result = await session.sync(into.ref, directory, dry_run=False)
+    documents = await _documents_of(session, into.ref, directory, result, wait=wait, progress=progress)
+    return _report(workspace, directory, _outcomes(result, documents), result, began)
+
+
+async def _workspace_named(session: Session, name: str) -> Workspace | None:
+    return next((one for one in await session.workspaces() if one.name == name), None)
+
+
+def _report(
+    workspace: str, directory: Path, files: list[FileOutcome], result: SyncResult, began: float
+) -> IngestReport:
+    return IngestReport(
+        workspace=workspace,
+        source=str(directory),
+        files=tuple(sorted(files, key=lambda file: file.path)),
+        unchanged=result.unchanged,
+        dry_run=result.dry_run,
+        seconds=round(time.monotonic() - began, 3),
+    )
+
+
+async def _documents_of(
+    session: Session,
+    workspace: WorkspaceRef,
+    directory: Path,
+    result: SyncResult,
+    *,
+    wait: bool,
+    progress: ProgressReport,
+) -> Mapping[str, Document]:
+    """The directory's documents, once those of `result` are finished and those it deletes are gone."""
+    moved = time.monotonic()
+    last: object = None
+    while True:
+        asked = time.monotonic()
+        documents = await session.directory_documents(workspace, directory)
+        now = time.monotonic()
+        waiting = [one for one in documents.values() if one.document_id in result.waiting_for]
+        unfinished = [one for one in waiting if one.status not in _FINISHED]
+        leaving = [path for path in result.deleted if path in documents]
+        total = len(result.waiting_for) + len(result.deleted)
+        progress(total - len(unfinished) - len(leaving), total, unfinished[0].source_path if unfinished else "")
+        if not wait or not (unfinished or leaving):
+            return documents
+        state = ([(one.document_id, one.status, one.chunks_done) for one in unfinished], leaving)
+        if state != last:
+            moved, last = now, state
+        elif now - moved > STALL_SECONDS:
+            raise IngestStalled(
+                f"{len(unfinished) + len(leaving)} files are not done and nothing moved for {STALL_SECONDS:.0f} s. "
+                "The jobs stay queued: see `rag job list`, and whether a `rag worker` runs."
+            )
+        await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * (now - asked)))
+
+
+def _planned(result: SyncResult) -> list[FileOutcome]:
+    plan = (("NEW", result.new), ("CHANGED", result.changed), ("GONE", result.deleted))
+    return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _left_out(result)
+
+
+def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[FileOutcome]:
+    files = _left_out(result)
+    for path, document in documents.items():
+        if document.document_id not in result.waiting_for:
+            continue
+        outcome = document.status.value if document.status in _FINISHED else "QUEUED"
+        fault = document.fault
+        files.append(
+            FileOutcome(
+                path,
+                outcome,
+                code=fault.code if fault else None,
+                message=fault.message if fault else None,
+                chunks=document.chunk_count,
+            )
+        )
+    return files + [FileOutcome(path, "QUEUED" if path in documents else "DELETED") for path in result.deleted]
+
+
+def _left_out(result: SyncResult) -> list[FileOutcome]:
+    return [
+        FileOutcome(
+            item.path, "SKIPPED" if item.code in _LEFT_OUT_ON_PURPOSE else "UNREADABLE", item.code, item.message
+        )
+        for item in result.unreadable
+    ]

@@ -1,0 +1,60 @@
+"""Makes a question that a corpus can answer, out of a sentence that stands in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_cli.listing import collect
+from agentic_rag_cli.session import Session
+
+OPENING_CHARACTERS = 20_000
+DOCUMENTS_TRIED = 20
+
+_LEAST_WORDS, _MOST_WORDS = 8, 30
+_ASKED_WORDS = 12
+_SENTENCE = re.compile(r"[^.!?\n|#]+(?:\n[^.!?\n|#]+)*[.!?](?=\s)")
+_TELLING = re.compile(r"\b(?:\d[\d.,]*|[A-Z][a-z]{2,})\b")
+
+
+@dataclass(frozen=True, slots=True)
+class KnownItem:
+    """A question, and the document whose sentence it was made from."""
+
+    question: str
+    source_path: str
+
+
+async def known_item(session: Session, workspace: WorkspaceRef) -> KnownItem:
+    """A question about the first document that has a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
+    ready: list[Document] = await collect(
+        lambda request: session.documents(workspace, request, (DocumentStatus.READY,)), DOCUMENTS_TRIED
+    )
+    for document in ready:
+        question = question_from(await session.opening(document, OPENING_CHARACTERS))
+        if question is not None:
+            return KnownItem(question, document.source_path)
+    raise NotFound(
+        f"None of the first {len(ready)} READY documents holds a sentence to ask about: give one with --question.",
+        code="NOTHING_TO_ASK",
+    )
+
+
+def question_from(text: str) -> str | None:
+    """A question after the most telling sentence: the one with most figures and names, the first of equals."""
+    best = max(_sentences(text), key=lambda sentence: len(_TELLING.findall(sentence)), default=None)
+    if best is None:
+        return None
+    asked = " ".join(best.rstrip(".!?").split()[:_ASKED_WORDS]).rstrip(",;:")
+    return f"What is said about: {asked}?"
+
+
+def _sentences(text: str) -> Iterator[str]:
+    for found in _SENTENCE.finditer(text):
+        sentence = " ".join(found.group().split())
+        if _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS and sentence[0].isupper():
+            yield sentence

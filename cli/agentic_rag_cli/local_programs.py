@@ -1,0 +1,87 @@
+"""Server and worker as children of one command, on a wired stack, until they answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import httpx2
+
+from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.embedded.loopback import HOST, is_free
+from agentic_rag.settings import Settings
+from agentic_rag_cli.access import server_url
+from agentic_rag_cli.processes import Children, until_signalled
+from agentic_rag_cli.servers import child_variables
+
+READY_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+
+
+def require_free(settings: Settings) -> None:
+    """Errors: `Misconfigured` code PORT_IN_USE when the server's port is taken."""
+    if settings.host in (HOST, "localhost") and not is_free(settings.port):
+        raise Misconfigured(
+            f"Port {settings.port} is in use: is `rag up` running already? Set AGENTIC_RAG_PORT to a free port.",
+            code="PORT_IN_USE",
+        )
+
+
+async def start_programs(children: Children, settings: Settings) -> None:
+    """Start server and worker, and return once the server says it is ready.
+
+    Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
+    """
+    shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
+    await children.start(
+        "server", ("serve",), {**shared, "AGENTIC_RAG_HOST": settings.host, "AGENTIC_RAG_PORT": str(settings.port)}
+    )
+    await children.start(
+        "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.worker_metrics_port)}
+    )
+    await children.guard(_until_ready(server_url(settings)))
+
+
+async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
+    """Server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: see
+    `start_programs`.
+    """
+
+    async def live(children: Children) -> None:
+        await start_programs(children, settings)
+        welcome()
+        await children.guard(asyncio.Event().wait())
+
+    async with Children(emit, settings.drain_seconds) as children:
+        living = asyncio.ensure_future(live(children))
+        signalled = asyncio.ensure_future(until_signalled())
+        try:
+            await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
+            if living.done():
+                living.result()
+        finally:
+            living.cancel()
+            signalled.cancel()
+            await asyncio.gather(living, signalled, return_exceptions=True)
+
+
+async def _until_ready(url: str) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    said = "no answer"
+    async with httpx2.AsyncClient(base_url=url, timeout=2.0, trust_env=False) as client:
+        while time.monotonic() < deadline:
+            try:
+                response = await client.get("/readyz")
+            except httpx2.TransportError as error:
+                said = str(error) or type(error).__name__
+            else:
+                if response.is_success:
+                    return
+                said = response.text[:500]
+            await asyncio.sleep(_POLL_SECONDS)
+    raise DependencyUnavailable(
+        f"{url}/readyz was not ready within {READY_SECONDS:.0f} s and last said: {said}",
+        dependency="server",
+        code="SERVER_NOT_READY",
+    )

@@ -1,0 +1,91 @@
+"""Housekeeping of one workspace in memory: drop versions past its history, then merge its segments into one."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import timedelta
+
+import numpy as np
+
+from agentic_rag.adapters.memory.erasure import drop_mentions
+from agentic_rag.adapters.memory.state import Passage, WorkspaceState
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.postings import merge_segments
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+DEFAULT_HISTORY_DAYS = 7
+
+
+def compact(working: Working, workspace: WorkspaceRef) -> int:
+    """Merge the segments into one, without chunks that no readable version shows; how many were merged. 0 when there
+    is at most one and nothing to drop from it.
+    """
+    if working.read(workspace) is None:
+        return 0
+    state = working.write(workspace)
+    _purge_history(working, state)
+    held = [ordinal for segment in state.segments for ordinal in segment.ordinals.tolist()]
+    drop = [ordinal for ordinal in held if ordinal not in state.passages]
+    segments = state.segments
+    if not segments or (len(segments) == 1 and not drop):
+        return 0
+    merged = merge_segments(segments, np.array(drop, np.int32))
+    state.segments = (merged,) if len(merged.ordinals) else ()
+    return len(segments)
+
+
+def _purge_history(working: Working, state: WorkspaceState) -> None:
+    """Remove what readers of versions past the retention alone could see, and refuse those versions from now on.
+
+    Versions grow with time, so whatever was closed up to the version at which the youngest expired revision was
+    superseded has expired too.
+    """
+    days = state.workspace.settings.history_days
+    expired = working.now() - timedelta(days=DEFAULT_HISTORY_DAYS if days is None else days)
+    horizon = max(
+        (
+            stored.published_to
+            for stored in state.revisions.values()
+            if stored.published_to is not None
+            and stored.published_to > state.oldest_version
+            and stored.superseded_at is not None
+            and stored.superseded_at <= expired
+        ),
+        default=None,
+    )
+    if horizon is None:
+        return
+    state.oldest_version = horizon
+    gone: list[int] = []
+    for ordinal, passage in list(state.passages.items()):
+        if passage.visible_to is not None and passage.visible_to <= horizon:
+            gone.append(ordinal)
+        else:
+            state.passages[ordinal] = _trimmed(state, passage, horizon)
+    mentioned = {held.entity_id for ordinal in gone for held in state.passages[ordinal].mentions}
+    for ordinal in gone:
+        del state.passages[ordinal]
+    drop_mentions(state, mentioned, gone)
+    _purge_revisions(state, horizon)
+
+
+def _trimmed(state: WorkspaceState, passage: Passage, horizon: int) -> Passage:
+    """The passage without the places it left before the horizon. One that stayed in place through later revisions
+    stands at the same offsets in the current one, which it belongs to from now on.
+    """
+    current = state.documents[passage.document_id].revision_id
+    placements = [
+        placement for placement in passage.placements if placement.visible_to is None or placement.visible_to > horizon
+    ]
+    for place, placement in enumerate(placements):
+        published_to = state.revisions[placement.revision_id].published_to
+        if current is not None and placement.visible_to is None and published_to and published_to <= horizon:
+            placements[place] = replace(placement, revision_id=current)
+    return replace(passage, placements=tuple(placements))
+
+
+def _purge_revisions(state: WorkspaceState, horizon: int) -> None:
+    needed = {placement.revision_id for passage in state.passages.values() for placement in passage.placements}
+    for revision_id, stored in list(state.revisions.items()):
+        if stored.published_to is not None and stored.published_to <= horizon and revision_id not in needed:
+            del state.revisions[revision_id]

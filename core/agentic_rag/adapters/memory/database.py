@@ -1,0 +1,126 @@
+"""`ports.Database` in memory: the one place that opens tenant transactions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.documents import MemoryDocumentStore
+from agentic_rag.adapters.memory.jobs import MemoryJobStore
+from agentic_rag.adapters.memory.publication import MemoryPublisher
+from agentic_rag.adapters.memory.reader import MemoryDocumentReader
+from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
+from agentic_rag.adapters.memory.state import WorkspaceState
+from agentic_rag.adapters.memory.store import MemoryStore, Working
+from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Snapshot, Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class MemorySnapshot:
+    """Readers of a state that was committed, at one of its versions."""
+
+    state: WorkspaceState
+    version: int
+
+    @property
+    def space(self) -> RegisteredSpace | None:
+        """The active embedding space."""
+        return self.state.active_space()
+
+    @property
+    def documents(self) -> MemoryDocumentReader:
+        """Chunks and revisions."""
+        return MemoryDocumentReader(self.state, self.version)
+
+    @property
+    def vectors(self) -> MemoryVectorReader:
+        """Dense arm."""
+        return MemoryVectorReader(self.state, self.version)
+
+    @property
+    def lexical(self) -> MemoryLexicalReader:
+        """Lexical arm."""
+        return MemoryLexicalReader(self.state, self.version)
+
+    @property
+    def graph(self) -> MemoryGraphReader:
+        """Graph arm."""
+        return MemoryGraphReader(self.state, self.version)
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryTransaction:
+    """Writes of one organisation."""
+
+    working: Working
+    org_id: UUID
+    cache: MemoryAnswerCache | None
+
+    @property
+    def workspaces(self) -> MemoryWorkspaceStore:
+        """Workspaces and embedding spaces."""
+        return MemoryWorkspaceStore(self.working, self.org_id)
+
+    @property
+    def documents(self) -> MemoryDocumentStore:
+        """Documents and staged work."""
+        return MemoryDocumentStore(self.working)
+
+    @property
+    def jobs(self) -> MemoryJobStore:
+        """The outbox."""
+        return MemoryJobStore(self.working)
+
+    @property
+    def publisher(self) -> MemoryPublisher:
+        """Publish, erase, compact."""
+        return MemoryPublisher(self.working, self.cache)
+
+
+class MemoryDatabase:
+    """One writer at a time; readers hold the state that was committed when they came. With a `cache` in the same
+    process, an erasure empties it of the workspace's answers.
+    """
+
+    def __init__(self, store: MemoryStore, cache: MemoryAnswerCache | None = None) -> None:
+        self._store = store
+        self._cache = cache
+
+    @asynccontextmanager
+    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
+        """Open a read-only snapshot."""
+        state = self._store.committed.get(workspace)
+        if state is None:
+            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+        newest = state.workspace.corpus_version
+        if as_of is not None and not state.oldest_version <= as_of <= newest:
+            raise InvalidInput(
+                f"Version {as_of} cannot be read: this workspace keeps versions {state.oldest_version} to {newest}.",
+                code="AS_OF_UNAVAILABLE",
+                path=("asOf",),
+            )
+        yield MemorySnapshot(state, newest if as_of is None else as_of)
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
+        """Open a write transaction of one organisation."""
+        async with self._store.transaction(org_id) as working:
+            yield MemoryTransaction(working, org_id, self._cache)
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        """The newest corpus version; None for an unknown workspace."""
+        state = self._store.committed.get(workspace)
+        return None if state is None else state.workspace.corpus_version
+
+    async def check(self) -> None:
+        """Always answers."""
+
+    async def aclose(self) -> None:
+        """Nothing to close."""

@@ -1,0 +1,193 @@
+"""`ports.DocumentStore` in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+from agentic_rag.adapters.memory.pages import page_by_name
+from agentic_rag.adapters.memory.state import StoredRevision
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.documents import (
+    STATUS_MOVES,
+    ChunkDraft,
+    Document,
+    DocumentFault,
+    DocumentStatus,
+    Revision,
+)
+from agentic_rag.domain.errors import NotFound, Retryable
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
+
+
+class MemoryDocumentStore:
+    """Reads and writes inside a transaction of one organisation."""
+
+    def __init__(self, working: Working) -> None:
+        self._working = working
+
+    async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
+        """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
+        state = self._working.write(workspace)
+        for other in state.documents.values():
+            if other.source_path == new.source_path and other.document_id != new.document_id:
+                raise Retryable(f"Another document has the source path {new.source_path!r}.", code="DATABASE_CONFLICT")
+        now = self._working.now()
+        known = state.documents.get(new.document_id)
+        document = Document(
+            workspace=workspace,
+            document_id=new.document_id,
+            source_path=new.source_path,
+            title=new.title,
+            url=new.url,
+            file_name=new.file_name,
+            media_type=new.media_type,
+            size=new.size,
+            uploaded_by=new.uploaded_by,
+            access_id=new.access_id,
+            status=DocumentStatus.PENDING,
+            fault=None,
+            revision_id=known.revision_id if known else None,
+            content_hash=known.content_hash if known else None,
+            chunk_count=known.chunk_count if known else 0,
+            chunks_done=known.chunks_done if known else 0,
+            created_at=known.created_at if known else now,
+            updated_at=now,
+            provenance=dict(new.provenance),
+        )
+        state.documents[new.document_id] = document
+        state.tombstones.pop(new.document_id, None)
+        return document
+
+    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        return self._documents(workspace).get(document_id)
+
+    async def page(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        """Documents by source path (code point order); all statuses when none is given."""
+        rows = [
+            document for document in self._documents(workspace).values() if not statuses or document.status in statuses
+        ]
+        return page_by_name(rows, lambda document: document.source_path, request)
+
+    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
+        """Documents by status; every status is present."""
+        counted = dict.fromkeys(DocumentStatus, 0)
+        for document in self._documents(workspace).values():
+            counted[document.status] += 1
+        return counted
+
+    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+        """The documents that a source brought, by source path."""
+        return {
+            document.source_path: document
+            for document in self._documents(workspace).values()
+            if document.provenance.get("source") == source
+        }
+
+    async def set_status(
+        self,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        status: DocumentStatus,
+        fault: DocumentFault | None = None,
+    ) -> bool:
+        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        document = self._documents(workspace).get(document_id)
+        if document is None or status not in STATUS_MOVES[document.status]:
+            return False
+        moved = replace(document, status=status, fault=fault, updated_at=self._working.now())
+        self._working.write(workspace).documents[document_id] = moved
+        return True
+
+    async def set_progress(
+        self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
+    ) -> None:
+        """Show how far ingestion is."""
+        document = self._documents(workspace).get(document_id)
+        if document is not None:
+            self._working.write(workspace).documents[document_id] = replace(
+                document, chunks_done=chunks_done, chunk_count=chunk_count, updated_at=self._working.now()
+            )
+
+    async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
+        """The chunks of a document that readers of the newest version see, by index."""
+        state = self._working.read(workspace)
+        if state is None:
+            return []
+        found: list[VisibleChunk] = []
+        for ordinal, passage in state.passages_of(document_id):
+            placement = passage.placement_at(state.workspace.corpus_version)
+            if placement is not None:
+                found.append(_visible(ordinal, placement.draft))
+        return sorted(found, key=lambda chunk: chunk.index)
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write an unpublished revision and its chunks; again for the same revision changes nothing."""
+        state = self._working.write(workspace)
+        if document_id not in state.documents:
+            raise NotFound(f"There is no document {document_id}.")
+        state.revisions.setdefault(revision.revision_id, StoredRevision(revision))
+        if drafts and revision.revision_id not in state.staged:
+            state.staged[revision.revision_id] = tuple(
+                StagedChunk(draft, None) for draft in sorted(drafts, key=lambda draft: draft.index)
+            )
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when nothing of the revision is staged."""
+        state = self._working.read(workspace)
+        chunks = None if state is None else state.staged.get(revision_id)
+        return None if chunks is None else list(chunks)
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors (by chunk index) to staged chunks."""
+        state = self._working.write(workspace)
+        if revision_id in state.staged:
+            state.staged[revision_id] = tuple(
+                replace(chunk, vector=vectors.get(chunk.draft.index, chunk.vector))
+                for chunk in state.staged[revision_id]
+            )
+
+    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        if self._working.read(workspace) is None:
+            return 0
+        state = self._working.write(workspace)
+        unwanted = [
+            stored
+            for revision_id, stored in state.revisions.items()
+            if stored.revision.document_id == document_id and revision_id != keep
+        ]
+        dropped = 0
+        for stored in unwanted:
+            dropped += len(state.staged.pop(stored.revision.revision_id, ()))
+            if stored.published_from is None:
+                del state.revisions[stored.revision.revision_id]
+        return dropped
+
+    def _documents(self, workspace: WorkspaceRef) -> Mapping[UUID, Document]:
+        state = self._working.read(workspace)
+        return {} if state is None else state.documents
+
+
+def _visible(ordinal: int, draft: ChunkDraft) -> VisibleChunk:
+    return VisibleChunk(
+        ordinal=ordinal,
+        chunk_id=draft.chunk_id,
+        index=draft.index,
+        start=draft.start,
+        end=draft.end,
+        page=draft.page,
+        line_start=draft.line_start,
+        line_end=draft.line_end,
+        heading_path=draft.heading_path,
+    )

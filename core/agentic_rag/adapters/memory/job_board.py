@@ -1,0 +1,68 @@
+"""`ports.JobBoard` in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from agentic_rag.adapters.memory.jobs import lease_expired
+from agentic_rag.adapters.memory.state import StoredJob
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName
+
+
+class MemoryJobBoard:
+    """The jobs of every tenant in a shared store."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    async def lead(self) -> bool:
+        """Try to become (or confirm being) the one leading dispatcher."""
+        if self._store.leader is None:
+            self._store.leader = self
+        return self._store.leader is self
+
+    async def expire_leases(self) -> int:
+        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        async with self._store.transaction(None) as working:
+            now = working.now()
+            expired = [
+                back
+                for state in working.states.values()
+                for stored in state.jobs.values()
+                if (back := lease_expired(stored, now)) is not None
+            ]
+            for stored in expired:
+                working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
+        return len(expired)
+
+    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
+        """Due jobs, round-robin between workspaces, oldest first inside one."""
+        now = self._store.clock.now()
+        placed: list[tuple[int, StoredJob]] = []
+        for state in self._store.committed.values():
+            waiting = [
+                stored
+                for stored in state.jobs.values()
+                if (stored.job.state, stored.job.queue) == (JobState.QUEUED, queue) and stored.job.run_after <= now
+            ]
+            waiting.sort(key=lambda stored: (stored.job.created_at, stored.number))
+            placed.extend(enumerate(waiting))
+        # The n-th job of each workspace comes before the n+1-th of any.
+        placed.sort(key=lambda pair: (pair[0], pair[1].job.created_at))
+        return [JobRef(stored.job.workspace, stored.job.job_id, turn=stored.fence) for _, stored in placed[:limit]]
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        """Jobs by state and kind, for the metrics."""
+        return dict(
+            Counter(
+                (stored.job.state, stored.job.kind)
+                for state in self._store.committed.values()
+                for stored in state.jobs.values()
+            )
+        )
+
+    async def aclose(self) -> None:
+        """Give up the lead."""
+        if self._store.leader is self:
+            self._store.leader = None

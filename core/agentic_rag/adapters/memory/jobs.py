@@ -1,0 +1,218 @@
+"""`ports.JobStore` in memory, and the moves of a job that the board shares."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from uuid import UUID, uuid4
+
+from agentic_rag.adapters.memory.pages import page_newest_first
+from agentic_rag.adapters.memory.state import StoredJob
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.failures import error_chain, redact
+from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, Retry
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+_UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
+
+
+class MemoryJobStore:
+    """Inside a transaction of one organisation; leaving RUNNING for QUEUED or CANCELLED raises the fence."""
+
+    def __init__(self, working: Working) -> None:
+        self._working = working
+
+    async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
+        """Write a job, or find the unfinished one of the same workspace, kind and key. Errors: `NotFound`."""
+        state = self._working.write(job.workspace)
+        for stored in state.jobs.values():
+            known = stored.job
+            if (known.kind, known.key) == (job.kind, job.key) and known.state in _UNFINISHED:
+                return JobRef(job.workspace, known.job_id), False
+        now = self._working.now()
+        written = Job(
+            workspace=job.workspace,
+            job_id=uuid4(),
+            kind=job.kind,
+            key=job.key,
+            state=JobState.QUEUED,
+            queue=job.queue,
+            arguments=dict(job.arguments),
+            attempts=0,
+            document_id=job.document_id,
+            error_code=None,
+            error_message=None,
+            progress=0,
+            trace_carrier=dict(job.trace_carrier),
+            run_after=now,
+            created_at=now,
+            updated_at=now,
+        )
+        state.jobs[written.job_id] = StoredJob(written, number=len(state.jobs))
+        return JobRef(job.workspace, written.job_id), True
+
+    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        stored = self._stored(JobRef(workspace, job_id))
+        return None if stored is None else stored.job
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        stored = self._stored(JobRef(workspace, job_id))
+        return () if stored is None else stored.attempts
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+    ) -> Page[Job]:
+        """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        rows = [
+            stored
+            for stored in self._all(workspace)
+            if (not states or stored.job.state in states) and (not kinds or stored.job.kind in kinds)
+        ]
+        page = page_newest_first(rows, _created, request)
+        return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)
+
+    async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
+        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
+        unfinished = [
+            stored
+            for stored in self._all(workspace)
+            if (stored.job.document_id, stored.job.kind) == (document_id, kind) and stored.job.state in _UNFINISHED
+        ]
+        for stored in unfinished:
+            self._write(_lapsed(_left(stored, JobState.CANCELLED, self._working.now()), self._working.now()))
+        return len(unfinished)
+
+    async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
+        """Take a due, queued job, or None."""
+        now = self._working.now()
+        stored = self._stored(ref)
+        if stored is None or stored.job.state is not JobState.QUEUED or stored.job.run_after > now:
+            return None
+        attempts = stored.job.attempts + 1
+        job = replace(stored.job, state=JobState.RUNNING, attempts=attempts, progress=0, updated_at=now)
+        attempt = JobAttempt(attempts, worker, now, None, None, None, ())
+        lapsed = _lapsed(stored, now)
+        taken = replace(
+            lapsed, job=job, fence=stored.fence + 1, lease_until=now + ttl, attempts=(*lapsed.attempts, attempt)
+        )
+        self._write(taken)
+        return Lease(job, taken.fence, now + ttl)
+
+    async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
+        """Extend the lease; False when the fence is no longer current."""
+        stored = self._held(ref, fence)
+        if stored is None:
+            return False
+        now = self._working.now()
+        job = replace(stored.job, progress=max(stored.job.progress, progress), updated_at=now)
+        self._write(replace(stored, job=job, lease_until=now + ttl))
+        return True
+
+    async def holds(self, ref: JobRef, fence: int) -> bool:
+        """Whether the fence is current; if so it stays current until this transaction ends."""
+        return self._held(ref, fence) is not None
+
+    async def finish(self, ref: JobRef, fence: int) -> bool:
+        """DONE; False when the fence is no longer current."""
+        stored = self._held(ref, fence)
+        if stored is None:
+            return False
+        now = self._working.now()
+        job = replace(stored.job, state=JobState.DONE, error_code=None, error_message=None, updated_at=now)
+        self._write(_closed(replace(stored, job=job, lease_until=None), now, "DONE"))
+        return True
+
+    async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
+        """Record the failure; back to QUEUED after the delay, or DEAD. False when the fence is no longer current."""
+        stored = self._held(ref, fence)
+        if stored is None:
+            return False
+        now = self._working.now()
+        if isinstance(decision, Retry):
+            outcome = "RETRY"
+            failed = _left(stored, JobState.QUEUED, now)
+            run_after = now + timedelta(seconds=decision.delay_seconds)
+        else:
+            outcome = "DEAD"
+            failed = replace(stored, job=replace(stored.job, state=JobState.DEAD, updated_at=now), lease_until=None)
+            run_after = stored.job.run_after
+        job = replace(failed.job, run_after=run_after, error_code=error.code, error_message=redact(error.message))
+        self._write(_closed(replace(failed, job=job), now, outcome, error.code, error_chain(error)))
+        return True
+
+    async def release(self, ref: JobRef, fence: int) -> bool:
+        """Give the job back unused: QUEUED, the attempt not counted."""
+        stored = self._held(ref, fence)
+        if stored is None:
+            return False
+        now = self._working.now()
+        back = _left(stored, JobState.QUEUED, now)
+        job = replace(back.job, attempts=stored.job.attempts - 1, run_after=now)
+        # An attempt given back unused never was one; its number is used again.
+        self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
+        return True
+
+    def _all(self, workspace: WorkspaceRef) -> list[StoredJob]:
+        state = self._working.read(workspace)
+        return [] if state is None else list(state.jobs.values())
+
+    def _stored(self, ref: JobRef) -> StoredJob | None:
+        state = self._working.read(ref.workspace)
+        return None if state is None else state.jobs.get(ref.job_id)
+
+    def _held(self, ref: JobRef, fence: int) -> StoredJob | None:
+        stored = self._stored(ref)
+        current = stored is not None and stored.job.state is JobState.RUNNING and stored.fence == fence
+        return stored if current else None
+
+    def _write(self, stored: StoredJob) -> None:
+        self._working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
+
+
+def lease_expired(stored: StoredJob, now: datetime) -> StoredJob | None:
+    """The job back in the queue when its lease ended before `now`, else None. The attempt stays open until the next
+    one begins.
+    """
+    if stored.job.state is not JobState.RUNNING or stored.lease_until is None or stored.lease_until >= now:
+        return None
+    back = _left(stored, JobState.QUEUED, now)
+    return replace(back, job=replace(back.job, run_after=now))
+
+
+def _left(stored: StoredJob, target: JobState, now: datetime) -> StoredJob:
+    """The job out of its holder's hands: whatever that one still tries is void."""
+    job = replace(stored.job, state=target, updated_at=now)
+    return replace(stored, job=job, fence=stored.fence + 1, lease_until=None)
+
+
+def _lapsed(stored: StoredJob, now: datetime) -> StoredJob:
+    """An attempt still open belongs to a worker that died or lost its lease."""
+    attempts = tuple(
+        attempt
+        if attempt.ended_at is not None
+        else replace(attempt, ended_at=now, outcome="LAPSED", error_code="LEASE_LOST")
+        for attempt in stored.attempts
+    )
+    return replace(stored, attempts=attempts)
+
+
+def _closed(
+    stored: StoredJob, now: datetime, outcome: str, code: str | None = None, chain: tuple[str, ...] = ()
+) -> StoredJob:
+    """The job with its last attempt ended."""
+    *earlier, last = stored.attempts
+    ended = replace(last, ended_at=now, outcome=outcome, error_code=code, error_chain=chain)
+    return replace(stored, attempts=(*earlier, ended))
+
+
+def _created(stored: StoredJob) -> tuple[datetime, str]:
+    return stored.job.created_at, f"{stored.number:012}"

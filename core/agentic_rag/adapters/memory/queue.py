@@ -1,0 +1,36 @@
+"""`ports.JobQueue` in memory."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+
+from agentic_rag.domain.job_message import delivery_id
+from agentic_rag.domain.jobs import JobRef, QueueName
+
+
+class MemoryJobQueue:
+    """One entry per delivery id, first in, first out."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[QueueName, OrderedDict[str, JobRef]] = {name: OrderedDict() for name in QueueName}
+
+    async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
+        """Hand over jobs that are not waiting there yet; how many were new."""
+        waiting = self._waiting[queue]
+        before = len(waiting)
+        for ref in refs:
+            waiting.setdefault(delivery_id(ref), ref)
+        return len(waiting) - before
+
+    async def depth(self, queue: QueueName) -> int:
+        """How many jobs wait there."""
+        return len(self._waiting[queue])
+
+    def take(self, queue: QueueName) -> JobRef | None:
+        """The job that waited longest, or None: what a worker in the same process does."""
+        waiting = self._waiting[queue]
+        return waiting.popitem(last=False)[1] if waiting else None
+
+    async def aclose(self) -> None:
+        """Nothing to release."""

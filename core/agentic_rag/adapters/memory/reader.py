@@ -1,0 +1,99 @@
+"""`ports.DocumentReader` in memory: reads of one snapshot."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterator, Sequence
+
+from agentic_rag.adapters.memory.state import Placement, WorkspaceState
+from agentic_rag.domain.documents import Chunk, Document, DocumentStatus, RevisionSpan, SpanRequest
+from agentic_rag.domain.retrieval import DocumentFilter
+
+
+class MemoryDocumentReader:
+    """Every call sees the same corpus version."""
+
+    def __init__(self, state: WorkspaceState, version: int) -> None:
+        self._state = state
+        self._version = version
+
+    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks with these ordinals that the access sets may read, in the order asked."""
+        found: list[Chunk] = []
+        for ordinal in ordinals:
+            passage = self._state.passages.get(ordinal)
+            placement = None if passage is None else passage.placement_at(self._version)
+            if passage is not None and placement is not None and placement.access_id in access_ids:
+                found.append(_chunk(ordinal, placement, self._state.documents[passage.document_id]))
+        return found
+
+    async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        """The ordinals of visible chunks whose document passes the filter."""
+        passing = {document.document_id for document in self._state.documents.values() if _passes(document, wanted)}
+        return frozenset(
+            ordinal
+            for ordinal, passage in self._state.passages.items()
+            if passage.document_id in passing
+            and (placement := passage.placement_at(self._version)) is not None
+            and placement.access_id in access_ids
+        )
+
+    async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
+        """The stored text and page of each span, in the order asked; None where there is no such revision."""
+        return [self._span(request) for request in requests]
+
+    async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
+        """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""
+        wanted = name.lower()
+        found = [document for document in self._readable(access_ids) if any(wanted in own for own in _names(document))]
+        found.sort(key=lambda document: (wanted not in _names(document), document.source_path))
+        return found[:limit]
+
+    def _readable(self, access_ids: Sequence[int]) -> Iterator[Document]:
+        for document in self._state.documents.values():
+            if document.status is DocumentStatus.READY and document.access_id in access_ids:
+                yield document
+
+    def _span(self, request: SpanRequest) -> RevisionSpan | None:
+        stored = self._state.revisions.get(request.revision_id)
+        if stored is None:
+            return None
+        pages = stored.revision.pages
+        # The page of a span is the last one that starts at or before its first character.
+        place = bisect_right([page.start for page in pages], request.start)
+        text = stored.revision.text[request.start : max(request.start, request.end)]
+        return RevisionSpan(text, pages[place - 1].number if place else None)
+
+
+def _names(document: Document) -> tuple[str, str]:
+    return document.title.lower(), document.file_name.lower()
+
+
+def _passes(document: Document, wanted: DocumentFilter) -> bool:
+    return (
+        (not wanted.document_ids or document.document_id in wanted.document_ids)
+        and (wanted.source_path_prefix is None or document.source_path.startswith(wanted.source_path_prefix))
+        and (not wanted.media_types or document.media_type in wanted.media_types)
+    )
+
+
+def _chunk(ordinal: int, placement: Placement, document: Document) -> Chunk:
+    draft = placement.draft
+    return Chunk(
+        ordinal=ordinal,
+        chunk_id=draft.chunk_id,
+        document_id=document.document_id,
+        revision_id=placement.revision_id,
+        index=draft.index,
+        text=draft.text,
+        start=draft.start,
+        end=draft.end,
+        page=draft.page,
+        line_start=draft.line_start,
+        line_end=draft.line_end,
+        heading_path=draft.heading_path,
+        document_title=document.title,
+        source_path=document.source_path,
+        url=document.url,
+        media_type=document.media_type,
+    )

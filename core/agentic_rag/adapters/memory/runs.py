@@ -1,0 +1,63 @@
+"""`ports.RunStore` in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.memory.pages import page_newest_first
+from agentic_rag.adapters.memory.state import WorkspaceState
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.domain.answers import Run
+from agentic_rag.domain.errors import IdempotencyConflict
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+class MemoryRunStore:
+    """Opens its own transactions on the shared store."""
+
+    def __init__(self, store: MemoryStore) -> None:
+        self._store = store
+
+    async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+        """Store all of `runs` or none; storing a run again changes nothing. Errors: `IdempotencyConflict`, `NotFound`
+        (workspace).
+        """
+        async with self._store.transaction(None) as working:
+            for run in runs:
+                state = working.write(run.workspace)
+                if not _is_known(state, run):
+                    state.runs[run.run_id] = run
+
+    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """The run, or None."""
+        state = self._store.committed.get(workspace)
+        return None if state is None else state.runs.get(run_id)
+
+    async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
+        """The run that was stored under the key, or None."""
+        state = self._store.committed.get(workspace)
+        return None if state is None else _under_key(state, key)
+
+    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        """Runs, newest first."""
+        state = self._store.committed.get(workspace)
+        rows = () if state is None else tuple(state.runs.values())
+        return page_newest_first(rows, lambda run: (run.created_at, str(run.run_id)), request)
+
+
+def _is_known(state: WorkspaceState, run: Run) -> bool:
+    if run.idempotency_key is not None:
+        earlier = _under_key(state, run.idempotency_key)
+        if earlier is not None and earlier.input_hash != run.input_hash:
+            raise IdempotencyConflict(
+                f"The idempotency key {run.idempotency_key!r} was used before with another input."
+            )
+        if earlier is not None:
+            return True
+    return run.run_id in state.runs
+
+
+def _under_key(state: WorkspaceState, key: str) -> Run | None:
+    return next((run for run in state.runs.values() if run.idempotency_key == key), None)

@@ -1,0 +1,156 @@
+"""The three arms of retrieval over one snapshot in memory."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_visible
+from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.errors import SpaceMismatch
+from agentic_rag.domain.lexical import content_terms
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope
+from agentic_rag.domain.spaces import decode_half
+
+
+class MemoryVectorReader:
+    """`ports.VectorReader`: an exact scan."""
+
+    def __init__(self, state: WorkspaceState, version: int) -> None:
+        self._state = state
+        self._version = version
+
+    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+        """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
+        active = self._state.active_space()
+        if active is None or limit < 1:
+            return []
+        if space_id != active.space_id or len(query) != active.space.dimensions:
+            raise SpaceMismatch(
+                f"The question was embedded in space {space_id} with {len(query)} dimensions; the workspace answers in "
+                f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
+                "the corpus anew."
+            )
+        found = [
+            (ordinal, passage.vector)
+            for ordinal, passage in self._state.passages.items()
+            if passage.space_id == space_id
+            and passage.access_id in scope.access_ids
+            and (scope.ordinals is None or ordinal in scope.ordinals)
+            and is_visible(self._version, passage.visible_from, passage.visible_to)
+        ]
+        if not found or not query.any():
+            return []
+        ordinals = np.array([ordinal for ordinal, _ in found], np.int64)
+        vectors = decode_half([vector for _, vector in found]).astype(np.float64)
+        cosines = _cosines(query.astype(np.float64), vectors)
+        order = np.lexsort((ordinals, -cosines))[:limit]
+        return [
+            ArmHit(ordinal, cosine, max(0.0, cosine))
+            for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
+        ]
+
+
+def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    products: NDArray[np.float64] = vectors @ query
+    cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0
+
+
+class MemoryLexicalReader:
+    """`ports.LexicalReader`: the domain's search over the segments."""
+
+    def __init__(self, state: WorkspaceState, version: int) -> None:
+        self._state = state
+        self._version = version
+
+    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+        """BM25 for the query terms, best first, ties by ordinal."""
+        allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
+        return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
+
+    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+        """How rare each term is among the visible chunks, in (0, 1]."""
+        return self._visible(scope).rarity(terms)
+
+    async def passages(self, scope: Scope) -> int:
+        """How many chunks are visible to the scope's access sets."""
+        return sum(
+            passage.access_id in scope.access_ids
+            and is_visible(self._version, passage.visible_from, passage.visible_to)
+            for passage in self._state.passages.values()
+        )
+
+    def _visible(self, scope: Scope) -> VisiblePostings:
+        return VisiblePostings.of(self._state.segments, self._closed(), self._version, scope.access_ids)
+
+    def _closed(self) -> NDArray[np.int32]:
+        ordinals = [
+            ordinal
+            for ordinal, passage in self._state.passages.items()
+            if passage.visible_to is not None and passage.visible_to <= self._version
+        ]
+        return np.array(ordinals, np.int32)
+
+
+class MemoryGraphReader:
+    """`ports.GraphReader`: always at the snapshot's version."""
+
+    def __init__(self, state: WorkspaceState, version: int) -> None:
+        self._state = state
+        self._version = version
+
+    @property
+    def version(self) -> int:
+        """The corpus version the graph reflects."""
+        return self._version
+
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+        """The visible passages of each entity, at most `cap` each, in the order asked; entities without any are left
+        out.
+        """
+        found: list[EntityMentions] = []
+        for entity_id in entity_ids:
+            mentions = [Mention(entity_id, ordinal, held.count) for ordinal, held in self._mentions(entity_id)]
+            if mentions:
+                found.append(EntityMentions(entity_id, len(mentions), tuple(mentions[:cap])))
+        return found
+
+    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
+        """Every entity of these chunks, by ordinal, then entity id."""
+        found: list[Mention] = []
+        for ordinal in sorted(set(ordinals)):
+            passage = self._state.passages.get(ordinal)
+            if passage is not None and is_visible(self._version, passage.visible_from, passage.visible_to):
+                mentions = sorted(passage.mentions, key=lambda held: held.entity_id)
+                found.extend(Mention(held.entity_id, ordinal, held.count) for held in mentions)
+        return found
+
+    async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
+        """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
+        found: list[Neighbour] = []
+        for entity_id in entity_ids:
+            weights: Counter[UUID] = Counter()
+            for _, held in self._mentions(entity_id):
+                weights.update(dict(held.related))
+            strongest = sorted(weights.items(), key=lambda pair: (-pair[1], pair[0]))[:cap]
+            found.extend(Neighbour(entity_id, related, weight) for related, weight in strongest)
+        return found
+
+    async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Display names of known entities."""
+        entities = self._state.entities
+        return {entity_id: entities[entity_id].name for entity_id in entity_ids if entity_id in entities}
+
+    def _mentions(self, entity_id: UUID) -> Iterator[tuple[int, EntityMention]]:
+        """The visible mentions of an entity, by ordinal."""
+        for ordinal in self._state.entity_ordinals.get(entity_id, ()):
+            passage = self._state.passages[ordinal]
+            if is_visible(self._version, passage.visible_from, passage.visible_to):
+                yield ordinal, next(held for held in passage.mentions if held.entity_id == entity_id)

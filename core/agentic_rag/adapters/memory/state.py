@@ -1,0 +1,177 @@
+"""What the database holds, as values: records are immutable, and a workspace that is committed is never changed again.
+
+A transaction clones the workspaces it writes; since records are shared, a clone costs the copies of a few dictionaries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from uuid import UUID
+
+from agentic_rag.domain.answers import Run
+from agentic_rag.domain.documents import ChunkDraft, Document, Revision
+from agentic_rag.domain.jobs import Job, JobAttempt
+from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.ports.document_store import StagedChunk
+
+
+def is_visible(version: int, visible_from: int, visible_to: int | None) -> bool:
+    """Whether a reader at `version` sees what appeared at `visible_from` and went at `visible_to`."""
+    return visible_from <= version and (visible_to is None or version < visible_to)
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a passage stood from one version to another; text that merely moved gets a new one."""
+
+    draft: ChunkDraft
+    revision_id: UUID
+    access_id: int
+    visible_from: int
+    visible_to: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class EntityMention:
+    """An entity in a passage; `related` are the entities it shares a sentence with there, and how often."""
+
+    entity_id: UUID
+    count: int
+    related: tuple[tuple[UUID, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """All that belongs to an ordinal. Vector, mentions and postings stay while the text only moves."""
+
+    document_id: UUID
+    access_id: int
+    space_id: int
+    vector: bytes
+    mentions: tuple[EntityMention, ...]
+    placements: tuple[Placement, ...]
+    visible_from: int
+    visible_to: int | None = None
+
+    def placement_at(self, version: int) -> Placement | None:
+        """The placement a reader at `version` sees."""
+        for placement in reversed(self.placements):
+            if is_visible(version, placement.visible_from, placement.visible_to):
+                return placement
+        return None
+
+    def closed(self, version: int) -> Passage:
+        """The passage without what is open, from `version` on."""
+        return replace(self, placements=self._ended(version), visible_to=version)
+
+    def moved(self, placement: Placement) -> Passage:
+        """The passage at a new place, from the placement's version on."""
+        return replace(self, placements=(*self._ended(placement.visible_from), placement))
+
+    def _ended(self, version: int) -> tuple[Placement, ...]:
+        return tuple(
+            placement if placement.visible_to is not None else replace(placement, visible_to=version)
+            for placement in self.placements
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class StoredRevision:
+    """A revision and when it was the published one; `published_from` is None while it is staged."""
+
+    revision: Revision
+    published_from: int | None = None
+    published_to: int | None = None
+    superseded_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entity:
+    """A known entity; `source_id` is the document that mentioned it first."""
+
+    key: str
+    name: str
+    kind: str
+    source_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class StoredJob:
+    """A job with its fence, its lease and its attempts."""
+
+    job: Job
+    number: int
+    """Counts the workspace's jobs as they were enqueued."""
+    fence: int = 0
+    lease_until: datetime | None = None
+    attempts: tuple[JobAttempt, ...] = ()
+
+
+@dataclass(slots=True)
+class WorkspaceState:
+    """Everything of one workspace. Written only by the transaction that cloned it."""
+
+    workspace: Workspace
+    oldest_version: int = 0
+    next_ordinal: int = 0
+    spaces: tuple[RegisteredSpace, ...] = ()
+    segments: tuple[Segment, ...] = ()
+    documents: dict[UUID, Document] = field(default_factory=dict[UUID, Document])
+    revisions: dict[UUID, StoredRevision] = field(default_factory=dict[UUID, StoredRevision])
+    staged: dict[UUID, tuple[StagedChunk, ...]] = field(default_factory=dict[UUID, tuple[StagedChunk, ...]])
+    """By revision; sorted by index."""
+    passages: dict[int, Passage] = field(default_factory=dict[int, Passage])
+    """By ordinal, ascending."""
+    entities: dict[UUID, Entity] = field(default_factory=dict[UUID, Entity])
+    entity_ordinals: dict[UUID, tuple[int, ...]] = field(default_factory=dict[UUID, tuple[int, ...]])
+    """The passages that mention an entity, visible or not."""
+    tombstones: dict[UUID, int] = field(default_factory=dict[UUID, int])
+    """The version that erased each document."""
+    jobs: dict[UUID, StoredJob] = field(default_factory=dict[UUID, StoredJob])
+    """In the order they were enqueued."""
+    runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
+    """In the order they were recorded."""
+
+    def clone(self) -> WorkspaceState:
+        """A state to be written to that shares every record with this one."""
+        return replace(
+            self,
+            documents=dict(self.documents),
+            revisions=dict(self.revisions),
+            staged=dict(self.staged),
+            passages=dict(self.passages),
+            entities=dict(self.entities),
+            entity_ordinals=dict(self.entity_ordinals),
+            tombstones=dict(self.tombstones),
+            jobs=dict(self.jobs),
+            runs=dict(self.runs),
+        )
+
+    def active_space(self) -> RegisteredSpace | None:
+        """The space that answers questions."""
+        number = self.workspace.active_space
+        return next((space for space in self.spaces if space.space_id == number), None)
+
+    def next_version(self, active_space: int | None = None) -> int:
+        """Begin the next corpus version; the graph is written with it, so its watermark is the same."""
+        version = self.workspace.corpus_version + 1
+        space = self.workspace.active_space
+        self.workspace = replace(
+            self.workspace,
+            corpus_version=version,
+            graph_version=version,
+            active_space=active_space if space is None else space,
+        )
+        return version
+
+    def passages_of(self, document_id: UUID) -> Iterator[tuple[int, Passage]]:
+        """Every passage a document has or had, by ordinal."""
+        return ((ordinal, passage) for ordinal, passage in self.passages.items() if passage.document_id == document_id)
+
+
+Committed = Mapping[WorkspaceRef, WorkspaceState]
+"""All workspaces as the last commit left them."""

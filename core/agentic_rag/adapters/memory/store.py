@@ -1,0 +1,78 @@
+"""The committed state, and the working copies of the one transaction that may write."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from datetime import datetime
+from uuid import UUID
+
+from agentic_rag.adapters.memory.state import Committed, WorkspaceState
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.clock import Clock
+
+
+class Working:
+    """A transaction's view: what it wrote over what was committed. It knows the workspaces of one organisation; None
+    stands for all.
+    """
+
+    def __init__(self, committed: Committed, clock: Clock, org_id: UUID | None) -> None:
+        self._states = dict(committed)
+        self._org_id = org_id
+        self._written: set[WorkspaceRef] = set()
+        self._clock = clock
+
+    @property
+    def states(self) -> Committed:
+        """Every workspace as this transaction sees it."""
+        return self._states
+
+    def read(self, workspace: WorkspaceRef) -> WorkspaceState | None:
+        """The workspace, not to be changed; None when this transaction knows no such."""
+        if self._org_id not in (None, workspace.org_id):
+            return None
+        return self._states.get(workspace)
+
+    def write(self, workspace: WorkspaceRef) -> WorkspaceState:
+        """The workspace as a copy of this transaction's own. Errors: `NotFound`."""
+        state = self.read(workspace)
+        if state is None:
+            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+        if workspace not in self._written:
+            state = self._states[workspace] = state.clone()
+            self._written.add(workspace)
+        return state
+
+    def add(self, state: WorkspaceState) -> None:
+        """Make a workspace."""
+        self._states[state.workspace.ref] = state
+        self._written.add(state.workspace.ref)
+
+    def now(self) -> datetime:
+        """The current instant."""
+        return self._clock.now()
+
+
+class MemoryStore:
+    """What several adapters share, as they would share a server: database, job board and run store."""
+
+    def __init__(self, clock: Clock) -> None:
+        self.clock = clock
+        self.committed: Committed = {}
+        """Replaced as a whole by each commit, so whoever holds it has a snapshot."""
+        self.leader: object | None = None
+        """The job board that leads."""
+        self._turn = asyncio.Lock()
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID | None) -> AsyncGenerator[Working]:
+        """One writer at a time, over one organisation or (None) all; commits when the block ends, forgets everything on
+        an exception. Transactions are not to be nested: the inner one would wait for the outer one for ever.
+        """
+        async with self._turn:
+            working = Working(self.committed, self.clock, org_id)
+            yield working
+            self.committed = working.states

@@ -1,0 +1,79 @@
+"""`ports.WorkspaceStore` in memory."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from agentic_rag.adapters.memory.state import WorkspaceState
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
+from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+
+
+class MemoryWorkspaceStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, working: Working, org_id: UUID) -> None:
+        self._working = working
+        self._org_id = org_id
+
+    async def create(
+        self,
+        workspace_id: UUID,
+        name: str,
+        kind: WorkspaceKind,
+        external_ref: str | None,
+        settings: WorkspaceSettings,
+    ) -> Workspace:
+        """Make a workspace."""
+        for other in await self.all():
+            same_reference = external_ref is not None and (other.kind, other.external_ref) == (kind, external_ref)
+            if same_reference or other.name == name or other.ref.workspace_id == workspace_id:
+                taken = f"name {name!r}" if external_ref is None else f"name {name!r} or reference {external_ref!r}"
+                raise InvalidInput(f"A workspace with the {taken} exists already.", code="WORKSPACE_EXISTS")
+        workspace = Workspace(
+            ref=WorkspaceRef(self._org_id, workspace_id),
+            name=name,
+            kind=kind,
+            external_ref=external_ref,
+            corpus_version=0,
+            graph_version=0,
+            active_space=None,
+            created_at=self._working.now(),
+            settings=settings,
+        )
+        self._working.add(WorkspaceState(workspace))
+        return workspace
+
+    async def get(self, workspace_id: UUID) -> Workspace | None:
+        """The workspace, or None."""
+        state = self._working.read(WorkspaceRef(self._org_id, workspace_id))
+        return None if state is None else state.workspace
+
+    async def by_name(self, name: str) -> Workspace | None:
+        """The workspace of that name, or None."""
+        return next((workspace for workspace in await self.all() if workspace.name == name), None)
+
+    async def all(self) -> list[Workspace]:
+        """Every workspace of the organisation, by name."""
+        workspaces = [state.workspace for ref, state in self._working.states.items() if ref.org_id == self._org_id]
+        return sorted(workspaces, key=lambda workspace: workspace.name)
+
+    async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+        """The workspace's number for the space. Errors: `NotFound` (workspace)."""
+        state = self._working.write(workspace)
+        for known in state.spaces:
+            if known.space == space:
+                return known
+        registered = RegisteredSpace(1 + max((known.space_id for known in state.spaces), default=0), space)
+        state.spaces = (*state.spaces, registered)
+        if state.workspace.active_space is None:
+            state.workspace = replace(state.workspace, active_space=registered.space_id)
+        return registered
+
+    async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
+        """The space that answers questions; None for an empty workspace."""
+        state = self._working.read(workspace)
+        return None if state is None else state.active_space()

@@ -1,0 +1,85 @@
+"""`rag serve`: settings in, a running server out."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from types import CoroutineType
+from typing import Any
+
+from agentic_rag.bootstrap import Container
+from agentic_rag.ports.blob_store import BlobStore
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.identity import Identity
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.run_store import RunStore
+from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.settings import Settings
+from agentic_rag_server.run import run
+from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """Implements `wiring.ServerContainer` with the parts of a container."""
+
+    options: ServerOptions
+    answer: AnswersQuestions
+    delete: DeletesDocuments
+    database: Database
+    runs: RunStore
+    blobs: BlobStore
+    identity: Identity
+    telemetry: Telemetry
+    clock: Clock
+    ids: Ids
+    checks: Mapping[str, Callable[[], Awaitable[None]]]
+    aclose: Callable[[], CoroutineType[Any, Any, None]]
+
+
+def server_options(settings: Settings) -> ServerOptions:
+    """What the settings say about the server."""
+    return ServerOptions(
+        enabled=settings.enabled,
+        graphiql=settings.graphiql,
+        introspection=settings.introspection,
+        host=settings.host,
+        port=settings.port,
+        max_body_bytes=settings.max_body_bytes,
+        drain_seconds=max(1, round(settings.drain_seconds)),
+    )
+
+
+def server_parts(container: Container) -> ServerParts:
+    """The parts of a container that a server uses."""
+    return ServerParts(
+        options=server_options(container.settings),
+        answer=container.answer,
+        delete=container.delete,
+        database=container.database,
+        runs=container.runs,
+        blobs=container.blobs,
+        identity=container.identity,
+        telemetry=container.telemetry,
+        clock=container.clock,
+        ids=container.ids,
+        checks=container.checks,
+        aclose=container.aclose,
+    )
+
+
+def run_server(settings: Settings) -> None:
+    """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when given, opens the default organisation.
+
+    Starting with a database that is away, or that refuses, is no reason to stop: /readyz says what is wrong.
+    Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL).
+    """
+
+    async def open_parts() -> ServerParts:
+        container = Container(settings)
+        if settings.token:
+            await container.try_development_access(settings.token)
+        return server_parts(container)
+
+    run(open_parts, server_options(settings))

@@ -1,0 +1,342 @@
+"""Domain values and a container for the API tests: the use cases and stores behind the server, in memory."""
+
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
+from uuid import UUID
+
+import httpx2
+
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app.delete import Deletion
+from agentic_rag.domain.answers import (
+    Answer,
+    AnswerDebug,
+    AnswerType,
+    CacheOutcome,
+    CandidateTrace,
+    Citation,
+    Directives,
+    FeatureContribution,
+    GateDecision,
+    Outcome,
+    Plan,
+    Question,
+    Run,
+    RunVersions,
+    SelfCheckReport,
+    StageRecord,
+    SubQuestion,
+    TextSpan,
+)
+from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.errors import InvalidInput, NotFound, Unauthenticated
+from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
+from agentic_rag_server.wiring import ServerOptions
+
+ORG = UUID("00000000-0000-4000-8000-0000000000aa")
+OTHER_ORG = UUID("00000000-0000-4000-8000-0000000000bb")
+WORKSPACE = UUID("00000000-0000-4000-8000-000000000001")
+REF = WorkspaceRef(ORG, WORKSPACE)
+WORKSPACE_ID = encode_workspace(WORKSPACE)
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+TOKENS = {
+    "admin-token": Principal(ORG, "ada", Role.ADMIN),
+    "viewer-token": Principal(ORG, "vera", Role.VIEWER),
+    "other-token": Principal(OTHER_ORG, "otto", Role.ADMIN),
+}
+
+
+def numbered(number: int) -> UUID:
+    return UUID(int=number)
+
+
+def a_workspace() -> Workspace:
+    return Workspace(REF, "handbook", WorkspaceKind.GENERAL, None, 7, 7, 1, NOW)
+
+
+def a_document(number: int = 1, **changes: Any) -> Document:
+    document = Document(
+        workspace=REF,
+        document_id=numbered(number),
+        source_path=f"docs/{number}.pdf",
+        title=f"Document {number}",
+        url=None,
+        file_name=f"{number}.pdf",
+        media_type="application/pdf",
+        size=10,
+        uploaded_by="ada",
+        access_id=0,
+        status=DocumentStatus.READY,
+        fault=None,
+        revision_id=numbered(100 + number),
+        content_hash=bytes(32),
+        chunk_count=3,
+        chunks_done=3,
+        created_at=NOW,
+        updated_at=NOW,
+        provenance={"source": "directory"},
+    )
+    return replace(document, **changes)
+
+
+def document_id(number: int = 1) -> str:
+    return encode(NodeKind.DOCUMENT, WORKSPACE, numbered(number))
+
+
+def a_citation(marker: int) -> Citation:
+    return Citation(
+        marker=marker,
+        document_id=numbered(marker),
+        revision_id=numbered(100 + marker),
+        chunk_id=numbered(200 + marker),
+        ordinal=marker,
+        title=f"Document {marker}",
+        source_path=f"docs/{marker}.pdf",
+        url=None,
+        snippet="The valve opens at 3 bar. " * 4,
+        source_span=TextSpan(10, 114),
+        answer_spans=(TextSpan(0, 29),),
+        page=2,
+        line_start=4,
+        line_end=5,
+        heading_path=("Safety", "Valves"),
+        score=0.875,
+        arms=(ArmScore(Retriever.DENSE, 1, 0.9, 0.9, 0.5), ArmScore(Retriever.LEXICAL, 2, 11.5, 0.8, 0.2)),
+        origin="corpus",
+        verified=True,
+    )
+
+
+def a_run(citations: int = 2, workspace: WorkspaceRef = REF) -> Run:
+    gate = GateDecision(
+        directives=Directives(use_retrieval=True),
+        plan_type="retrieve",
+        score=0.75,
+        thresholds={"search": 0.4},
+        contributions=(FeatureContribution("hit_rate", 0.5, 2.0, 1.0),),
+        downgrades=(),
+        weights_version="w1",
+        mode="on",
+    )
+    debug = AnswerDebug(
+        plan=Plan((SubQuestion("When does the valve open?"),), AnswerType.FIGURE, (), "rules"),
+        standalone_question="When does the valve open?",
+        rewritten_query="valve open",
+        candidates=(CandidateTrace(numbered(201), numbered(1), "Document 1", 0.9, (), None),),
+        self_check=SelfCheckReport(1.0, (), (), False),
+    )
+    answer = Answer(
+        text="The valve opens at 3 bar [1].",
+        outcome=Outcome.GROUNDED,
+        abstention=None,
+        citations=tuple(a_citation(number) for number in range(1, citations + 1)),
+        degraded=(),
+        gate=gate,
+        debug=debug,
+    )
+    return Run(
+        workspace=workspace,
+        run_id=numbered(500),
+        trace_id="a" * 32,
+        question="When does the valve open?",
+        subject="ada",
+        created_at=NOW,
+        seconds=0.01,
+        cache=CacheOutcome.MISS,
+        versions=RunVersions(7, 7, "deterministic", "w1", "p1"),
+        answer=answer,
+        stages=(StageRecord("gate", 0.0, 0.001, "ok"),),
+    )
+
+
+def a_job(number: int = 900) -> Job:
+    return Job(
+        workspace=REF,
+        job_id=numbered(number),
+        kind=JobKind.INGEST,
+        key="k",
+        state=JobState.DEAD,
+        queue=QueueName.BULK,
+        arguments={"path": "secret-path"},
+        attempts=3,
+        document_id=numbered(1),
+        error_code="PARSE_CORRUPT",
+        error_message="The file is broken.",
+        progress=0,
+        trace_carrier={},
+        run_after=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+@dataclass
+class FakeAnswer:
+    """Answers with a canned run, or raises what it was given."""
+
+    result: Run | Exception = field(default_factory=a_run)
+    asked: list[tuple[Principal, Question]] = field(default_factory=list)
+
+    async def ask(self, principal: Principal, question: Question) -> Run:
+        self.asked.append((principal, question))
+        if isinstance(self.result, Exception):
+            raise self.result
+        return self.result
+
+
+@dataclass
+class FakeStores:
+    """Workspaces, documents and jobs of the organisation ORG."""
+
+    workspaces: dict[UUID, Workspace] = field(default_factory=lambda: {WORKSPACE: a_workspace()})
+    documents: dict[UUID, Document] = field(default_factory=lambda: {numbered(1): a_document()})
+    jobs: dict[UUID, Job] = field(default_factory=lambda: {numbered(900): a_job()})
+    transactions: int = 0
+    failure: Exception | None = None
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        return 7 if workspace == REF else None
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncIterator[Any]:
+        self.transactions += 1
+        if self.failure is not None:
+            raise self.failure
+        mine = org_id == ORG
+        yield SimpleNamespace(
+            workspaces=_Workspaces(self.workspaces if mine else {}),
+            documents=_Rows(self.documents if mine else {}),
+            jobs=_Rows(self.jobs if mine else {}),
+        )
+
+
+@dataclass
+class _Workspaces:
+    rows: dict[UUID, Workspace]
+
+    async def create(self, workspace_id: UUID, name: str, kind: WorkspaceKind, ref: str | None, _: object) -> Workspace:
+        if any(row.name == name for row in self.rows.values()):
+            raise InvalidInput("The name is taken.", code="WORKSPACE_EXISTS", path=("name",))
+        made = Workspace(WorkspaceRef(ORG, workspace_id), name, kind, ref, 0, 0, None, NOW)
+        self.rows[workspace_id] = made
+        return made
+
+    async def get(self, workspace_id: UUID) -> Workspace | None:
+        return self.rows.get(workspace_id)
+
+    async def by_name(self, name: str) -> Workspace | None:
+        return next((row for row in self.rows.values() if row.name == name), None)
+
+    async def all(self) -> list[Workspace]:
+        return sorted(self.rows.values(), key=lambda row: row.name)
+
+
+@dataclass
+class _Rows:
+    rows: dict[UUID, Any]
+
+    async def get(self, workspace: WorkspaceRef, key: UUID) -> Any:
+        return self.rows.get(key) if workspace == REF else None
+
+    async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any]) -> Page[Any]:
+        rows = sorted(self.rows.items(), key=lambda item: item[0].int)
+        if wanted and wanted[0]:
+            rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in wanted[0]]
+        after = int(request.after) if request.after else -1
+        rest = [item for item in rows if item[0].int > after]
+        shown = rest[: request.first]
+        return Page(tuple(row for _, row in shown), tuple(str(key.int) for key, _ in shown), len(rest) > request.first)
+
+
+@dataclass
+class FakeRuns:
+    rows: dict[UUID, Run] = field(default_factory=lambda: {numbered(500): a_run()})
+
+    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        return self.rows.get(run_id) if workspace == REF else None
+
+    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        return await _Rows(self.rows).page(workspace, request)
+
+
+@dataclass
+class FakeBlobs:
+    content: dict[str, bytes] = field(default_factory=dict)
+
+    async def stream(self, key: str) -> AsyncIterator[bytes]:
+        if key not in self.content:
+            raise NotFound("The original is gone.", code="ORIGINAL_MISSING")
+        for start in range(0, len(self.content[key]), 4):
+            yield self.content[key][start : start + 4]
+
+    async def keys(self, prefix: str) -> list[str]:
+        return sorted(key for key in self.content if key.startswith(prefix))
+
+
+@dataclass
+class FakeDelete:
+    stores: FakeStores
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        if workspace != REF or self.stores.documents.pop(document_id, None) is None:
+            return Deletion(document_id, None, 0, 0)
+        return Deletion(document_id, Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 4), 2, 1)
+
+
+class FakeIdentity:
+    async def authenticate(self, token: str) -> Principal:
+        if token not in TOKENS:
+            raise Unauthenticated("The token is not valid.")
+        return TOKENS[token]
+
+
+@dataclass
+class Container:
+    """A wired process for tests."""
+
+    options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
+    answer: FakeAnswer = field(default_factory=FakeAnswer)
+    database: Any = field(default_factory=FakeStores)
+    runs: Any = field(default_factory=FakeRuns)
+    blobs: Any = field(default_factory=FakeBlobs)
+    identity: FakeIdentity = field(default_factory=FakeIdentity)
+    telemetry: Any = field(default_factory=RecordingTelemetry)
+    clock: SystemClock = field(default_factory=SystemClock)
+    ids: RandomIds = field(default_factory=RandomIds)
+    checks: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
+    closed: bool = False
+
+    @property
+    def delete(self) -> FakeDelete:
+        return FakeDelete(self.database)
+
+    async def aclose(self) -> None:
+        self.closed = True
+
+
+def client(container: Container, token: str | None = "admin-token") -> httpx2.AsyncClient:
+    """A client of the application in this process."""
+    headers = {"authorization": f"Bearer {token}"} if token else {}
+    transport = httpx2.ASGITransport(app=build_app(container))
+    return httpx2.AsyncClient(transport=transport, base_url="http://test", headers=headers)
+
+
+async def query(
+    container: Container, text: str, variables: dict[str, Any] | None = None, token: str | None = "admin-token"
+) -> dict[str, Any]:
+    """The JSON answer to a GraphQL document sent by POST."""
+    async with client(container, token) as http:
+        response = await http.post("/graphql", json={"query": text, "variables": variables})
+    return response.json()

@@ -1,0 +1,158 @@
+"""What one document may ask for."""
+
+import pytest
+from graphql import GraphQLError, GraphQLSyntaxError, get_introspection_query, parse
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from strawberry.extensions.validation_cache import _get_validate_cache
+
+from agentic_rag_server.graphql.limits import Limits, _Measure, check, parse_within
+from agentic_rag_server.graphql.schema import CACHED_DOCUMENTS
+from tests.api.builders import Container, client
+
+LIMITS = Limits()
+
+
+def refused(document: str, limits: Limits = LIMITS) -> str | None:
+    """The message of a refusal; None when the document passes."""
+    try:
+        parse_within(document, limits)
+    except GraphQLError as error:
+        return error.message if (error.extensions or {}).get("code") == "QUERY_TOO_COMPLEX" else f"not a limit: {error}"
+    return None
+
+
+def nested(levels: int, leaf: str = "a") -> str:
+    return "{ a " * (levels - 1) + "{ " + leaf + " }" * levels
+
+
+def chain(length: int, spreads: int) -> str:
+    """Fragments of which each spreads the next `spreads` times: spreads ** length fields when followed one by one."""
+    parts = ["{ ...F0 }"]
+    for at in range(length):
+        fields = " ".join(f"a{it}: a {{ ...F{at + 1} }}" for it in range(spreads))
+        parts.append(f"fragment F{at} on T {{ {fields} }}")
+    return " ".join([*parts, f"fragment F{length} on T {{ a }}"])
+
+
+@pytest.mark.parametrize(
+    ("passing", "failing", "what"),
+    [
+        (nested(8), nested(9), "levels of fields"),
+        (
+            "{ a { " + " ".join(f"x{it}: a" for it in range(15)) + " } }",
+            "{ a { " + " ".join(f"x{it}: a" for it in range(16)) + " } }",
+            "aliases",
+        ),
+        (
+            "{ a " + "@skip(if: false) " * 20 + "}",
+            "query " + "@x " * 10 + "{ a " + "@skip(if: false) " * 11 + "}",
+            "directives",
+        ),
+        ("{ a b c d e }", "{ a b c d e f }", "root fields"),
+        ("{ ...F a b } fragment F on Query { c d e }", "{ ...F a b } fragment F on Query { c d e f }", "root fields"),
+        ("{ ragAnswer }", "{ ragAnswer b: ragAnswer }", "ragAnswer fields"),
+        ("{ ragAnswer }", "{ ...F ... { ragAnswer } } fragment F on Query { ragAnswer }", "ragAnswer fields"),
+        (
+            "{ a } " + " ".join(f"fragment F{it} on T {{ a }}" for it in range(10)),
+            "{ a } " + " ".join(f"fragment F{it} on T {{ a }}" for it in range(11)),
+            "fragments",
+        ),
+        ("{ a(b: " + "[" * 20 + "]" * 20 + ") }", "{ a(b: " + "[" * 60 + "]" * 60 + ") }", "nested brackets"),
+        ("{ a { " + "b " * 490 + "} }", "{ a { " + "b " * 1000 + "} }", "tokens"),
+        (
+            "{ __schema { types { fields { type { fields { name } } } } } }",
+            "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }",
+            "nested introspection lists",
+        ),
+        ('{ a(b: "' + "x" * 60_000 + '") }', '{ a(b: "' + "x" * 70_000 + '") }', "characters"),
+    ],
+)
+def test_each_limit_holds_where_it_says(passing: str, failing: str, what: str) -> None:
+    assert refused(passing) is None
+    assert what in (refused(failing) or "")
+
+
+@pytest.mark.parametrize("descriptions", [True, False])
+def test_the_standard_introspection_query_passes(descriptions: bool) -> None:
+    document = get_introspection_query(
+        descriptions=descriptions, specified_by_url=True, directive_is_repeatable=True, schema_description=True
+    )
+
+    assert refused(document) is None
+
+
+@given(length=st.integers(1, 9), spreads=st.integers(2, 5))
+@settings(max_examples=40, deadline=None)
+def test_chained_fragments_cost_one_visit_each(length: int, spreads: int) -> None:
+    document = parse(chain(length, spreads))
+    visits = 0
+
+    class Counted(dict):
+        def get(self, key, default=None):
+            nonlocal visits
+            visits += 1
+            return super().get(key, default)
+
+    measure = _Measure(Counted({it.name.value: it for it in document.definitions[1:]}), Limits(nesting=10_000))
+    cost = measure.selection_set(document.definitions[0].selection_set)
+
+    assert visits == length + 1
+    assert cost.fields == sum(spreads**level for level in range(1, length + 1)) + spreads**length
+
+
+@given(st.text(alphabet='{}[]()a:@$!#" \n.,&|=1', max_size=300))
+@settings(deadline=None)
+def test_any_text_is_parsed_or_refused_with_a_graphql_error(text: str) -> None:
+    try:
+        parse_within(text, LIMITS)
+    except GraphQLError:
+        return
+    assert parse(text)
+
+
+@given(levels=st.integers(1, 400), opening=st.sampled_from(["{a", "{a(b:[", "{...{a", "{a(b:{c:"]))
+@settings(deadline=None, max_examples=60)
+def test_no_nesting_reaches_the_recursion_limit(levels: int, opening: str) -> None:
+    with pytest.raises((GraphQLSyntaxError, GraphQLError)):
+        parse_within(opening * levels, LIMITS)
+
+
+@pytest.mark.parametrize("inner", ["{ a { ...F } }", "{ ...F }", "{ ... { ...F } }"])
+def test_a_fragment_inside_itself_ends(inner: str) -> None:
+    document = parse(f"{{ ...F }} fragment F on T {inner}")
+
+    check(document, LIMITS)
+
+
+def test_fragments_do_not_hide_depth() -> None:
+    fragment = "fragment F on T { a { a { a { a { a } } } } }"
+    document = "{ a { a { a { ...F } } } } " + fragment
+    deeper = "{ a { a { a { a { ...F } } } } } " + fragment
+
+    assert refused(document) is None
+
+    assert "levels of fields" in (refused(deeper) or "")
+
+
+async def test_a_refused_document_never_reaches_validation() -> None:
+    async with client(Container()) as http:
+        response = await http.post(
+            "/graphql",
+            json={"query": chain(9, 3)},
+            headers={"accept": "application/graphql-response+json"},
+        )
+
+    assert response.status_code == 400
+    assert [error["extensions"]["code"] for error in response.json()["errors"]] == ["QUERY_TOO_COMPLEX"]
+
+
+async def test_a_document_is_parsed_and_validated_once() -> None:
+    cache = _get_validate_cache(CACHED_DOCUMENTS)
+    async with client(Container()) as http:
+        await http.post("/graphql", json={"query": "{ once: __typename }"})
+        before = cache.cache_info()
+        await http.post("/graphql", json={"query": "{ once: __typename }"})
+        after = cache.cache_info()
+
+    assert (after.misses - before.misses, after.hits - before.hits) == (0, 1)

@@ -1,0 +1,203 @@
+"""What every `DocumentStore` and `DocumentReader` promises."""
+
+import pytest
+from tests.builders import (
+    EVERYBODY,
+    drafts_of,
+    new_chunk,
+    new_document,
+    publication,
+    revision_of,
+    vector_of,
+)
+from tests.contract.backends import Backend
+
+from agentic_rag.domain.documents import DocumentFault, DocumentStatus, PageSpan, RevisionSpan, SpanRequest
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.retrieval import DocumentFilter
+
+PASSAGES = ["first passage", "zweite Stelle mit Ümläuten", "第三"]
+
+
+async def test_registering_again_sets_the_document_back_to_pending(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["text"])
+
+    again = await adapter.register(workspace, new_document(workspace, "a.md", title="Renamed"))
+
+    assert (again.status, again.title, again.chunk_count) == (DocumentStatus.PENDING, "Renamed", 1)
+    async with adapter.database.snapshot(workspace) as snapshot:
+        assert len(await snapshot.documents.chunks([0], EVERYBODY)) == 1
+
+
+async def test_only_legal_moves_of_status_happen(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    fault = DocumentFault("PARSE_EMPTY", "The file is empty.", 1, False)
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        store = transaction.documents
+        jump = await store.set_status(workspace, document.document_id, DocumentStatus.READY)
+        step = await store.set_status(workspace, document.document_id, DocumentStatus.PROCESSING)
+        fall = await store.set_status(workspace, document.document_id, DocumentStatus.FAILED, fault)
+        failed = await store.get(workspace, document.document_id)
+
+    assert (jump, step, fall) == (False, True, True)
+    assert failed is not None
+    assert failed.fault == fault
+
+
+async def test_documents_are_paged_in_the_order_of_their_paths(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for path in ("b.md", "a.md", "B.md", "ä.md"):
+        await adapter.register(workspace, new_document(workspace, path))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        first = await transaction.documents.page(workspace, PageRequest(3))
+        second = await transaction.documents.page(workspace, PageRequest(3, first.cursors[-1]))
+        ready = await transaction.documents.page(workspace, PageRequest(3), [DocumentStatus.READY])
+
+    assert [document.source_path for document in first.items] == ["B.md", "a.md", "b.md"]
+    assert [document.source_path for document in second.items] == ["ä.md"]
+    assert (first.has_next, second.has_next, ready.items) == (True, False, ())
+
+
+async def test_a_foreign_cursor_is_refused(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        with pytest.raises(InvalidInput):
+            await transaction.documents.page(workspace, PageRequest(3, "!!"))
+
+
+async def test_staging_twice_changes_nothing_and_vectors_are_kept(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    revision = revision_of(document.document_id, PASSAGES)
+    drafts = drafts_of(revision, PASSAGES)
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        store = transaction.documents
+        assert await store.staged(workspace, revision.revision_id) is None
+        await store.stage(workspace, document.document_id, revision, drafts)
+        await store.stage_vectors(workspace, revision.revision_id, 1, {1: vector_of("one")})
+        await store.stage(workspace, document.document_id, revision, drafts)
+        staged = await store.staged(workspace, revision.revision_id)
+
+    assert staged is not None
+    assert [chunk.draft for chunk in staged] == drafts
+    assert [chunk.vector for chunk in staged] == [None, vector_of("one"), None]
+
+
+async def test_staged_work_is_invisible_and_gone_after_the_publish(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    revision = revision_of(document.document_id, PASSAGES)
+    drafts = drafts_of(revision, PASSAGES)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.documents.stage(workspace, document.document_id, revision, drafts)
+    async with adapter.database.snapshot(workspace) as snapshot:
+        assert await snapshot.documents.ordinals_matching(DocumentFilter(), EVERYBODY) == frozenset()
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        chunks = [new_chunk(draft) for draft in drafts]
+        await transaction.publisher.publish(workspace, 1, [publication(document.document_id, revision, chunks)])
+        staged = await transaction.documents.staged(workspace, revision.revision_id)
+
+    assert staged is None
+
+
+async def test_discarding_keeps_the_wanted_revision_and_counts_chunks(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    revisions = [revision_of(document.document_id, PASSAGES[:size]) for size in (1, 2)]
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        store = transaction.documents
+        for size, revision in enumerate(revisions, start=1):
+            await store.stage(workspace, document.document_id, revision, drafts_of(revision, PASSAGES[:size]))
+        gone = await store.discard_staged(workspace, document.document_id, keep=revisions[0].revision_id)
+        kept = await store.staged(workspace, revisions[0].revision_id)
+        rest = await store.discard_staged(workspace, document.document_id)
+
+    assert (gone, rest) == (2, 1)
+    assert kept is not None
+
+
+async def test_spans_are_code_points_and_know_their_page(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    document = await adapter.register(workspace, new_document(workspace, "a.md"))
+    text = "\n\n".join(PASSAGES)
+    pages = (PageSpan(1, 0, 15), PageSpan(2, 15, len(text)))
+    revision = revision_of(document.document_id, PASSAGES, pages)
+    drafts = drafts_of(revision, PASSAGES)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        chunks = [new_chunk(draft) for draft in drafts]
+        await transaction.publisher.publish(workspace, 1, [publication(document.document_id, revision, chunks)])
+
+    asked = [SpanRequest(revision.revision_id, draft.start, draft.end) for draft in reversed(drafts)]
+    unknown = SpanRequest(document.document_id, 0, 5)
+    async with adapter.database.snapshot(workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([*asked, unknown])
+
+    assert spans == [
+        RevisionSpan(PASSAGES[2], 2),
+        RevisionSpan(PASSAGES[1], 2),
+        RevisionSpan(PASSAGES[0], 1),
+        None,
+    ]
+
+
+async def test_chunks_come_in_the_order_asked_without_what_the_caller_may_not_read(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", PASSAGES)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        chunks = await snapshot.documents.chunks([2, 77, 0], EVERYBODY)
+        forbidden = await snapshot.documents.chunks([0], (7,))
+
+    assert [(chunk.ordinal, chunk.text, chunk.heading_path) for chunk in chunks] == [
+        (2, PASSAGES[2], ("Chapter", "Section 2")),
+        (0, PASSAGES[0], ("Chapter", "Section 0")),
+    ]
+    assert forbidden == []
+
+
+async def test_filters_combine(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "docs/a_%.md", ["one"])
+    published = await adapter.publish(workspace, "docs/b.pdf", ["two"], media_type="application/pdf")
+    await adapter.publish(workspace, "other/c.md", ["three"])
+
+    async def matching(wanted: DocumentFilter) -> list[int]:
+        async with adapter.database.snapshot(workspace) as snapshot:
+            return sorted(await snapshot.documents.ordinals_matching(wanted, EVERYBODY))
+
+    assert await matching(DocumentFilter(source_path_prefix="docs/")) == [0, 1]
+    assert await matching(DocumentFilter(source_path_prefix="docs/a_%")) == [0]
+    assert await matching(DocumentFilter(media_types=("text/markdown",))) == [0, 2]
+    assert await matching(DocumentFilter((published.document_id,), "docs/", ("text/markdown",))) == []
+
+
+async def test_documents_are_found_by_name_exact_ones_first(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for path in ("a-plan.md", "plan.md", "other.md"):
+        await adapter.publish(workspace, path, [f"text of {path}"])
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        found = await snapshot.documents.find_documents("PLAN.md", EVERYBODY, 10)
+
+    assert [document.source_path for document in found] == ["plan.md", "a-plan.md"]
+
+
+async def test_a_source_lists_what_it_brought(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.register(workspace, new_document(workspace, "a.md", provenance={"source": "folder"}))
+    await adapter.register(workspace, new_document(workspace, "b.md", provenance={"source": "upload"}))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        paths = await transaction.documents.paths(workspace, "folder")
+
+    assert list(paths) == ["a.md"]
+    assert paths["a.md"].provenance == {"source": "folder"}

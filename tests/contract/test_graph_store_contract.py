@@ -1,0 +1,71 @@
+"""What every `GraphReader` of the embedded kind promises: the graph at the snapshot's version."""
+
+from tests.builders import entities_of, entity_id
+from tests.contract.backends import Backend
+
+from agentic_rag.domain.retrieval import Mention, Neighbour
+
+A, B, C, UNKNOWN = (entity_id(name) for name in ("A", "B", "C", "Unknown"))
+ENTITIES = {
+    "first": entities_of("A", "A", "B", pairs=[("A", "B"), ("A", "B")]),
+    "second": entities_of("A", "C", pairs=[("A", "C")]),
+    "third": entities_of("A", "B", "C", pairs=[("A", "B"), ("B", "C")]),
+}
+
+
+async def test_mentions_are_counted_in_full_and_listed_up_to_the_cap(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        found = await snapshot.graph.mentions_of([C, UNKNOWN, A], 2)
+
+    assert [(one.entity_id, one.passages) for one in found] == [(C, 2), (A, 3)]
+    assert found[1].mentions == (Mention(A, 0, 2), Mention(A, 1, 1))
+
+
+async def test_the_entities_of_chunks_come_by_ordinal_then_id(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        mentions = await snapshot.graph.mentions_in([2, 0])
+
+    expected = sorted([(0, A), (0, B), (2, A), (2, B), (2, C)])
+    assert [(mention.ordinal, mention.entity_id) for mention in mentions] == expected
+
+
+async def test_neighbours_come_by_weight_then_id_up_to_the_cap(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        neighbours = await snapshot.graph.neighbours([C, A], 10)
+        strongest = await snapshot.graph.neighbours([A], 1)
+
+    of_c = [Neighbour(C, related, 1) for related in sorted((A, B))]
+    assert neighbours == [*of_c, Neighbour(A, B, 3), Neighbour(A, C, 1)]
+    assert strongest == [Neighbour(A, B, 3)]
+
+
+async def test_relations_go_with_the_chunk_that_stated_them(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+    await adapter.publish(workspace, "a.md", ["second", "third"])
+
+    async with adapter.database.snapshot(workspace) as now, adapter.database.snapshot(workspace, 1) as then:
+        assert await now.graph.neighbours([A], 1) == [Neighbour(A, min(B, C), 1)]
+        assert await then.graph.neighbours([A], 1) == [Neighbour(A, B, 3)]
+        [mentions] = await now.graph.mentions_of([A], 10)
+        assert now.graph.version == 2
+
+    assert mentions.passages == 2
+
+
+async def test_names_are_those_of_known_entities(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        assert await snapshot.graph.names([A, UNKNOWN]) == {A: "A"}
+        assert await snapshot.graph.names([]) == {}

@@ -1,0 +1,79 @@
+"""What every `RunStore` promises."""
+
+from uuid import uuid4
+
+import pytest
+from tests.builders import citation, run_of
+from tests.contract.backends import Backend
+
+from agentic_rag.domain.errors import IdempotencyConflict
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.redaction import SOURCE_ERASED
+
+
+async def test_a_run_comes_back_as_it_was_stored(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    run = run_of(workspace, citations=[citation(uuid4(), "a quoted span")])
+
+    await adapter.runs.record([run])
+
+    assert await adapter.runs.get(workspace, run.run_id) == run
+    assert await adapter.runs.get(workspace, uuid4()) is None
+
+
+async def test_runs_of_several_organisations_are_stored_together_and_kept_apart(adapter: Backend) -> None:
+    one, other = await adapter.workspace(), await adapter.workspace()
+    runs = [run_of(one), run_of(other), run_of(one)]
+
+    await adapter.runs.record(runs)
+
+    assert (await adapter.runs.page(one, PageRequest())).items == (runs[2], runs[0])
+    assert await adapter.runs.get(other, runs[0].run_id) is None
+
+
+async def test_runs_are_paged_newest_first(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    runs = [run_of(workspace) for _ in range(5)]
+    await adapter.runs.record(runs)
+
+    first = await adapter.runs.page(workspace, PageRequest(3))
+    second = await adapter.runs.page(workspace, PageRequest(3, first.cursors[-1]))
+
+    assert [*first.items, *second.items] == runs[::-1]
+    assert (first.has_next, second.has_next) == (True, False)
+
+
+async def test_an_idempotency_key_belongs_to_one_input(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    first = run_of(workspace, idempotency_key="k", input_hash=b"1" * 32)
+    same = run_of(workspace, idempotency_key="k", input_hash=b"1" * 32)
+    other = run_of(workspace, idempotency_key="k", input_hash=b"2" * 32)
+
+    await adapter.runs.record([first], durable=True)
+    await adapter.runs.record([same], durable=True)
+    with pytest.raises(IdempotencyConflict):
+        await adapter.runs.record([other], durable=True)
+
+    assert await adapter.runs.by_idempotency_key(workspace, "k") == first
+    assert await adapter.runs.by_idempotency_key(workspace, "unused") is None
+    assert (await adapter.runs.page(workspace, PageRequest())).items == (first,)
+
+
+async def test_erasing_a_document_takes_its_words_out_of_the_runs_that_cite_it(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    published = await adapter.publish(workspace, "a.md", ["the secret"])
+    citing = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
+    other = run_of(workspace, citations=[citation(uuid4(), "harmless")], text="harmless [1]")
+    await adapter.runs.record([citing, other])
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        erasure = await transaction.publisher.erase(workspace, published.document_id)
+
+    assert erasure is not None
+    assert erasure.runs_redacted == 1
+    kept = await adapter.runs.get(workspace, citing.run_id)
+    assert kept is not None
+    assert "the secret" not in repr(kept)
+    assert kept.answer.text == SOURCE_ERASED
+    assert kept.question == citing.question
+    assert await adapter.runs.get(workspace, other.run_id) == other

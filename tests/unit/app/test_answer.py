@@ -1,0 +1,418 @@
+"""Answering, from a question to a run, over a corpus in memory."""
+
+import asyncio
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+from tests.unit.app.answering_world import World
+from tests.unit.app.corpus import WORKSPACE, Corpus
+
+from agentic_rag.domain.answer_options import AnswerDefaults
+from agentic_rag.domain.answers import (
+    AbstentionReason,
+    AnswerOptions,
+    CacheMode,
+    CacheOutcome,
+    Dependency,
+    FusionWeights,
+    Outcome,
+    Turn,
+)
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    IdempotencyConflict,
+    InvalidInput,
+    NotFound,
+    Retryable,
+    SpaceMismatch,
+)
+from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
+
+
+def _handbook() -> Corpus:
+    corpus = Corpus()
+    corpus.add(
+        "marine-access.md",
+        "Marine access policy",
+        "# Crew transfer\n\nCrew transfer is suspended when the significant wave height exceeds 1.5 metres.",
+        "The marine coordinator Wilf Hastane issues a sailing decision by 06:00 each day. It binds every vessel.",
+    )
+    corpus.add(
+        "handbook.md",
+        "Staff handbook",
+        "Employees receive 28 days of annual leave. Unused leave may be carried over until 31 March.",
+        "Sea-survival certificates are renewed every 4 years at the training centre in Port Aldery.",
+    )
+    corpus.add(
+        "overview.md",
+        "Company overview",
+        "Corrand Tidal was founded by Maren Tollack in 2009. Its head office is in Port Aldery.",
+        "The site at Otter Voe was commissioned on 9 May 2024. The site is managed by Tobias Aarle.",
+    )
+    return corpus
+
+
+@pytest.fixture
+async def world():
+    made = World(_handbook())
+    yield made
+    await made.recorder.aclose()
+
+
+async def test_an_answer_quotes_its_source_exactly_and_says_where(world: World) -> None:
+    run = await world.ask("At which wave height is crew transfer suspended?")
+    answer = run.answer
+    assert answer.outcome is Outcome.GROUNDED
+    assert "1.5 metres" in answer.text
+    first = answer.citations[0]
+    text = world.corpus.revisions[first.revision_id][0]
+    assert text[first.source_span.start : first.source_span.end] == first.snippet
+    assert (first.source_path, first.page, first.verified) == ("marine-access.md", 1, True)
+    assert run.versions.corpus_version == world.corpus.version
+    assert [record.stage for record in run.stages] == [
+        "gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check",
+    ]  # fmt: skip
+
+
+async def test_every_answer_span_is_a_sentence_with_its_marker(world: World) -> None:
+    answer = (await world.ask("Who issues the sailing decision?")).answer
+    assert answer.citations
+    for citation in answer.citations:
+        for span in citation.answer_spans:
+            assert answer.text[span.start : span.end].endswith(f"[{citation.marker}]")
+
+
+@pytest.mark.parametrize(
+    "question", ["What is the boiling point of ethanol?", "Who won the 2018 football World Cup?", "zzqx vlorp?"]
+)
+async def test_what_the_documents_do_not_hold_is_not_answered(world: World, question: str) -> None:
+    answer = (await world.ask(question)).answer
+    assert answer.outcome is Outcome.ABSTAINED
+    assert answer.text == ""
+    assert answer.citations == ()
+    assert answer.abstention is not None
+    assert answer.abstention.reason in (AbstentionReason.LOW_SUPPORT, AbstentionReason.NO_EVIDENCE)
+    assert all(near.verified and near.answer_spans == () for near in answer.abstention.nearest)
+
+
+async def test_a_part_without_support_is_named(world: World) -> None:
+    answer = (await world.ask("Who founded Corrand Tidal and what is the boiling point of ethanol?")).answer
+    assert answer.outcome is Outcome.PARTIALLY_GROUNDED
+    assert "Maren Tollack" in answer.text
+    assert answer.abstention is not None
+    assert "boiling point of ethanol" in answer.abstention.explanation
+    assert answer.debug.self_check is not None
+    assert answer.debug.self_check.unsupported_claims == ("what is the boiling point of ethanol?",)
+
+
+async def test_sources_that_disagree_are_both_cited() -> None:
+    corpus = _handbook()
+    corpus.add(
+        "old.md", "Safety leaflet", "Crew transfer is suspended when the significant wave height exceeds 2.0 metres."
+    )
+    world = World(corpus)
+    answer = (await world.ask("At which wave height is crew transfer suspended?", options=BYPASS)).answer
+    assert answer.outcome is Outcome.CONFLICTING
+    assert {"1.5 metres", "2.0 metres"} <= {word for word in ("1.5 metres", "2.0 metres") if word in answer.text}
+    assert len({citation.document_id for citation in answer.citations}) == 2
+    await world.recorder.aclose()
+
+
+async def test_a_calculation_needs_no_documents_and_opens_no_snapshot(world: World) -> None:
+    answer = (await world.ask("What is 12.5 % of 48,000?")).answer
+    assert answer.text == "12.5 % of 48,000 = 6,000"
+    assert (answer.outcome, answer.citations, answer.debug.self_check) == (Outcome.GROUNDED, (), None)
+    assert answer.debug.tool_calls[0].tool == "calc"
+    assert "snapshot" not in world.corpus.calls.names
+
+
+async def test_a_calculation_that_cannot_be_done_abstains_with_the_reason(world: World) -> None:
+    answer = (await world.ask("What is 5 / 0?")).answer
+    assert answer.abstention is not None
+    assert answer.abstention.reason is AbstentionReason.POLICY
+    assert "zero" in answer.abstention.explanation
+    assert answer.debug.tool_calls[0].error_code == "CALC_DIVISION_BY_ZERO"
+
+
+async def test_without_tools_a_calculation_abstains_by_policy(world: World) -> None:
+    answer = (await world.ask("What is 2 + 2?", options=AnswerOptions(use_tools=False))).answer
+    assert answer.abstention is not None
+    assert answer.abstention.reason is AbstentionReason.POLICY
+
+
+async def test_chit_chat_abstains_by_policy_and_an_empty_workspace_for_lack_of_evidence(world: World) -> None:
+    greeting = (await world.ask("Hello!")).answer
+    assert greeting.abstention is not None
+    assert greeting.abstention.reason is AbstentionReason.POLICY
+    empty = World(Corpus())
+    answer = (await empty.ask("What is the wave limit?")).answer
+    assert answer.abstention is not None
+    assert answer.abstention.reason is AbstentionReason.NO_EVIDENCE
+    await empty.recorder.aclose()
+
+
+async def test_a_document_named_outright_is_looked_up(world: World) -> None:
+    answer = (await world.ask("Show document Staff handbook")).answer
+    assert answer.citations[0].origin == "lookup"
+    assert answer.citations[0].source_path == "handbook.md"
+    assert "28 days" in answer.text
+
+
+async def test_a_follow_up_is_searched_with_the_question_before(world: World) -> None:
+    history = (Turn("At which wave height is crew transfer suspended?", "At 1.5 metres."),)
+    answer = (await world.ask("And why is it?", history=history)).answer
+    assert answer.debug.standalone_question is not None
+    assert "crew transfer" in answer.debug.standalone_question
+
+
+async def test_a_filter_holds_in_every_arm(world: World) -> None:
+    only = AnswerOptions(filter=DocumentFilter(source_path_prefix="handbook"))
+    answer = (await world.ask("At which wave height is crew transfer suspended?", options=only)).answer
+    traced = {candidate.title for candidate in answer.debug.candidates}
+    assert traced <= {"Staff handbook"}
+
+
+async def test_a_retrieval_costs_a_fixed_number_of_round_trips(world: World) -> None:
+    await world.ask("At which wave height is crew transfer suspended?")
+    assert sorted(world.corpus.calls.names) == sorted(
+        ["corpus_version", "snapshot", "nearest", "search", "mentions_in", "mentions_of", "chunks", "revision_spans"]
+    )
+
+
+# Requests that cannot be answered
+
+
+@pytest.mark.parametrize(
+    ("text", "code"),
+    [
+        ("", "QUESTION_EMPTY"),
+        (" \n\t ", "QUESTION_EMPTY"),
+        ("\x00", "QUESTION_EMPTY"),
+        ("x" * 4001, "QUESTION_TOO_LONG"),
+    ],
+)
+async def test_a_question_that_is_none_is_refused(world: World, text: str, code: str) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await world.ask(text)
+    assert (caught.value.code, caught.value.path) == (code, ("question",))
+    assert world.corpus.calls.names == []
+
+
+@pytest.mark.parametrize(
+    ("options", "path"),
+    [
+        (AnswerOptions(top_k=0), ("options", "topK")),
+        (AnswerOptions(top_k=51), ("options", "topK")),
+        (AnswerOptions(min_score=float("nan")), ("options", "minScore")),
+        (AnswerOptions(timeout_ms=0), ("options", "timeoutMs")),
+        (AnswerOptions(max_context_tokens=1), ("options", "maxContextTokens")),
+        (AnswerOptions(weights=FusionWeights(vector=-1)), ("options", "weights", "vector")),
+        (AnswerOptions(weights=FusionWeights(0, 0)), ("options", "weights")),
+    ],
+)
+async def test_an_option_out_of_range_is_named(world: World, options: AnswerOptions, path: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await world.ask("What is the wave limit?", options=options)
+    assert (caught.value.code, caught.value.path) == ("OPTION_OUT_OF_RANGE", path)
+
+
+async def test_a_history_has_its_limits(world: World) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await world.ask("Why?", history=(Turn("a", "b"),) * 11)
+    assert caught.value.code == "HISTORY_TOO_LONG"
+
+
+async def test_a_foreign_workspace_looks_like_a_missing_one(world: World) -> None:
+    foreign = WorkspaceRef(UUID(int=9), WORKSPACE.workspace_id)
+    for workspace in (foreign, replace(WORKSPACE, workspace_id=UUID(int=99))):
+        with pytest.raises(NotFound) as caught:
+            await world.ask("What is the wave limit?", workspace=workspace)
+        assert caught.value.code == "WORKSPACE_NOT_FOUND"
+
+
+async def test_a_version_that_is_not_there_is_refused(world: World) -> None:
+    with pytest.raises(InvalidInput) as caught:
+        await world.ask("What is the wave limit?", as_of=99)
+    assert caught.value.code == "AS_OF_UNAVAILABLE"
+
+
+# Cache, sharing, idempotency
+
+
+async def test_an_equal_question_is_answered_from_the_cache_with_one_version_call(world: World) -> None:
+    first = await world.ask("At which wave height is crew transfer suspended?")
+    await world.recorder.drain()
+    world.corpus.calls.names.clear()
+    again = await world.ask("At  which wave height is crew transfer suspended?")
+    await world.recorder.drain()
+    assert (first.cache, again.cache) == (CacheOutcome.MISS, CacheOutcome.HIT)
+    assert again.answer == first.answer
+    assert world.corpus.calls.names == ["corpus_version"]
+    assert [run.run_id for run in world.runs.stored] == [first.run_id, again.run_id]
+
+
+async def test_a_publish_makes_cached_answers_unreachable(world: World) -> None:
+    await world.ask("At which wave height is crew transfer suspended?")
+    await world.recorder.drain()
+    world.corpus.add("new.md", "Notice", "Nothing to do with it.")
+    again = await world.ask("At which wave height is crew transfer suspended?")
+    assert again.cache is CacheOutcome.MISS
+
+
+async def test_refresh_only_writes_and_bypass_does_neither(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    await world.ask(question, options=BYPASS)
+    await world.recorder.drain()
+    assert (world.cache.gets, world.cache.values) == (0, {})
+    await world.ask(question, options=AnswerOptions(cache=CacheMode.REFRESH))
+    await world.recorder.drain()
+    assert world.cache.gets == 0
+    assert len(world.cache.values) == 1
+    assert (await world.ask(question)).cache is CacheOutcome.HIT
+
+
+async def test_bytes_that_are_no_answer_count_as_a_miss(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    await world.ask(question)
+    await world.recorder.drain()
+    world.cache.values = dict.fromkeys(world.cache.values, b"[0]")
+    assert (await world.ask(question)).cache is CacheOutcome.MISS
+
+
+async def test_concurrent_equal_questions_share_one_run(world: World) -> None:
+    runs = await asyncio.gather(*(world.ask("At which wave height is crew transfer suspended?") for _ in range(5)))
+    assert sorted(run.cache.value for run in runs) == ["joined"] * 4 + ["miss"]
+    assert world.corpus.calls.names.count("snapshot") == 1
+    assert len({run.run_id for run in runs}) == 5
+
+
+async def test_an_idempotency_key_returns_the_stored_run_and_refuses_another_input(world: World) -> None:
+    first = await world.ask("Who founded Corrand Tidal?", key="k1")
+    assert world.runs.durable == 1
+    again = await world.ask("Who founded Corrand Tidal?", key="k1")
+    assert again == first
+    with pytest.raises(IdempotencyConflict):
+        await world.ask("Who manages Otter Voe?", key="k1")
+
+
+# Missing dependencies and time
+
+
+@pytest.mark.parametrize("error", [Retryable("busy"), DependencyUnavailable("gone", dependency="embedder")])
+async def test_without_the_embedder_the_other_arms_answer(world: World, error: AgenticRagError) -> None:
+    world.embedder.fails = error
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    assert "1.5 metres" in answer.text
+    assert answer.degraded == (Dependency.EMBEDDER,)
+    assert "nearest" not in world.corpus.calls.names
+    await world.recorder.drain()
+    assert world.cache.values == {}
+
+
+async def test_without_the_graph_the_text_arms_answer(world: World) -> None:
+    world.corpus.graph_down = True
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    assert "1.5 metres" in answer.text
+    assert answer.degraded == (Dependency.GRAPH,)
+    await world.recorder.drain()
+    assert world.cache.values == {}
+
+
+async def test_a_cache_that_is_down_is_said(world: World) -> None:
+    world.cache.available = False
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    assert answer.degraded == (Dependency.CACHE,)
+
+
+async def test_without_the_database_there_is_a_typed_error(world: World) -> None:
+    world.corpus.database_down = True
+    with pytest.raises(DependencyUnavailable):
+        await world.ask("At which wave height is crew transfer suspended?")
+
+
+async def test_runs_that_cannot_be_stored_do_not_fail_the_answer(world: World) -> None:
+    world.runs.fails = DependencyUnavailable("gone", dependency="postgres")
+    assert (await world.ask("Who founded Corrand Tidal?")).answer.text
+    await world.recorder.drain()
+    assert any(name == "rag_runs_unrecorded_total" for name, _ in world.telemetry.counts)
+
+
+async def test_vectors_of_two_spaces_never_meet() -> None:
+    world = World(_handbook(), space=EmbeddingSpace("other", "model", 384))
+    with pytest.raises(SpaceMismatch):
+        await world.ask("At which wave height is crew transfer suspended?")
+    await world.recorder.aclose()
+
+
+async def test_a_search_that_hangs_ends_in_an_abstention_at_the_deadline(world: World) -> None:
+    world.corpus.hang = 1.0
+    answer = (
+        await world.ask("At which wave height is crew transfer suspended?", options=AnswerOptions(timeout_ms=60))
+    ).answer
+    assert answer.abstention is not None
+    assert answer.abstention.reason is AbstentionReason.BUDGET
+    assert world.corpus.opened == 0
+    await world.recorder.drain()
+    assert world.cache.values == {}
+
+
+# Self-check
+
+
+async def test_a_citation_that_is_not_stored_as_quoted_is_repaired_by_another_sentence() -> None:
+    corpus = _handbook()
+    corpus.add(
+        "copy.md",
+        "Copy of the policy",
+        "Crew transfer is suspended when the significant wave height exceeds 1.5 metres.",
+    )
+    corpus.corrupt_ordinals = frozenset({1})
+    world = World(corpus)
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    assert answer.debug.self_check is not None
+    assert answer.debug.self_check.repaired
+    assert answer.debug.self_check.guardrails == ("citation_not_stored",)
+    assert [citation.source_path for citation in answer.citations] == ["copy.md"]
+    await world.recorder.aclose()
+
+
+async def test_nothing_unverified_ever_leaves(world: World) -> None:
+    world.corpus.corrupt = True
+    answer = (await world.ask("At which wave height is crew transfer suspended?")).answer
+    assert answer.outcome is Outcome.ABSTAINED
+    assert (answer.text, answer.citations) == ("", ())
+    assert answer.abstention is not None
+    assert answer.abstention.nearest == ()
+
+
+async def test_each_stage_has_a_span_and_a_metric(world: World) -> None:
+    await world.ask("Who founded Corrand Tidal?")
+    timed = [labels["stage"] for name, labels in world.telemetry.observed if name == "rag_stage_seconds"]
+    assert timed == [name.removeprefix("rag.") for name in world.telemetry.spans[1:]]
+    assert world.telemetry.counts["rag_runs_total", (("outcome", "GROUNDED"),)] == 1
+
+
+async def test_defaults_can_cap_the_passages_of_a_document() -> None:
+    world = World(_handbook(), AnswerDefaults(per_document=1))
+    answer = (await world.ask("Who manages the site at Otter Voe and who founded Corrand Tidal?")).answer
+    kept = [candidate.title for candidate in answer.debug.candidates if candidate.dropped_because is None]
+    assert kept.count("Company overview") <= 2
+    assert any(candidate.dropped_because == "per_document" for candidate in answer.debug.candidates)
+    await world.recorder.aclose()
+
+
+async def test_the_cells_of_a_pdf_table_are_quoted_as_label_and_value() -> None:
+    corpus = _handbook()
+    data = "Principal data\nRated power\n1,200 kW\nRotor diameter\n20.0 m\nBlades\n2, variable pitch"
+    corpus.add("selkie.pdf", "Selkie 1200 specification", data)
+    world = World(corpus)
+    answer = (await world.ask("What is the rotor diameter of the Selkie 1200?")).answer
+    assert answer.text.startswith("Rotor diameter: 20.0 m. [1]")
+    assert answer.citations[0].snippet == "Rotor diameter\n20.0 m"
+    await world.recorder.aclose()

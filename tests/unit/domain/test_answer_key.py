@@ -1,0 +1,70 @@
+from dataclasses import replace
+from datetime import date
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.domain.answer_key import AnswerContext, answer_key, folded, input_hash
+from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionMethod, FusionWeights, Question, Turn
+from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
+CONTEXT = AnswerContext((0,), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        replace(QUESTION, text="What is the Wave limit?"),
+        replace(QUESTION, workspace=WorkspaceRef(UUID(int=1), UUID(int=3))),
+        replace(QUESTION, workspace=WorkspaceRef(UUID(int=9), UUID(int=2))),
+        replace(QUESTION, history=(Turn("a", "b"),)),
+        replace(QUESTION, history=(Turn("ab", ""),)),
+        replace(QUESTION, options=AnswerOptions(top_k=3)),
+        replace(QUESTION, options=AnswerOptions(min_score=0.1)),
+        replace(QUESTION, options=AnswerOptions(use_tools=False)),
+        replace(QUESTION, options=AnswerOptions(fusion=FusionMethod.RRF)),
+        replace(QUESTION, options=AnswerOptions(weights=FusionWeights(0.5, 0.5))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(source_path_prefix="a"))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(media_types=("a",)))),
+    ],
+)
+def test_another_question_has_another_key(other: Question) -> None:
+    assert answer_key(other, CONTEXT) != answer_key(QUESTION, CONTEXT)
+
+
+@pytest.mark.parametrize(
+    "context",
+    [
+        replace(CONTEXT, access_ids=(0, 1)),
+        replace(CONTEXT, corpus_version=6),
+        replace(CONTEXT, graph_version=4),
+        replace(CONTEXT, space="other"),
+        replace(CONTEXT, weights_version="w2"),
+        replace(CONTEXT, pipeline_version="p2"),
+        replace(CONTEXT, models=("m", "n")),
+        replace(CONTEXT, defaults="9"),
+    ],
+)
+def test_the_same_question_in_another_context_has_another_key(context: AnswerContext) -> None:
+    assert answer_key(QUESTION, context) != answer_key(QUESTION, CONTEXT)
+
+
+def test_white_space_and_compatibility_forms_do_not_matter() -> None:
+    assert folded("  What\u00a0is\n ﬁne? ") == "What is fine?"
+    assert answer_key(replace(QUESTION, text=" What  is\tthe wave limit? "), CONTEXT) == answer_key(QUESTION, CONTEXT)
+
+
+def test_the_day_matters_only_where_the_question_is_about_time() -> None:
+    tomorrow = replace(CONTEXT, today=date(2026, 3, 2))
+    about_time = replace(QUESTION, text="What is the current wave limit?")
+    assert answer_key(QUESTION, CONTEXT) == answer_key(QUESTION, tomorrow)
+    assert answer_key(about_time, CONTEXT) != answer_key(about_time, tomorrow)
+
+
+def test_the_time_allowed_and_the_cache_mode_do_not_change_the_answer_but_the_input() -> None:
+    patient = replace(QUESTION, options=AnswerOptions(timeout_ms=9000, cache=CacheMode.REFRESH))
+    assert answer_key(patient, CONTEXT) == answer_key(QUESTION, CONTEXT)
+    assert input_hash(patient) != input_hash(QUESTION)
+    assert len(input_hash(QUESTION)) == 32

@@ -1,0 +1,48 @@
+import itertools
+
+import pytest
+
+from agentic_rag.domain.pipeline import TRANSITIONS, Budget, Stage, Verdict, next_stage
+
+USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
+DETOURS = {
+    ("plan", "without_retrieval"): "tools",
+    ("self_check", "repair"): "synthesize",
+    ("embed", "out_of_time"): "retrieve",
+}
+
+
+def _expected(stage: Stage, verdict: Verdict) -> str | None:
+    if stage is Stage.DONE:
+        return None
+    if (stage.value, verdict.value) in DETOURS:
+        return DETOURS[stage.value, verdict.value]
+    if verdict is Verdict.CONTINUE:
+        return USUAL[USUAL.index(stage.value) + 1]
+    return "done" if verdict in (Verdict.FINISH, Verdict.OUT_OF_TIME) else None
+
+
+@pytest.mark.parametrize(("stage", "verdict"), list(itertools.product(Stage, Verdict)))
+def test_every_pair_of_stage_and_verdict_is_legal_exactly_as_listed(stage: Stage, verdict: Verdict) -> None:
+    expected = _expected(stage, verdict)
+    if expected is None:
+        with pytest.raises(KeyError):
+            next_stage(stage, verdict)
+    else:
+        assert next_stage(stage, verdict).value == expected
+
+
+def test_the_table_ends_in_done_from_everywhere() -> None:
+    for stage in Stage:
+        seen, at = set[Stage](), stage
+        while at is not Stage.DONE:
+            assert at not in seen
+            seen.add(at)
+            at = TRANSITIONS[at, Verdict.CONTINUE]
+
+
+def test_a_stage_leaves_time_for_what_follows() -> None:
+    budget = Budget(deadline=10.0)
+    assert budget.share(Stage.RETRIEVE, 0.0) == pytest.approx(9.0)
+    assert budget.share(Stage.SELF_CHECK, 4.0) == pytest.approx(6.0)
+    assert budget.share(Stage.RETRIEVE, 11.0) == 0.0

@@ -1,0 +1,122 @@
+import pytest
+
+from agentic_rag.domain.answers import AnswerType, SubQuestion, ToolRequest, Turn
+from agentic_rag.domain.planning import FINDING, answer_type, arithmetic_of, named_document, plan
+from agentic_rag.domain.rewriting import filled, standalone, with_aliases
+
+
+@pytest.mark.parametrize(
+    ("question", "expression"),
+    [
+        ("What is 12.5 % of 48,000?", "12.5 % of 48,000"),
+        ("How much is 17 times 23?", "17 * 23"),
+        ("calculate (3 + 4) * 2", "(3 + 4) * 2"),
+        ("What is 15 percent of 80?", "15 % of 80"),
+        ("2+2", "2+2"),
+        ("what is 9 squared minus 1?", "9 ^2 - 1"),
+    ],
+)
+def test_a_question_that_is_all_arithmetic_goes_to_calc(question: str, expression: str) -> None:
+    made = plan(question)
+    assert made.answer_type is AnswerType.CALCULATION
+    assert made.tools == (ToolRequest("calc", expression),)
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["What happened on 2024-03-27?", "2024-03-27", "What is 5?", "How tall is tower 12?", "2019/2020", "24", "x + y"],
+)
+def test_figures_alone_make_no_calculation(question: str) -> None:
+    assert arithmetic_of(question) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("How many turbines are there?", AnswerType.FIGURE),
+        ("What is the maximum wave height?", AnswerType.FIGURE),
+        ("When was the site commissioned?", AnswerType.DATE),
+        ("In which year did it open?", AnswerType.DATE),
+        ("Who manages the site?", AnswerType.PERSON),
+        ("List the suppliers", AnswerType.LIST),
+        ("Is a permit required?", AnswerType.YES_NO),
+        ("Why did it trip?", AnswerType.FACT),
+    ],
+)
+def test_the_wording_says_what_kind_of_answer_is_asked_for(question: str, kind: AnswerType) -> None:
+    assert answer_type(question) is kind
+
+
+@pytest.mark.parametrize(
+    ("question", "name"),
+    [
+        ("Show document Marine access policy", "Marine access policy"),
+        ("what is in the file glossary.md?", "glossary.md"),
+        ('Open the document "Staff handbook"', "Staff handbook"),
+        ("show me turbine-spec.pdf", "turbine-spec.pdf"),
+        ("What does the staff handbook say about leave?", None),
+        ("Show the wave limits for crew transfer", None),
+    ],
+)
+def test_only_a_document_named_outright_is_looked_up(question: str, name: str | None) -> None:
+    assert named_document(question) == name
+
+
+def test_a_comparison_has_a_part_for_each_side() -> None:
+    made = plan("What is the difference between the Kelpie 600 and the Selkie 1200 in rotor diameter?")
+    assert made.answer_type is AnswerType.COMPARISON
+    assert [part.text for part in made.sub_questions] == [
+        "Kelpie 600 in rotor diameter",
+        "Selkie 1200 in rotor diameter",
+    ]
+
+
+def test_two_questions_in_one_are_two_parts_and_a_pronoun_waits_for_the_first() -> None:
+    made = plan("When was Otter Voe commissioned and who manages it?")
+    assert made.sub_questions == (
+        SubQuestion("When was Otter Voe commissioned?"),
+        SubQuestion("who manages it?", depends_on=(0,)),
+    )
+
+
+def test_a_relative_clause_is_found_before_what_is_asked_of_it() -> None:
+    made = plan("Who manages the site whose export cable was crushed by an anchor?")
+    assert made.sub_questions[1] == SubQuestion(f"Who manages {FINDING}?", depends_on=(0,))
+
+
+@pytest.mark.parametrize(
+    "question",
+    [
+        "What are the rules for food and drink?",
+        "What is the name of the trawler that damaged the cable?",
+        "Which cable and anchor were used?",
+    ],
+)
+def test_what_only_looks_like_parts_stays_whole(question: str) -> None:
+    assert plan(question).sub_questions == (SubQuestion(question),)
+
+
+def test_tools_can_be_switched_off() -> None:
+    assert plan("What is 2 + 2?", use_tools=False).tools == ()
+
+
+def test_a_question_that_points_back_is_searched_with_the_one_before() -> None:
+    history = (Turn("What is the wave limit for crew transfer?", "1.5 m"),)
+    assert standalone("And who may change it?", history) == (
+        "What is the wave limit for crew transfer: And who may change it?"
+    )
+    assert standalone("Who founded Corrand Tidal?", history) == "Who founded Corrand Tidal?"
+    assert standalone("And who may change it?", ()) == "And who may change it?"
+
+
+def test_aliases_are_added_once_and_only_for_whole_words() -> None:
+    aliases = {"SKN": "Skelder Narrows", "BRN": "Brannoch Sound"}
+    assert with_aliases("Who runs SKN?", aliases) == "Who runs SKN? (Skelder Narrows)"
+    assert with_aliases("Who runs SKN, Skelder Narrows?", aliases) == "Who runs SKN, Skelder Narrows?"
+    assert with_aliases("Who runs SKNX?", aliases) == "Who runs SKNX?"
+
+
+def test_a_later_part_is_filled_with_what_was_found() -> None:
+    assert filled(SubQuestion(f"Who manages {FINDING}?", (0,)), ["Brannoch Sound"]) == "Who manages Brannoch Sound?"
+    assert filled(SubQuestion("who manages it?", (0,)), ["Otter Voe"]) == "who manages it (Otter Voe)?"
+    assert filled(SubQuestion("who manages it?", (0,)), []) == "who manages it?"

@@ -1,0 +1,95 @@
+from uuid import UUID
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.citations import compose, span_request
+from agentic_rag.domain.documents import Chunk, RevisionSpan
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.retrieval import Candidate
+from agentic_rag.domain.selfcheck import check, quoted_only, write
+from agentic_rag.domain.sentence_units import UnitKind, readable
+from agentic_rag.domain.synthesis import DraftSentence
+
+TEXT = "Preface.\n\nCrew transfer stops at 1.5 m.\nThe master decides. See https://a.example for more."
+OFFSET = 100
+
+
+def _passage(text: str = TEXT, url: str | None = None) -> Passage:
+    chunk = Chunk(
+        4, UUID(int=1), UUID(int=2), UUID(int=3), 0, text, OFFSET, OFFSET + len(text), 1, 10, 12, ("Limits",), "Policy",
+        "policy.md", url, "text/markdown",
+    )  # fmt: skip
+    return Passage(chunk, Candidate(4, 0.9, ()))
+
+
+def _sentence(quote: str, text: str | None = None, passage: Passage | None = None) -> DraftSentence:
+    start = (passage or _passage()).chunk.text.index(quote)
+    return DraftSentence(0, 0, start, start + len(quote), text or readable(quote), UnitKind.PROSE, 1.0)
+
+
+def _stored(sentence: DraftSentence, passage: Passage) -> RevisionSpan:
+    return RevisionSpan(passage.chunk.text[sentence.start : sentence.end], 2)
+
+
+def test_a_verified_sentence_is_written_with_the_exact_place_of_its_quote() -> None:
+    passage = _passage()
+    sentence = _sentence("Crew transfer stops at 1.5 m.")
+    written = write(check([sentence], [passage], [_stored(sentence, passage)]), [passage])
+    assert written.text == "Crew transfer stops at 1.5 m. [1]"
+    citation = written.citations[0]
+    assert citation.snippet == "Crew transfer stops at 1.5 m."
+    assert citation.source_span.start == OFFSET + TEXT.index("Crew")
+    assert span_request(sentence, [passage]).start == citation.source_span.start
+    assert (citation.page, citation.line_start, citation.line_end) == (2, 12, 12)
+    assert written.text[citation.answer_spans[0].start : citation.answer_spans[0].end] == written.text
+
+
+@given(st.lists(st.sampled_from(["Crew transfer stops at 1.5 m.", "The master decides."]), min_size=1), st.data())
+def test_no_citation_passes_whose_span_is_not_stored_as_quoted(quotes: list[str], data: st.DataObject) -> None:
+    passage = _passage()
+    sentences = [_sentence(quote) for quote in quotes]
+    stored = [
+        data.draw(st.sampled_from([_stored(one, passage), None, RevisionSpan("another text", 1), RevisionSpan("", 1)]))
+        for one in sentences
+    ]
+    checked = check(sentences, [passage], stored)
+    assert len(checked.passed) + len(checked.refused) == len(sentences)
+    for citation in (*write(checked, [passage]).citations, *quoted_only(checked, [passage])):
+        assert citation.verified
+        assert citation.snippet in quotes
+    assert {one.guardrail for one in checked.refused} <= {"citation_not_stored"}
+
+
+def _guardrail(sentence: DraftSentence, passage: Passage) -> str | None:
+    checked = check([sentence], [passage], [_stored(sentence, passage)])
+    return checked.refused[0].guardrail if checked.refused else None
+
+
+def test_a_sentence_that_says_other_than_its_quote_is_refused() -> None:
+    quote = "Crew transfer stops at 1.5 m."
+    assert _guardrail(_sentence(quote, "Helicopters fly at any height whatsoever."), _passage()) == "low_overlap"
+    assert _guardrail(_sentence(quote, "Crew transfer stops at 2.5 m."), _passage()) == "figure_not_in_source"
+    assert _guardrail(_sentence(quote, "Crew transfer stops at 1.5 m\u202e."), _passage()) == "hidden_characters"
+
+
+def test_links_lead_to_cited_sources_only() -> None:
+    quote = "The master decides."
+    said = "The master decides. https://evil.example"
+    assert _guardrail(_sentence(quote, said), _passage()) == "link_to_uncited_source"
+    assert _guardrail(_sentence("See https://a.example for more."), _passage()) is None
+    assert _guardrail(_sentence(quote, said), _passage(url="https://evil.example")) is None
+
+
+def test_a_sentence_of_a_passage_that_was_not_retrieved_is_refused() -> None:
+    passage = _passage()
+    stray = DraftSentence(0, 3, 0, 8, "Preface.", UnitKind.PROSE, 1.0)
+    assert check([stray], [passage], [RevisionSpan("Preface.", 1)]).refused[0].guardrail == "citation_not_retrieved"
+
+
+def test_list_items_stand_on_lines_of_their_own() -> None:
+    lead = DraftSentence(0, 0, 0, 1, "Bring these:", UnitKind.LEAD_IN, 1.0)
+    item = DraftSentence(0, 0, 1, 2, "A jacket.", UnitKind.LIST_ITEM, 1.0)
+    composed = compose([lead, item, item, lead])
+    assert composed.text == "Bring these: [1]\n- A jacket. [2]\n- A jacket. [3]\nBring these: [4]"
+    assert [composed.text[span.start : span.end] for span in composed.spans][1] == "A jacket. [2]"

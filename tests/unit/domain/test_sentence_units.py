@@ -1,0 +1,82 @@
+import pytest
+
+from agentic_rag.domain.answer_fit import holds
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.contradiction import disagree
+from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable, row_spans
+from agentic_rag.domain.sentences import sentence_spans
+
+
+@pytest.mark.parametrize(
+    ("unit", "kind"),
+    [
+        ("Transfers stop when waves exceed 1.5 m.", UnitKind.PROSE),
+        ("## Wave limits", UnitKind.HEADING),
+        ("Wave limits", UnitKind.HEADING),
+        ("3.1 Wave limits for transfers", UnitKind.HEADING),
+        ("Table 2. Where to gather.", UnitKind.HEADING),
+        ("|---|:--|", UnitKind.HEADING),
+        ("| Selkie | 20.0 m |", UnitKind.TABLE_ROW),
+        ("Rotor diameter 20.0 m", UnitKind.TABLE_ROW),
+        ("- Wear a life jacket", UnitKind.LIST_ITEM),
+        ("You must bring:", UnitKind.LEAD_IN),
+        ("Is it safe to go?", UnitKind.QUESTION),
+        ("© 2025 Corrand Tidal. All rights reserved.", UnitKind.BOILERPLATE),
+        ("Corrand Tidal - Quarterly report Page 2", UnitKind.BOILERPLATE),
+        ("Yes.", UnitKind.FRAGMENT),
+    ],
+)
+def test_a_unit_is_recognised_for_what_it_is(unit: str, kind: UnitKind) -> None:
+    assert kind_of(unit) is kind
+
+
+def test_the_rest_of_a_sentence_that_a_chunk_cuts_is_a_fragment() -> None:
+    assert kind_of("and then returns to the harbour.", cut_off=True) is UnitKind.FRAGMENT
+
+
+def test_a_sentence_reads_without_line_breaks_and_mark_up() -> None:
+    assert readable("The **wave**\nlimit is [here](http://x) , `1.5 m`") == "The wave limit is here, 1.5 m."
+
+
+def test_a_table_row_reads_with_the_names_of_its_columns() -> None:
+    table = "| Type | Rotor | Power |\n|---|---|---|\n| Selkie | 20.0 m | 1.2 MW |\n| Kelpie | 14.0 m | 0.6 MW |"
+    start = table.index("| Kelpie")
+    header = header_span(table, start)
+    assert header is not None
+    text = readable(table[start:], table[slice(*header)])
+    assert text == "Kelpie — Rotor: 14.0 m; Power: 0.6 MW."
+    assert header_span(table, 0) is None
+
+
+def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
+    text = "Role | Name\nMaster of the workboat Petrel Dawn | Wilf Hastane\nController of the day | Bettina Roake"
+    rows = [text[start:end] for start, end in row_spans(text, sentence_spans(text))]
+    assert rows == text.split("\n")
+
+
+@pytest.mark.parametrize(
+    ("sentence", "kind", "question", "expected"),
+    [
+        ("The Selkie 1200 is large.", AnswerType.FIGURE, "How wide is the Selkie 1200?", False),
+        ("The Selkie 1200 spans 20 m.", AnswerType.FIGURE, "How wide is the Selkie 1200?", True),
+        ("It was built in 2021.", AnswerType.FIGURE, "How many were built?", False),
+        ("It has eight turbines.", AnswerType.FIGURE, "How many turbines?", True),
+        ("It opened in May.", AnswerType.DATE, "When did it open?", True),
+        ("It opened late.", AnswerType.DATE, "When did it open?", False),
+        ("Oona Pellgrave runs it.", AnswerType.PERSON, "Who runs it?", True),
+        ("Corrand Tidal runs it.", AnswerType.PERSON, "Who runs Corrand Tidal?", False),
+    ],
+)
+def test_an_answer_must_hold_more_than_the_question_names(
+    sentence: str, kind: AnswerType, question: str, expected: bool
+) -> None:
+    assert holds(sentence, kind, question) is expected
+
+
+def test_the_same_statement_with_another_figure_disagrees() -> None:
+    left = "The wave limit for crew transfer is 1.5 m."
+    assert disagree(left, "The wave limit for crew transfer is 1.8 m.")
+    assert not disagree(left, "The wave limit for crew transfer is 1.5 m.")
+    assert not disagree(left, "The budget of the quarter was 12,000 pounds.")
+    assert not disagree("In 2023 the site produced 900 MWh.", "In 2024 the site produced 950 MWh.")
+    assert disagree("The site was built in 1998.", "The site was built in 1999.", about_dates=True)
