@@ -1,4 +1,4 @@
-"""What `rag doctor` looks at; each check ends as ok, or failed with a remedy, or skipped because an earlier one failed."""
+"""What `rag doctor` looks at: a check is ok, or failed with a remedy, or skipped because an earlier one failed."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ OK, FAILED, SKIPPED = "ok", "failed", "skipped"
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
 _LEAST_POSTGRES = 16
 _LEAST_REDIS = (6, 2)
-_ANSWER_SECONDS = 5.0
+_ANSWER_SECONDS = 5
 
 _VECTOR = """
 SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS installed,
@@ -98,25 +98,25 @@ def check_home(settings: Settings) -> Check:
     return ok("home", str(home) if place == home else f"{home} (will be made)")
 
 
-def check_port(settings: Settings) -> Check:
+def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
     """The server's port is free, or taken by a server of ours."""
     from agentic_rag.embedded.loopback import is_free
     from agentic_rag_cli.access import server_url
 
     if settings.port == 0 or is_free(settings.port):
         return ok("port", f"{settings.port} is free")
-    if _is_our_server(server_url(settings)):
+    if _is_our_server(server_url(settings), answer_seconds):
         return ok("port", f"{settings.port}: an agentic-rag server is running")
     return failed(
         "port", "PORT_IN_USE", f"{settings.port} is taken by another program", "Set AGENTIC_RAG_PORT to a free port."
     )
 
 
-def _is_our_server(url: str) -> bool:
+def _is_our_server(url: str, answer_seconds: float) -> bool:
     import httpx2
 
     try:
-        response = httpx2.get(f"{url}/healthz", timeout=_ANSWER_SECONDS, trust_env=False)
+        response = httpx2.get(f"{url}/healthz", timeout=answer_seconds, trust_env=False)
     except httpx2.TransportError:
         return False
     return response.is_success and b"ok" in response.content

@@ -47,7 +47,7 @@ query Documents($workspaceId: ID!, $after: String) {
 _CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
 
 _ASK = f"""
-mutation Ask($input: RagAnswerInput!) {{
+query Ask($input: RagAnswerInput!) {{
   ragAnswer(input: $input) {{
     answer
     outcome
@@ -64,6 +64,9 @@ mutation Ask($input: RagAnswerInput!) {{
   }}
 }}
 """
+
+QUERIES = (_WORKSPACES, _DOCUMENTS, _ASK)
+"""Every query this client sends; a test holds them against the schema."""
 
 
 class GraphQLClient:

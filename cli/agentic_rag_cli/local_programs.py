@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import Callable
 
 import httpx2
 
@@ -11,7 +12,7 @@ from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.settings import Settings
 from agentic_rag_cli.access import server_url
-from agentic_rag_cli.processes import Children
+from agentic_rag_cli.processes import Children, until_signalled
 from agentic_rag_cli.servers import child_variables
 
 READY_SECONDS = 60.0
@@ -28,8 +29,9 @@ def require_free(settings: Settings) -> None:
 
 
 async def start_programs(children: Children, settings: Settings) -> None:
-    """Start server and worker, and return once the server says it is ready. Errors: `ChildDied`,
-    `DependencyUnavailable` code SERVER_NOT_READY.
+    """Start server and worker, and return once the server says it is ready.
+
+    Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
     """
     shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
     await children.start(
@@ -39,6 +41,29 @@ async def start_programs(children: Children, settings: Settings) -> None:
         "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.worker_metrics_port)}
     )
     await children.guard(_until_ready(server_url(settings)))
+
+
+async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
+    """Server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: see
+    `start_programs`.
+    """
+
+    async def live(children: Children) -> None:
+        await start_programs(children, settings)
+        welcome()
+        await children.guard(asyncio.Event().wait())
+
+    async with Children(emit, settings.drain_seconds) as children:
+        living = asyncio.ensure_future(live(children))
+        signalled = asyncio.ensure_future(until_signalled())
+        try:
+            await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
+            if living.done():
+                living.result()
+        finally:
+            living.cancel()
+            signalled.cancel()
+            await asyncio.gather(living, signalled, return_exceptions=True)
 
 
 async def _until_ready(url: str) -> None:

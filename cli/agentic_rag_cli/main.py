@@ -88,4 +88,4 @@ app.command("worker")(worker.worker)
 
 def main() -> None:
     """Entry point of the console script."""
-    app()
+    app(prog_name="rag")

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Mapping, Sequence
 from contextlib import asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Document, DocumentStatus, SpanRequest
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
@@ -26,11 +27,7 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.sync_source import SyncResult
-    from agentic_rag.ports.database import Database
-    from agentic_rag.ports.ids import Ids
-    from agentic_rag.ports.job_store import JobBoard
-    from agentic_rag.ports.run_store import RunStore
-    from agentic_rag.ports.source_connector import SourceConnector
+    from agentic_rag.bootstrap import Container
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -102,56 +99,6 @@ class Session(Protocol):
         ...
 
 
-class Answers(Protocol):
-    """`app.answer.AnswerQuestion`."""
-
-    async def ask(self, principal: Principal, question: Question) -> Run: ...
-
-
-class Deletes(Protocol):
-    """`app.delete.DeleteDocument`."""
-
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion: ...
-
-
-class Syncs(Protocol):
-    """`app.sync_source.SyncSource`."""
-
-    async def run(
-        self, workspace: WorkspaceRef, source: SourceConnector, uploaded_by: str, *, dry_run: bool = False
-    ) -> SyncResult: ...
-
-
-class Container(Protocol):
-    """What `bootstrap.build_container` hands out, as far as the command line looks into it."""
-
-    @property
-    def database(self) -> Database: ...
-
-    @property
-    def runs(self) -> RunStore: ...
-
-    @property
-    def ids(self) -> Ids: ...
-
-    @property
-    def answer(self) -> Answers: ...
-
-    @property
-    def delete_document(self) -> Deletes: ...
-
-    @property
-    def sync_source(self) -> Syncs: ...
-
-    def directory_source(self, directory: Path) -> SourceConnector:
-        """A connector for a directory."""
-        ...
-
-    def job_board(self) -> JobBoard:
-        """A board of our own, to see whether somebody leads."""
-        ...
-
-
 class ContainerSession:
     """`Session` over the wired container."""
 
@@ -192,12 +139,15 @@ class ContainerSession:
         """The first characters of the published text; empty when nothing is published."""
         if document.revision_id is None:
             return ""
+        from agentic_rag.ports.document_store import SpanRequest
+
         async with self._container.database.snapshot(document.workspace) as snapshot:
-            return await snapshot.documents.revision_text(document.revision_id, 0, characters) or ""
+            spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
+        return spans[0].text if spans[0] is not None else ""
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
-        return await self._container.delete_document.run(workspace, document_id)
+        return await self._container.delete.run(workspace, document_id)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
@@ -253,12 +203,15 @@ class ContainerSession:
 
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
-    """Wire the system in this process; everything is released when the block ends.
+    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
 
     Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
     """
     from agentic_rag.bootstrap import build_container
 
-    async with build_container(settings) as container:
+    quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
+    async with build_container(quiet) as container:
         await container.database.check()
+        await container.ensure_default_organisation()
         yield ContainerSession(container)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Coroutine
 from contextlib import AbstractAsyncContextManager, AbstractContextManager
 from dataclasses import dataclass
@@ -11,12 +10,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import typer
 
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag_cli.session import Session
 
 if TYPE_CHECKING:
     import httpx2
 
     from agentic_rag_cli.processes import Children
+    from agentic_rag_cli.session import Session
 
 T = TypeVar("T")
 
@@ -60,6 +59,13 @@ def wiring_of(context: typer.Context) -> Wiring:
     return given if isinstance(given, Wiring) else Wiring()
 
 
+def run_async(work: Coroutine[Any, Any, T]) -> T:
+    """Run to the end on a loop of its own; asyncio is loaded only by commands that come here."""
+    import asyncio
+
+    return asyncio.run(work)
+
+
 def in_process(context: typer.Context, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
     """Run `work` against the system of the settings, its embedded servers started when nobody runs them."""
     wiring = wiring_of(context)
@@ -69,4 +75,4 @@ def in_process(context: typer.Context, work: Callable[[Session], Coroutine[Any, 
             return await work(session)
 
     with wiring.servers(wiring.settings()) as settings:
-        return asyncio.run(with_session(settings))
+        return run_async(with_session(settings))

@@ -6,7 +6,7 @@ Adapters are imported when first asked for: a server never loads a parser, and n
 from __future__ import annotations
 
 import hashlib
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
 from pathlib import Path
@@ -52,7 +52,7 @@ Check = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def build_container(settings: Settings) -> AsyncIterator[Container]:
+async def build_container(settings: Settings) -> AsyncGenerator[Container]:
     """The wired system while the block lasts. Opening connects to nothing: `check` and first uses do."""
     container = Container(settings)
     try:
@@ -168,7 +168,7 @@ class Container:
         """Verifies bearer tokens."""
         from agentic_rag.adapters.postgres.identity import PostgresIdentity
 
-        return PostgresIdentity(self._pool)
+        return PostgresIdentity(self._pool, self.clock)
 
     # --- models ---------------------------------------------------------------------------------------------------
 
@@ -377,16 +377,20 @@ class Container:
                 found[name] = None
         return found
 
+    async def ensure_default_organisation(self) -> None:
+        """Make the organisation that a newcomer works in. Safe to repeat."""
+        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+
+        await PostgresOrganisations(self._pool).ensure_organisation(DEFAULT_ORG_ID, "default")
+
     async def ensure_development_access(self, token: str) -> None:
-        """Make the default organisation, and let `token` act in it as operator. Safe to repeat."""
+        """Let `token` act in the default organisation as operator. Safe to repeat."""
         from agentic_rag.adapters.postgres.organisations import NewApiKey, PostgresOrganisations
 
-        organisations = PostgresOrganisations(self._pool)
-        await organisations.ensure_organisation(DEFAULT_ORG_ID, "default")
+        await self.ensure_default_organisation()
         key = hashlib.sha256(token.encode()).digest()
-        await organisations.ensure_api_key(
-            DEFAULT_ORG_ID,
-            NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR),
+        await PostgresOrganisations(self._pool).ensure_api_key(
+            DEFAULT_ORG_ID, NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR)
         )
 
     async def try_development_access(self, token: str) -> None:

@@ -48,7 +48,7 @@ async def prepare_database(connection: asyncpg.Connection) -> None:
     version = connection.get_server_version().major
     if version < MINIMUM_SERVER_VERSION:
         raise Misconfigured(f"The server is Postgres {version}; use Postgres 16 or newer.", code="POSTGRES_TOO_OLD")
-    await _create_vector(connection)
+    await create_vector(connection)
     try:
         for role in ROLES:
             await _ensure_role(connection, role)
@@ -62,7 +62,8 @@ async def prepare_database(connection: asyncpg.Connection) -> None:
         ) from error
 
 
-async def _create_vector(connection: asyncpg.Connection) -> None:
+async def create_vector(connection: asyncpg.Connection) -> None:
+    """Add pgvector where it is missing. Errors: `Misconfigured` code PGVECTOR_MISSING, naming the remedy."""
     state = await connection.fetchrow(_VECTOR)
     if state is None or state["installed"]:
         return

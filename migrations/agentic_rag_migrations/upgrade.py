@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -20,6 +22,8 @@ from agentic_rag_migrations.roles import prepare_database
 
 _LOCK = 0x7261675F6D696772
 """Advisory lock of migrations ("rag_migr"): one at a time in a database."""
+
+_ONE_ALEMBIC = threading.Lock()
 
 _CURRENT = "SELECT version_num FROM rag_schema_version"
 
@@ -45,7 +49,7 @@ async def upgrade(database_url: str) -> list[str]:
         await prepare_database(connection)
         if not before.pending:
             return []
-        await _apply(database_url)
+        await asyncio.to_thread(_apply_alone, database_url)
         return list(before.pending)
 
 
@@ -92,6 +96,14 @@ def _configuration() -> Config:
     configuration.set_main_option("script_location", str(files("agentic_rag_migrations")).replace("%", "%%"))
     configuration.set_main_option("path_separator", "os")
     return configuration
+
+
+def _apply_alone(database_url: str) -> None:
+    """In a thread and loop of its own: Alembic's `op` and `context` are globals of the process, so two databases must
+    not be migrated between each other's awaits.
+    """
+    with _ONE_ALEMBIC:
+        asyncio.run(_apply(database_url))
 
 
 async def _apply(database_url: str) -> None:

@@ -27,8 +27,10 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
         try:
             yield
         finally:
-            await container.aclose()
-            container.telemetry.shutdown()
+            try:
+                await container.aclose()
+            finally:
+                container.telemetry.shutdown()
 
     endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
     health = HealthEndpoints(container)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from types import CoroutineType
+from typing import Any
 
 from agentic_rag.bootstrap import Container
 from agentic_rag.ports.blob_store import BlobStore
@@ -33,7 +35,7 @@ class ServerParts:
     clock: Clock
     ids: Ids
     checks: Mapping[str, Callable[[], Awaitable[None]]]
-    aclose: Callable[[], Awaitable[None]]
+    aclose: Callable[[], CoroutineType[Any, Any, None]]
 
 
 def server_options(settings: Settings) -> ServerOptions:

@@ -166,6 +166,7 @@ async def test_get_answers_queries_with_json_parameters() -> None:
         response = await http.get("/graphql", params=parameters)
 
     assert response.json() == {"data": {"workspaceByName": {"name": "handbook"}}}
+    assert response.headers["cache-control"] == "no-store"
 
 
 async def test_get_never_changes_anything() -> None:

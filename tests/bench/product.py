@@ -1,4 +1,6 @@
-"""The product under measurement: prepared chunks in, retrieval in process, citations checked by an independent reader."""
+"""The product under measurement: prepared chunks in, retrieval in process, citations checked by an independent
+reader.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,7 @@ from statistics import median
 from uuid import UUID
 
 import asyncpg
-from agentic_rag_migrations.upgrade import upgrade
+from tests.bench.corpus import KnownItem, PreparedChunk
 
 from agentic_rag.app.prepared import PreparedDocument
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
@@ -20,7 +22,7 @@ from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.settings import load_settings
-from tests.bench.corpus import KnownItem, PreparedChunk
+from agentic_rag_migrations.upgrade import upgrade
 
 TOKEN = "bench-token"
 HITS = 10

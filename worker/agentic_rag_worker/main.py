@@ -7,8 +7,9 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from typing import Any
 
 from agentic_rag.domain.jobs import QueueName
 from agentic_rag_worker.arq_worker import QueueConsumer
@@ -18,6 +19,8 @@ from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.metrics_http import MetricsServer
 from agentic_rag_worker.runner import JobRunner
 from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
+
+CANCEL_AGAIN_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,9 +98,16 @@ async def _work(stop: asyncio.Event, dispatcher: Dispatcher, consumers: list[Que
         for part in ended - {told}:
             part.result()
     finally:
-        for task in (told, *parts):
+        await _cancel([told, *parts])
+
+
+async def _cancel(tasks: Iterable[asyncio.Task[Any]]) -> None:
+    """Cancel until they have ended: redis-py 5 swallows a cancellation that meets it while connecting."""
+    left = {task for task in tasks if not task.done()}
+    while left:
+        for task in left:
             task.cancel()
-        await asyncio.gather(told, *parts, return_exceptions=True)
+        _, left = await asyncio.wait(left, timeout=CANCEL_AGAIN_SECONDS)
 
 
 async def _serve_metrics(

@@ -4,13 +4,65 @@ from __future__ import annotations
 
 import asyncio
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import CoroutineType
+from typing import Any
 
-from agentic_rag.bootstrap import build_container
+from arq.connections import ArqRedis
+
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.domain.jobs import RetryPolicy
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.ids import Ids
+from agentic_rag.ports.job_queue import JobQueue
+from agentic_rag.ports.job_store import JobBoard
+from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerParts:
+    """Implements `wiring.WorkerContainer` with the parts of a container."""
+
+    database: Database
+    queue: JobQueue
+    ingest: IngestDocument
+    delete: DeleteDocument
+    clock: Clock
+    ids: Ids
+    telemetry: Telemetry
+    retry_policy: RetryPolicy
+    queue_name: str
+    job_board: Callable[[], JobBoard]
+    heartbeat_database: Callable[[], Database]
+    arq_pool: Callable[[], ArqRedis]
+    readiness: Callable[[], CoroutineType[Any, Any, Mapping[str, str | None]]]
+
+
+def worker_parts(container: Container) -> WorkerParts:
+    """The parts of a container that a worker uses."""
+    return WorkerParts(
+        database=container.database,
+        queue=container.queue,
+        ingest=container.ingest,
+        delete=container.delete,
+        clock=container.clock,
+        ids=container.ids,
+        telemetry=container.telemetry,
+        retry_policy=container.retry_policy,
+        queue_name=container.queue_name,
+        job_board=container.job_board,
+        heartbeat_database=container.heartbeat_database,
+        arq_pool=container.arq_pool,
+        readiness=container.readiness,
+    )
 
 
 def worker_options(settings: Settings) -> WorkerOptions:
@@ -33,7 +85,7 @@ async def _work(settings: Settings) -> None:
     options = worker_options(settings)
     async with build_container(settings) as container:
         try:
-            await run_worker(container, options)
+            await run_worker(worker_parts(container), options)
         except OSError as error:
             raise Misconfigured(
                 f"{options.metrics_host}:{options.metrics_port} cannot be used for the worker's metrics ({error}): "

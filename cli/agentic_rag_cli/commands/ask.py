@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import sys
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.answers import Question
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
-from agentic_rag_cli.answer_view import ShownAnswer, answer_json, answer_text, shown_run
-from agentic_rag_cli.listing import the_workspace
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.wiring import Wiring, in_process, wiring_of
+from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_cli.session import Session
 
 
 def ask(
@@ -30,6 +29,10 @@ def ask(
 
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
     """
+    from agentic_rag.domain.answers import Question
+    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
+    from agentic_rag_cli.listing import the_workspace
+
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
@@ -37,7 +40,7 @@ def ask(
     settings = wiring.settings()
     address = url or settings.url
     if address:
-        shown = asyncio.run(_remote(wiring, settings, address, text, workspace))
+        shown = run_async(_remote(wiring, settings, address, text, workspace))
     else:
 
         async def work(session: Session) -> ShownAnswer:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import re
 import time
@@ -10,20 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
-from agentic_rag_cli.answer_view import ShownAnswer, answer_json, answer_text
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
-from agentic_rag_cli.ingestion import IngestReport, ingest_directory
-from agentic_rag_cli.known_item import known_item
-from agentic_rag_cli.listing import the_workspace
 from agentic_rag_cli.options import JsonOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.wiring import Wiring, wiring_of
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_cli.ingestion import IngestReport
+    from agentic_rag_cli.session import Session
 
 
 @dataclass(slots=True)
@@ -86,9 +85,9 @@ def demo(
         with wiring.servers(settings) as ready:
             steps.done("start Postgres and Redis", started)
             with steps.step("migrate"):
-                asyncio.run(migrate(ready))
+                run_async(migrate(ready))
             token = settings.token or ensure_token(settings)
-            shown = asyncio.run(_demonstrate(wiring, ready, token, directory, question, steps))
+            shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
     if as_json:
         output.result_json(_as_json(shown, steps))
     else:
@@ -100,6 +99,7 @@ async def _demonstrate(
 ) -> Shown:
     from agentic_rag_cli.access import server_url
     from agentic_rag_cli.graphql_client import GraphQLClient
+    from agentic_rag_cli.ingestion import ingest_directory
     from agentic_rag_cli.local_programs import start_programs
     from agentic_rag_cli.processes import Children, silent
 
@@ -122,6 +122,9 @@ async def _demonstrate(
 
 
 async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
+    from agentic_rag_cli.known_item import known_item
+    from agentic_rag_cli.listing import the_workspace
+
     if is_sample(directory):
         return SAMPLE_QUESTION, None
     item = await known_item(session, (await the_workspace(session, name)).ref)
@@ -138,6 +141,8 @@ def workspace_name(directory: Path) -> str:
 
 
 def _print(shown: Shown, workspace: str, directory: Path) -> None:
+    from agentic_rag_cli.answer_view import answer_text
+
     output.note("")
     output.result(shown.report.summary())
     if shown.made_from:
@@ -153,6 +158,8 @@ def _print(shown: Shown, workspace: str, directory: Path) -> None:
 
 
 def _as_json(shown: Shown, steps: Steps) -> dict[str, object]:
+    from agentic_rag_cli.answer_view import answer_json
+
     return {
         "ingest": shown.report.as_json(),
         "answer": answer_json(shown.answer),

@@ -8,14 +8,12 @@ import typer
 
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag_cli import output
-from agentic_rag_cli.listing import collect, the_document, the_workspace
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.views import deletion_json, document_json, document_key_json
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -36,6 +34,9 @@ def list_documents(
 
     Example: rag doc list --workspace handbook --status FAILED
     """
+
+    from agentic_rag_cli.listing import collect, the_workspace
+    from agentic_rag_cli.views import document_json
 
     async def work(session: Session) -> list[Document]:
         chosen = (await the_workspace(session, workspace)).ref
@@ -66,6 +67,9 @@ def show(
     Example: rag doc show policies/travel.pdf
     """
 
+    from agentic_rag_cli.listing import the_document, the_workspace
+    from agentic_rag_cli.views import document_json
+
     async def work(session: Session) -> Document:
         return await the_document(session, (await the_workspace(session, workspace)).ref, document)
 
@@ -88,6 +92,9 @@ def delete(
 
     Example: rag doc delete policies/travel-2019.pdf
     """
+
+    from agentic_rag_cli.listing import the_document, the_workspace
+    from agentic_rag_cli.views import deletion_json, document_key_json
 
     async def work(session: Session) -> tuple[Document, Deletion]:
         found = await the_document(session, (await the_workspace(session, workspace)).ref, document)

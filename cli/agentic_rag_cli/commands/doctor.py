@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import asdict
 
 import typer
@@ -11,7 +10,7 @@ from agentic_rag.settings import SettingsInvalid
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
-from agentic_rag_cli.wiring import wiring_of
+from agentic_rag_cli.wiring import run_async, wiring_of
 
 _MARKS = {"ok": "ok  ", "failed": "FAIL", "skipped": "–   "}
 
@@ -30,7 +29,7 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
         remedy = "Correct these variables; `rag config show` lists every setting."
         checks = [check_python(), failed("settings", invalid.code, "; ".join(invalid.problems), remedy)]
     else:
-        checks = [ok("settings", "valid"), *asyncio.run(examine(wiring, settings))]
+        checks = [ok("settings", "valid"), *run_async(examine(wiring, settings))]
     if as_json:
         output.result_json([asdict(check) for check in checks])
     else:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -12,14 +11,13 @@ import typer
 from agentic_rag.domain.errors import PolicyRefused
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
-from agentic_rag_cli.answer_view import ShownAnswer, shown_run
 from agentic_rag_cli.corpus import sample_corpus
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.listing import collect, the_workspace
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
-from agentic_rag_cli.wiring import Wiring, wiring_of
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
+    from agentic_rag_cli.answer_view import ShownAnswer
     from agentic_rag_eval.harness import EvalReport
     from agentic_rag_eval.records import AskRecord, EvalQuestion
 
@@ -59,10 +57,10 @@ def evaluate_dataset(
     questions = load_dataset(dataset) if dataset is not None else golden_set()
     address = url or (None if demo else settings.url)
     if address:
-        report = asyncio.run(_remote(wiring, settings, address, questions, workspace))
+        report = run_async(_remote(wiring, settings, address, questions, workspace))
     else:
         with wiring.servers(settings) as ready:
-            report = asyncio.run(_local(wiring, ready, questions, workspace, demo=demo))
+            report = run_async(_local(wiring, ready, questions, workspace, demo=demo))
     missed = misses(
         report,
         {
@@ -98,6 +96,8 @@ async def _local(
     wiring: Wiring, settings: Settings, questions: list[EvalQuestion], workspace: str | None, *, demo: bool
 ) -> EvalReport:
     from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
+    from agentic_rag_cli.answer_view import shown_run
+    from agentic_rag_cli.listing import collect, the_workspace
 
     if demo:
         workspace = workspace or DEMO_WORKSPACE

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,10 +11,11 @@ from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.ingestion import IngestReport, ingest_directory, plan_directory
 from agentic_rag_cli.options import JsonOption
-from agentic_rag_cli.processes import Children, silent
-from agentic_rag_cli.wiring import Wiring, wiring_of
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.ingestion import IngestReport
 
 
 def ingest(
@@ -45,7 +45,7 @@ def ingest(
             if dry_run
             else _ingest(wiring, ready, directory, workspace, wait=wait)
         )
-        report = asyncio.run(work)
+        report = run_async(work)
     if as_json:
         output.result_json(report.as_json())
     else:
@@ -63,6 +63,9 @@ def show_report(report: IngestReport) -> None:
 
 
 async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str, *, wait: bool) -> IngestReport:
+    from agentic_rag_cli.ingestion import ingest_directory
+    from agentic_rag_cli.processes import Children, silent
+
     async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)
@@ -74,5 +77,7 @@ async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str
 
 
 async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestReport:
+    from agentic_rag_cli.ingestion import plan_directory
+
     async with wiring.session(settings) as session:
         return await plan_directory(session, name, directory)

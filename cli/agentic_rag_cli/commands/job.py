@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag_cli import output
-from agentic_rag_cli.listing import collect, needed_id, the_workspace
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.views import job_json
 from agentic_rag_cli.wiring import in_process
-from agentic_rag_server.graphql.node_ids import NodeKind
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -33,6 +32,9 @@ def list_jobs(
 
     Example: rag job list --state DEAD
     """
+
+    from agentic_rag_cli.listing import collect, the_workspace
+    from agentic_rag_cli.views import job_json
 
     async def work(session: Session) -> list[Job]:
         chosen = (await the_workspace(session, workspace)).ref
@@ -61,6 +63,10 @@ def show(
 
     Example: rag job show SgGYwN4AAHAA…
     """
+    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.views import job_json
+    from agentic_rag_server.graphql.node_ids import NodeKind
+
     job_id = needed_id(job, NodeKind.JOB)
 
     async def work(session: Session) -> Job:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import asyncio
-
 import typer
 
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
-from agentic_rag_cli.wiring import wiring_of
+from agentic_rag_cli.wiring import run_async, wiring_of
 
 app = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -24,7 +22,7 @@ def up(context: typer.Context, as_json: JsonOption = False) -> None:
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        applied = asyncio.run(migrate(settings))
+        applied = run_async(migrate(settings))
     if as_json:
         output.result_json({"applied": applied})
     else:
@@ -41,7 +39,7 @@ def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        found = asyncio.run(status(settings.owner_database_url or settings.database_url))
+        found = run_async(status(settings.owner_database_url or settings.database_url))
     if as_json:
         output.result_json({"current": found.current, "head": found.head, "pending": list(found.pending)})
     else:

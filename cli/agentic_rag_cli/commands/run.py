@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.answers import Run
 from agentic_rag.domain.errors import NotFound
 from agentic_rag_cli import output
-from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
-from agentic_rag_cli.listing import collect, needed_id, the_workspace
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
-from agentic_rag_cli.session import Session
-from agentic_rag_cli.views import run_details_json, run_row_json
 from agentic_rag_cli.wiring import in_process
-from agentic_rag_server.graphql.node_ids import NodeKind
+
+if TYPE_CHECKING:
+    from agentic_rag.domain.answers import Run
+    from agentic_rag_cli.session import Session
 
 app = typer.Typer(
     help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None
@@ -30,6 +28,9 @@ def list_runs(
 
     Example: rag run list --limit 5
     """
+
+    from agentic_rag_cli.listing import collect, the_workspace
+    from agentic_rag_cli.views import run_row_json
 
     async def work(session: Session) -> list[Run]:
         chosen = (await the_workspace(session, workspace)).ref
@@ -54,6 +55,11 @@ def show(
 
     Example: rag run show UgGYwN4AAHAA…
     """
+    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
+    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.views import run_details_json
+    from agentic_rag_server.graphql.node_ids import NodeKind
+
     run_id = needed_id(run, NodeKind.RUN)
 
     async def work(session: Session) -> Run:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import Annotated
 
@@ -10,7 +9,7 @@ import typer
 
 from agentic_rag.settings import UNSET_PATH, Settings
 from agentic_rag_cli import output
-from agentic_rag_cli.wiring import wiring_of
+from agentic_rag_cli.wiring import run_async, wiring_of
 
 _NAME_WIDTH = 6
 
@@ -29,7 +28,7 @@ def up(
     """
     from agentic_rag.embedded.loopback import free_port
     from agentic_rag_cli.access import ensure_token
-    from agentic_rag_cli.local_programs import require_free
+    from agentic_rag_cli.local_programs import require_free, run_programs
     from agentic_rag_cli.servers import migrate
 
     wiring = wiring_of(context)
@@ -39,32 +38,9 @@ def up(
     require_free(settings)
     output.note("starting Postgres and Redis …" if not settings.database_url else "connecting …")
     with wiring.servers(settings) as ready:
-        asyncio.run(migrate(ready))
+        run_async(migrate(ready))
         token = settings.token or ensure_token(settings)
-        asyncio.run(_run(ready, token))
-
-
-async def _run(settings: Settings, token: str) -> None:
-    from agentic_rag_cli.local_programs import start_programs
-    from agentic_rag_cli.processes import Children, until_signalled
-
-    async def live(children: Children) -> None:
-        await start_programs(children, settings)
-        output.result(_welcome(settings, token))
-        await children.guard(asyncio.Event().wait())
-
-    async with Children(_prefixed, settings.drain_seconds) as children:
-        living = asyncio.ensure_future(live(children))
-        signalled = asyncio.ensure_future(until_signalled())
-        try:
-            await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
-            if living.done():
-                living.result()
-            output.note("stopping …")
-        finally:
-            living.cancel()
-            signalled.cancel()
-            await asyncio.gather(living, signalled, return_exceptions=True)
+        run_async(run_programs(ready, _prefixed, lambda: output.result(_welcome(ready, token))))
     output.note("stopped")
 
 

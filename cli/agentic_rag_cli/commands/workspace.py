@@ -8,7 +8,6 @@ import typer
 
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
-from agentic_rag_cli.views import workspace_json
 from agentic_rag_cli.wiring import in_process
 
 app = typer.Typer(help="Workspaces: each one a corpus.", no_args_is_help=True, rich_markup_mode=None)
@@ -20,6 +19,8 @@ def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None
 
     Example: rag workspace list
     """
+    from agentic_rag_cli.views import workspace_json
+
     found = in_process(context, lambda session: session.workspaces())
     if as_json:
         output.result_json([workspace_json(one) for one in found])
@@ -38,6 +39,8 @@ def create(
 
     Example: rag workspace create handbook
     """
+    from agentic_rag_cli.views import workspace_json
+
     made = in_process(context, lambda session: session.create_workspace(name))
     if as_json:
         output.result_json(workspace_json(made))

@@ -54,7 +54,9 @@ def _reader_of(hint: Any) -> _Reader:
     if origin is not None:
         return dict
     kind = typing.cast(type, hint)
-    return _dataclass_reader(kind) if is_dataclass(kind) else kind
+    if is_dataclass(kind):
+        return _dataclass_reader(kind)
+    return typing.cast(_Reader, kind)
 
 
 def _dataclass_reader(kind: type) -> _Reader:

@@ -101,9 +101,9 @@ class _Packer:
     def ranges(self) -> list[tuple[int, int, int]]:
         """(first atom, first atom that is not repeated, end) of every chunk; atom indices, end exclusive."""
         ranges: list[tuple[int, int, int]] = []
-        cut, count = 0, len(self.atoms)
+        cut, count, first = 0, len(self.atoms), -1
         while cut < count:
-            first, used = self._repeated(cut)
+            first, used = self._repeated(cut, first + 1)
             if first < cut and used + self._gap(cut) + self.atoms[cut].cost > self._size:
                 first, used = cut, 0
             end = self._end(first, cut, used)
@@ -122,12 +122,15 @@ class _Packer:
             cost = self._gaps[gap] = self._cost_of(gap)
         return cost
 
-    def _repeated(self, cut: int) -> tuple[int, int]:
-        """The first atom of the overlap before `cut`, and the overlap's cost. A new section repeats nothing."""
+    def _repeated(self, cut: int, earliest: int) -> tuple[int, int]:
+        """The first atom of the overlap before `cut`, and the overlap's cost. A new section repeats nothing.
+
+        `earliest` lies behind the start of the chunk before: no chunk is repeated whole.
+        """
         first, used = cut, 0
-        if cut == 0 or self.atoms[cut].opens_section:
+        if self.atoms[cut].opens_section:
             return cut, 0
-        while first > 0:
+        while first > earliest:
             more = self.atoms[first - 1].cost + (self._gap(first) if first < cut else 0)
             if used + more + self._gap(cut) > self._overlap:
                 break

@@ -25,6 +25,9 @@ PAIR_CAP = 12
 """Per chunk: what a passage of 700 characters names; the graph's size and the publish's cost follow from it."""
 
 _LONGEST_NAME = 80
+_LONGEST_TITLE = 200
+"""A longer one names nothing, and taking it apart would cost more than linear time."""
+
 _LONGEST_QUESTION = 4000
 _MOST_CANDIDATES = 400
 """Of a question: 100 words give that many n-grams."""
@@ -39,9 +42,10 @@ _NO_NAMES = FUNCTION_WORDS | frozenset(_CALENDAR.split())
 _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _CAPITALISED = rf"[{_UPPER}][\w'’&]*+(?:-\w++)*+"
 _LINK = r" (?:(?:of|the|de|du|la|le|van|von|der|den|da|di|del|and|for|in) ){0,2}"
+_IDENTIFIER = re.compile(r"[A-Z]{1,6}-?\d{1,8}(?:-?[A-Z0-9]{1,6}){0,3}")
 _CANDIDATE = re.compile(
     r"(?P<url>\bhttps?://\S++)"
-    rf"|(?P<identifier>\b[A-Z]{{1,6}}-?\d{{1,8}}(?:-?[A-Z0-9]{{1,6}}){{0,3}}\b)"
+    rf"|(?P<identifier>\b{_IDENTIFIER.pattern}\b)"
     r"|(?P<code>\b[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|\b[A-Za-z]\w*_\w++|\b[a-z]+[A-Z]\w++|\b[A-Z][a-z]+[A-Z]\w++)"
     rf"|(?P<name>{_CAPITALISED}(?:{_LINK}{_CAPITALISED}|(?<=\b[A-Z])\. {_CAPITALISED}){{0,7}}+)"
 )
@@ -106,7 +110,7 @@ def _is_acronym(word: str) -> bool:
 
 
 def _named_parts(name: str) -> Iterator[tuple[str, str]]:
-    """A span, its pieces between connectors, and its words, as (name, kind)."""
+    """A span, its pieces between connectors, and its words, as (name, kind); a word like TG-04 is an identifier."""
     whole = _trimmed(name)
     if not whole:
         return
@@ -120,11 +124,13 @@ def _named_parts(name: str) -> Iterator[tuple[str, str]]:
         words = piece.split(" ")
         if len(words) > 1:
             for word in words:
-                yield word, "part"
+                yield word, "identifier" if _IDENTIFIER.fullmatch(word) else "part"
 
 
 def _title_names(title: str) -> Iterator[str]:
     """A title and its aliases: without what stands in brackets, and the part before the comma."""
+    if len(title) > _LONGEST_TITLE:
+        return
     yield title
     bare = _BRACKET.sub(" ", title).strip()
     if bare != title:

@@ -30,6 +30,7 @@ _HISTORY_REFERENCE = re.compile(
     r"^(?:and|but|or|so|then|what about|how about|why)\b",
     re.IGNORECASE,
 )
+_NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+(?: [A-Z0-9][\w'’-]*)*|\b[A-Z]{1,6}-?\d{1,8}\b|\b[A-Z]{2,}\b")
 _WEB = re.compile(
     r"\b(?:on|from|search) the (?:web|internet)\b|\bsearch online\b|\bgoogle\b|https?://\S+", re.IGNORECASE
 )
@@ -86,12 +87,12 @@ ENTITIES_FOR_FULL_SIGNAL = 2
 
 
 def signals_of(
-    question: str, *, content_terms: int, entities: int, history_turns: int, calculation: bool, corpus_empty: bool
+    question: str, *, content_terms: int, history_turns: int, calculation: bool, corpus_empty: bool
 ) -> GateSignals:
-    """The signals of a folded question; the counts come from the tokenizer and the entity rules."""
+    """The signals of a folded question; `content_terms` is the tokenizer's count."""
     return GateSignals(
         content_terms=content_terms,
-        entities=entities,
+        entities=sum(1 for _ in _NAME.finditer(question)),
         question_form=question.endswith(("?", "？")) or _QUESTION_FORM.match(question) is not None,
         refers_to_history=history_turns > 0 and refers_back(question),
         chit_chat=_GREETING.match(question) is not None,

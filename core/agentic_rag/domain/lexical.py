@@ -1,4 +1,4 @@
-"""The lexical arm: what a term is, and exact BM25 over postings segments.
+"""What a term is: the tokenizer of the lexical arm.
 
 Terms are NFKC, case-folded. Names made of parts (paths, dotted and snake_case names, camelCase, hyphens) give their
 parts and the whole; scripts written without spaces give bigrams of characters; "1,234" equals "1234" and
@@ -7,30 +7,17 @@ parts and the whole; scripts written without spaces give bigrams of characters; 
 
 from __future__ import annotations
 
-import math
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
-from numpy.typing import NDArray
 
 from agentic_rag.domain.english import FUNCTION_WORDS, stem
-from agentic_rag.domain.postings import Segment, TermCounts, count_terms
-from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit
-
-K1 = 1.5
-B = 0.75
-"""BM25's saturation and length normalisation (Robertson & Zaragoza, 2009, recommend 1.2–2 and 0.5–0.8)."""
-
-BOUND_WEIGHT = 0.8
-COVERAGE_WEIGHT = 0.25
-"""Weights of normalised BM25 and of coverage beside a cosine of weight 1: a flat optimum over ten question sets
-(bn 0.7–1.0, cov 0.2–0.3).
-"""
+from agentic_rag.domain.postings import TermCounts, count_terms
 
 _CACHED_TOKENS = 65_536
 _LONGEST_CACHED = 48
@@ -205,7 +192,8 @@ def key_bytes(term: str) -> bytes:
 
 
 def _token_keys(token: str, stemmed: bool) -> bytes:
-    return b"".join([key_bytes(term) for term in _split(token, stemmed)])
+    parts = _split_cached(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed)
+    return b"".join(map(key_bytes, parts))
 
 
 @lru_cache(_CACHED_TOKENS)
@@ -222,166 +210,3 @@ def term_counts(text: str, *, stemmed: bool = True) -> TermCounts:
         ]
     )
     return count_terms(np.frombuffer(keys, "<u8"))
-
-
-def inverse_frequency(passages: int, holding: int) -> float:
-    """BM25's idf, log(1 + (N − df + 0.5)/(df + 0.5)): always positive (the form Lucene uses)."""
-    return math.log(1 + (passages - holding + 0.5) / (holding + 0.5))
-
-
-def absolute_score(bm25: float, bound: float, coverage: float) -> float:
-    """BM25 on a scale in [0, 1] that means the same for every question: (0.8·bn + 0.25·cov) / 1.05, rounded to 1e-6.
-
-    bn is BM25 divided by its upper bound for the question, Σ qtf·idf·(k1 + 1) with unknown terms at the largest idf;
-    cov the idf share of the question's content words that the passage holds. Where rare words are not matched both are
-    small, so the scale calibrates itself per question.
-    """
-    share = min(1.0, bm25 / bound) if bound > 0 else 0.0
-    return round((BOUND_WEIGHT * share + COVERAGE_WEIGHT * min(1.0, coverage)) / (BOUND_WEIGHT + COVERAGE_WEIGHT), 6)
-
-
-def search_segments(
-    segments: Sequence[Segment],
-    question: Mapping[str, int],
-    content: Collection[str],
-    closed: NDArray[np.int32],
-    version: int,
-    access_ids: Collection[int],
-    allowed: NDArray[np.int32] | None,
-    limit: int,
-) -> list[ArmHit]:
-    """The `limit` best chunks by BM25 (rounded to 1e-6), best first, ties by ordinal.
-
-    Exact over live statistics: document frequency, number and average length of chunks count only what is visible:
-    appeared by `version`, not among the ordinals `closed`, in one of `access_ids`. `allowed` narrows the results, not
-    the statistics. `content` are the terms of `question` that count for coverage. The ordinals of the segments are
-    disjoint; the result does not depend on how chunks are divided into them. Work memory is about 40 bytes for each
-    number between the smallest and the largest ordinal.
-    """
-    segments = [segment for segment in segments if len(segment.ordinals)]
-    if not segments or not question or limit < 1:
-        return []
-    base = min(int(segment.ordinals[0]) for segment in segments)
-    span = max(int(segment.ordinals[-1]) for segment in segments) - base + 1
-    visible, lengths = _visible_lengths(segments, base, span, closed, version, access_ids)
-    passages = int(np.count_nonzero(visible))
-    total = float(lengths.sum())
-    if not passages or not total:
-        return []
-    penalty = lengths * (K1 * B * passages / total) + K1 * (1 - B)
-    bm25 = np.zeros(span)
-    covered = np.zeros(span)
-    bound = 0.0
-    content_total = 0.0
-    keyed = sorted((term_key(term), term, count) for term, count in question.items())
-    found = _postings(segments, np.array([key for key, _, _ in keyed], np.uint64))
-    for (_, term, count), (ordinals, frequencies) in zip(keyed, found, strict=True):
-        places = ordinals - base
-        seen = visible[places]
-        if not seen.all():
-            places, frequencies = places[seen], frequencies[seen]
-        idf = inverse_frequency(passages, len(places))
-        bound += count * idf * (K1 + 1)
-        bm25[places] += (count * idf * (K1 + 1)) * frequencies / (frequencies + penalty[places])
-        if term in content:
-            content_total += idf
-            covered[places] += idf
-    if allowed is not None:
-        _keep_only(bm25, allowed, base)
-    return [
-        ArmHit(place + base, raw, absolute_score(raw, bound, share))
-        for place, raw, share in _best(bm25, covered / content_total if content_total else covered, limit)
-    ]
-
-
-def _visible_lengths(
-    segments: Sequence[Segment],
-    base: int,
-    span: int,
-    closed: NDArray[np.int32],
-    version: int,
-    access_ids: Collection[int],
-) -> tuple[NDArray[np.bool_], NDArray[np.float64]]:
-    """Which places are visible, and their lengths (0 elsewhere)."""
-    places = np.concatenate([segment.ordinals for segment in segments]) - base
-    access = np.concatenate([segment.access for segment in segments])
-    seen = np.concatenate([segment.visible_from for segment in segments]) <= version
-    if len(access_ids) == 1:
-        seen &= access == next(iter(access_ids))
-    else:
-        seen &= np.isin(access, np.array(sorted(access_ids), np.int32))
-    visible = np.zeros(span, np.bool_)
-    visible[places] = seen
-    visible[closed[(closed >= base) & (closed < base + span)] - base] = False
-    lengths = np.zeros(span)
-    lengths[places] = np.concatenate([segment.lengths for segment in segments])
-    lengths *= visible
-    return visible, lengths
-
-
-def _postings(
-    segments: Sequence[Segment], keys: NDArray[np.uint64]
-) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
-    """For each key (ascending), the ordinals that hold it and how often, over all segments."""
-    ordinals: list[list[NDArray[np.int32]]] = [[] for _ in range(len(keys))]
-    counts: list[list[NDArray[np.uint16]]] = [[] for _ in range(len(keys))]
-    for segment in segments:
-        if not len(segment.terms):
-            continue
-        places = segment.terms.searchsorted(keys)
-        np.minimum(places, len(segment.terms) - 1, out=places)
-        hits: list[int] = (segment.terms[places] == keys).nonzero()[0].tolist()
-        for query in hits:
-            start, end = segment.offsets[places[query] : places[query] + 2].tolist()
-            ordinals[query].append(segment.posting_ordinals[start:end])
-            counts[query].append(segment.posting_counts[start:end])
-    nothing = (np.zeros(0, np.int32), np.zeros(0))
-    return [
-        (np.concatenate(held), np.concatenate(often).astype(np.float64)) if held else nothing
-        for held, often in zip(ordinals, counts, strict=True)
-    ]
-
-
-def _keep_only(scores: NDArray[np.float64], allowed: NDArray[np.int32], base: int) -> None:
-    mask = np.zeros(len(scores), np.bool_)
-    mask[allowed[(allowed >= base) & (allowed < base + len(scores))] - base] = True
-    scores *= mask
-
-
-def _best(bm25: NDArray[np.float64], coverage: NDArray[np.float64], limit: int) -> list[tuple[int, float, float]]:
-    """(place, rounded BM25, coverage) of the best; only contenders for the last rank are rounded."""
-    places = np.flatnonzero(bm25)
-    if limit < len(places):
-        scores = bm25[places]
-        last = float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
-        places = places[scores >= last - 2 * 10.0**-SCORE_DIGITS]
-    rounded = np.round(bm25[places], SCORE_DIGITS)
-    order = np.lexsort((places, -rounded))[:limit]
-    places = places[order]
-    return list(zip(places.tolist(), rounded[order].tolist(), coverage[places].tolist(), strict=True))
-
-
-def rarity(
-    segments: Sequence[Segment],
-    wanted: Collection[str],
-    closed: NDArray[np.int32],
-    version: int,
-    access_ids: Collection[int],
-) -> dict[str, float]:
-    """Each term's idf over the largest possible one (that of a term nobody holds), in (0, 1], counting visible chunks
-    only; 1 when nothing is visible.
-    """
-    segments = [segment for segment in segments if len(segment.ordinals)]
-    if not segments or not wanted:
-        return dict.fromkeys(wanted, 1.0)
-    base = min(int(segment.ordinals[0]) for segment in segments)
-    span = max(int(segment.ordinals[-1]) for segment in segments) - base + 1
-    visible, _ = _visible_lengths(segments, base, span, closed, version, access_ids)
-    passages = int(np.count_nonzero(visible))
-    keyed = sorted((term_key(term), term) for term in set(wanted))
-    found = _postings(segments, np.array([key for key, _ in keyed], np.uint64))
-    largest = inverse_frequency(passages, 0)
-    return {
-        term: inverse_frequency(passages, int(np.count_nonzero(visible[ordinals - base]))) / largest
-        for (_, term), (ordinals, _) in zip(keyed, found, strict=True)
-    }

@@ -14,7 +14,7 @@ from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, header_span, i
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
-READ_PASSAGES = 5
+READ_PASSAGES = 4
 """Passages that are split into sentences: the ones that cover most of the question."""
 BLOCKS_PER_PASSAGE = 3
 UNITS_PER_BLOCK = 4
@@ -22,6 +22,7 @@ UNITS_PER_BLOCK = 4
 BLANK_LINE = "\n\n"
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
+MAX_VALUE_CHARACTERS = 60
 
 CONTEXT_CREDIT = 0.6
 """What a term in the title or heading path counts, against 1 in the sentence itself."""
@@ -185,6 +186,8 @@ def _unit(
     kind = kind_of(text[start:end], cut_off=start == 0 and read.passage.chunk.start > 0)
     if kind is UnitKind.LEAD_IN:
         end, mask = _with_list(text, spans, masks, place)
+    if kind is UnitKind.HEADING and _has_value(text, spans, place):
+        kind, end = UnitKind.LABELLED, spans[place + 1][1]
     if kind not in QUOTABLE:
         return None
     context = read.context
@@ -196,6 +199,22 @@ def _unit(
             context |= mask_of(lowered(text[header[0] : header[1]]), part.terms)
     score = _score(text[start:end], mask, context, read.mask, part) + rank_bonus
     return Unit(read.position, start, end, kind, mask, context, read.mask, round(score, 6))
+
+
+def _has_value(text: str, spans: list[tuple[int, int]], place: int) -> bool:
+    """True when a label without figures is followed by a line that is a figure with its unit."""
+    if place + 1 >= len(spans):
+        return False
+    start, end = spans[place]
+    value_start, value_end = spans[place + 1]
+    label, value = text[start:end], text[value_start:value_end]
+    return (
+        text[end:value_start].strip(" ") == "\n"
+        and len(value) <= MAX_VALUE_CHARACTERS
+        and value[:2].strip("£$€~≈-")[:1].isdigit()
+        and label[0] != "#"
+        and not any(letter.isdigit() for letter in label)
+    )
 
 
 def _with_list(text: str, spans: list[tuple[int, int]], masks: dict[int, int], place: int) -> tuple[int, int]:

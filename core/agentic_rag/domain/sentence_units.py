@@ -9,12 +9,21 @@ _SPACE = re.compile(r"\s+")
 _TERMINAL = re.compile(r"[.!?…。！？:;][\"'”’»)\]*_]*$")
 _LIST_MARK = re.compile(r"^(?:[-*+•▪◦‣·●○■]|\(?\d{1,3}[.)]|\([a-zA-Z]{1,3}\)|[a-zA-Z][.)])\s+")
 _RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
-_BOILERPLATE = re.compile(
-    r"all rights reserved|©|copyright \d{4}|table of contents|click here|cookie policy|\bpage \d+ of \d+\b|"
-    r"\bpage \d+\.?$|this page (?:is )?intentionally left blank|subscribe to|terms of (?:use|service)|"
-    r"skip to (?:main )?content",
-    re.IGNORECASE,
+_PAGE_FOOT = re.compile(r"\bpage \d+(?: of \d+)?\.?$")
+_BOILERPLATE = (
+    "all rights reserved",
+    "©",
+    "table of contents",
+    "click here",
+    "cookie policy",
+    "intentionally left blank",
+    "subscribe to",
+    "terms of service",
+    "terms of use",
+    "skip to main content",
+    "skip to content",
 )
+"""Lower-case phrases of text that surrounds documents. Searched one by one: as one pattern they cost ten times more."""
 _CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
 _NUMBERED_HEADING = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[A-Z]")
 CELL_SIGN = " | "
@@ -33,6 +42,8 @@ class UnitKind(enum.Enum):
     PROSE = "prose"
     LIST_ITEM = "list_item"
     TABLE_ROW = "table_row"
+    LABELLED = "labelled"
+    """A label with its value on the next line: how the cells of a PDF's table come out."""
     LEAD_IN = "lead_in"
     HEADING = "heading"
     FRAGMENT = "fragment"
@@ -40,7 +51,7 @@ class UnitKind(enum.Enum):
     QUESTION = "question"
 
 
-QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LEAD_IN})
+QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
 
 
 def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
@@ -48,7 +59,7 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
     words = unit.count(" ") + 1
     if unit.startswith("#") or _RULE_ROW.match(unit):
         return UnitKind.HEADING
-    if _BOILERPLATE.search(unit):
+    if _is_boilerplate(unit.lower()):
         return UnitKind.BOILERPLATE
     if is_row(unit):
         return UnitKind.TABLE_ROW
@@ -61,6 +72,10 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
     if _LIST_MARK.match(unit):
         return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
     return _kind_of_text(unit, words)
+
+
+def _is_boilerplate(low: str) -> bool:
+    return any(phrase in low for phrase in _BOILERPLATE) or ("page " in low and _PAGE_FOOT.search(low) is not None)
 
 
 def _kind_of_text(unit: str, words: int) -> UnitKind:

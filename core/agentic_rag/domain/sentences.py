@@ -10,9 +10,11 @@ from __future__ import annotations
 import re
 
 _CANDIDATE = re.compile(
-    r"""[.!?…]["'”’»)\]*_]{0,4}\s+"""  # the end of a sentence, or of an abbreviation
-    r"""|[。！？｡][」』”’）\]]{0,4}\s*"""  # CJK marks end one even without a space
-    r"""|[\n\r\f\u2028\u2029]\s*"""
+    # One class first: the regular expression engine then skips all other text quickly.
+    r"""[.!?…。！？｡\n\r\f\u2028\u2029](?:"""
+    r"""(?<=[.!?…])["'”’»)\]*_]{0,4}\s+"""  # the end of a sentence, or of an abbreviation
+    r"""|(?<=[。！？｡])[」』”’）\]]{0,4}\s*"""  # CJK marks end one even without a space
+    r"""|(?<=[\n\r\f\u2028\u2029])\s*)"""
 )
 _LAST_WORD = re.compile(r"[^\s(\[\"'“‘]*\Z")
 
@@ -47,13 +49,11 @@ _NUMBERED_START = re.compile(
 )
 _FIRST_WORD = re.compile(r"[^\W\d_]+")
 _ITEM_START = re.compile(r"[-*+•▪◦‣·●○■☐☒–—]\s|\(?[0-9]{1,3}[.)]\s|\([A-Za-z]{1,4}\)\s|#{1,6}\s|[|>]|```|~~~")
-_ROW_END = re.compile(
-    r"(?:[$€£(]?\s?[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s+[$€£(]?\s?(?:[0-9][0-9,.]*\s?[)%]{0,2}|[—–-])\s*\Z"
-)
-_SHORT_LINE = 45
-"""Code points. A line shorter than this that is followed by a capital or a digit was not broken by the page's width
-(pages
-are 60 to 120 characters wide)."""
+_ROW_CHARACTERS = frozenset("0123456789.,()%$€£¥+-–—")
+_VERY_SHORT_LINE, _SHORT_LINE = 25, 45
+"""Code points. Before a capital or a digit, a line below the first was not broken by the page's width (the columns of
+journals hold 35 and more); one below the second was not if the line after it is clearly longer."""
+_CLEARLY_LONGER = 1.3
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -114,9 +114,23 @@ def _line_ends(text: str, line_start: int, begin: int, after: int, size: int) ->
         return True
     if last in ",-–(/&":
         return False
-    if begin - line_start < _SHORT_LINE or (last.isdigit() and _NUMBERED_START.match(text, after)):
+    if last.isdigit() and _NUMBERED_START.match(text, after):
         return True
-    return last in "0123456789)%—–- " and _ROW_END.search(text, max(line_start, begin - 60), begin) is not None
+    length = begin - line_start
+    if length < _SHORT_LINE and (length < _VERY_SHORT_LINE or _line_length(text, after) > _CLEARLY_LONGER * length):
+        return True
+    return (last in _ROW_CHARACTERS or last.isspace()) and _is_row(text[max(line_start, begin - 60) : begin])
+
+
+def _is_row(line_end: str) -> bool:
+    """Whether a line ends in two columns of figures."""
+    columns = line_end.rsplit(None, 2)
+    return len(columns) > 1 and all(map(_ROW_CHARACTERS.issuperset, columns[-2:]))
+
+
+def _line_length(text: str, start: int) -> int:
+    end = text.find("\n", start)
+    return (len(text) if end < 0 else end) - start
 
 
 def _sentence_ends(text: str, start: int, line_start: int, begin: int, after: int) -> bool:

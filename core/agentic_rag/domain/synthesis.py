@@ -199,5 +199,5 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         text = passages[unit.passage].chunk.text
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
-    text = readable(quote, header)
+    text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

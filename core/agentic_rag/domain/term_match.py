@@ -67,9 +67,10 @@ def mask_of(low: str, terms: Sequence[QuestionTerm]) -> int:
 def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:
     """The sum of the weights of a mask's terms, in [0, 1]."""
     total = 0.0
-    for place, term in enumerate(terms):
-        if mask >> place & 1:
-            total += term.weight
+    while mask:
+        lowest = mask & -mask
+        total += terms[lowest.bit_length() - 1].weight
+        mask ^= lowest
     return total
 
 

@@ -32,6 +32,9 @@ from agentic_rag_server.observing import trace_id_of
 from agentic_rag_server.rest.errors import status_of
 from agentic_rag_server.wiring import ServerContainer
 
+NOT_STORED = {"cache-control": "no-store"}
+"""Answers hold what one caller may read."""
+
 _GET_OPERATIONS = frozenset({OperationType.QUERY})
 _POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
 
@@ -70,11 +73,11 @@ class GraphQLEndpoint:
         context = RequestContext(self._container, principal, trace_id, operation.operation_name)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if not result.errors:
-            return Response(orjson.dumps({"data": result.data}), media_type=media)
+            return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
         errors = present(result.errors, trace_id, self._container.telemetry)
         if result.data is None and all(error.path is None for error in result.errors):
             return _errors(errors, 400 if media == GRAPHQL_RESPONSE else 200, media)
-        return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media)
+        return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media, headers=NOT_STORED)
 
     async def _execute(
         self, operation: Operation, context: RequestContext, *, allow_mutations: bool
@@ -106,4 +109,9 @@ def _wants_page(request: Request) -> bool:
 def _errors(
     errors: Sequence[Mapping[str, Any]], status: int, media: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    return Response(orjson.dumps({"errors": errors}), status_code=status, media_type=media, headers=headers)
+    return Response(
+        orjson.dumps({"errors": errors}),
+        status_code=status,
+        media_type=media,
+        headers={**NOT_STORED, **(headers or {})},
+    )

@@ -5,6 +5,7 @@ import json
 import signal
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -100,8 +101,7 @@ async def test_a_worker_told_to_stop_gives_unfinished_work_back_uncounted(plane:
     (folder / "a.md").write_text("Water flows.")
     await plane.sync(folder)
     hold = plane.hold_embedder()
-    timings = QUICK.__class__(**{**_fields(QUICK), "grace": 0.05})
-    async with plane.worker(timings=timings) as stop:
+    async with plane.worker(timings=replace(QUICK, grace=0.05)) as stop:
         await until(hold.reached.is_set, "work began")
         stop.set()
 
@@ -160,7 +160,7 @@ async def test_kill_9_in_the_middle_of_embedding_pays_for_no_finished_batch_agai
     (folder / "a.md").write_text(paragraphs(*[f"part{n}" for n in range(10)]))
     await plane.sync(folder)
     log = tmp_path / "paid.jsonl"
-    victim = subprocess.Popen(
+    victim = subprocess.Popen(  # noqa: ASYNC220 - starting is quick
         [sys.executable, "-m", "tests.integration.jobs.victim"],
         stdin=subprocess.PIPE,
         cwd=Path(__file__).parents[3],
@@ -232,7 +232,3 @@ async def _lease_until(plane: DataPlane) -> float:
 
 async def _lease_moved_by(plane: DataPlane, begun: float, seconds: float) -> bool:
     return await _lease_until(plane) >= begun + seconds
-
-
-def _fields(timings: object) -> dict[str, float]:
-    return {name: getattr(timings, name) for name in timings.__slots__}  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.bm25 import VisiblePostings, inverse_frequency
 from agentic_rag.domain.documents import (
     Chunk,
     Document,
@@ -25,7 +26,7 @@ from agentic_rag.domain.documents import (
 from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.domain.lexical import content_terms, inverse_frequency, search_segments, term_counts, term_key
+from agentic_rag.domain.lexical import content_terms, term_counts, term_key
 from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
@@ -212,9 +213,8 @@ class Lexical:
         self.corpus.calls.note("search")
         closed = np.zeros(0, np.int32)
         allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
-        return search_segments(
-            [self.corpus.segment], terms, content_terms(terms), closed, 1 << 30, scope.access_ids, allowed, limit
-        )
+        visible = VisiblePostings.of([self.corpus.segment], closed, 1 << 30, scope.access_ids)
+        return visible.search(terms, content_terms(terms), allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         segment, total = self.corpus.segment, len(self.corpus.chunks)

@@ -405,3 +405,14 @@ async def test_defaults_can_cap_the_passages_of_a_document() -> None:
     assert kept.count("Company overview") <= 2
     assert any(candidate.dropped_because == "per_document" for candidate in answer.debug.candidates)
     await world.recorder.aclose()
+
+
+async def test_the_cells_of_a_pdf_table_are_quoted_as_label_and_value() -> None:
+    corpus = _handbook()
+    data = "Principal data\nRated power\n1,200 kW\nRotor diameter\n20.0 m\nBlades\n2, variable pitch"
+    corpus.add("selkie.pdf", "Selkie 1200 specification", data)
+    world = World(corpus)
+    answer = (await world.ask("What is the rotor diameter of the Selkie 1200?")).answer
+    assert answer.text.startswith("Rotor diameter: 20.0 m. [1]")
+    assert answer.citations[0].snippet == "Rotor diameter\n20.0 m"
+    await world.recorder.aclose()

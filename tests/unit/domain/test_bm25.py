@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.lexical import K1, B, absolute_score, content_terms, search_segments, term_counts
+from agentic_rag.domain.bm25 import K1, B, VisiblePostings, absolute_score
+from agentic_rag.domain.lexical import content_terms, term_counts
 from agentic_rag.domain.postings import SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit
 
@@ -49,16 +50,10 @@ def search(
     passages: Sequence[Passage], question: dict[str, int], reader: Reader, parts: int = 1, limit: int = 100
 ) -> list[ArmHit]:
     segments = [build_segment(passage.row for passage in passages[part::parts]) for part in range(parts)]
-    return search_segments(
-        segments,
-        question,
-        content_terms(question),
-        np.array(sorted(reader.closed), np.int32),
-        reader.version,
-        reader.access,
-        None if reader.allowed is None else np.array(sorted(reader.allowed), np.int32),
-        limit,
-    )
+    closed = np.array(sorted(reader.closed), np.int32)
+    allowed = None if reader.allowed is None else np.array(sorted(reader.allowed), np.int32)
+    visible = VisiblePostings.of(segments, closed, reader.version, reader.access)
+    return visible.search(question, content_terms(question), allowed, limit)
 
 
 def naive(passages: Sequence[Passage], question: dict[str, int], reader: Reader) -> dict[int, tuple[float, float]]:
@@ -172,7 +167,7 @@ def test_an_unknown_rare_word_lowers_the_score_of_what_matches_the_rest() -> Non
 def test_no_segments_no_terms_and_no_access_find_nothing() -> None:
     corpus = [Passage(1, ("pump",), 0, 1)]
 
-    assert search_segments([], {"pump": 1}, {"pump"}, NOTHING, 1, (0,), None, 10) == []
+    assert VisiblePostings.of([], NOTHING, 1, (0,)).search({"pump": 1}, {"pump"}, None, 10) == []
     assert search(corpus, {}, Reader()) == []
     assert search(corpus, {"pump": 1}, Reader(access=())) == []
     assert search(corpus, {"pump": 1}, Reader(), limit=0) == []

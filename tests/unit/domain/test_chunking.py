@@ -204,6 +204,50 @@ def test_a_heading_right_above_an_overflow_is_not_left_behind() -> None:
     assert [draft.text.startswith("Totals\n\na |") for draft in drafts][-1]
 
 
+def test_a_heading_goes_along_with_the_table_that_does_not_fit() -> None:
+    table = "\n".join(["aa bb cc dd ee ff gg hh"] * 4)
+    parsed = document(
+        (BlockKind.HEADING, "Top", 1),
+        (BlockKind.PARAGRAPH, "One two."),
+        (BlockKind.HEADING, "Sizes", 2),
+        (BlockKind.TABLE, table),
+    )
+
+    drafts = chunk(parsed, ChunkProfile("p", ChunkUnit.TOKENS, 41, 0))
+
+    assert [draft.text for draft in drafts] == ["Top\n\nOne two.", f"Sizes\n\n{table}"]
+
+
+def test_text_that_a_parser_left_between_blocks_is_kept() -> None:
+    text = "lost one\n\nblock\n\nlost two"
+    parsed = ParsedDocument(text, (Block(BlockKind.LIST_ITEM, 10, 15),), (), None, "text/plain", "test", "1")
+
+    assert [draft.text for draft in chunk(parsed)] == [text]
+
+
+def test_the_overlap_is_given_up_where_the_next_table_needs_the_room() -> None:
+    table = "\n".join(["aa bb cc dd ee ff gg hh"] * 4)
+    parsed = document(
+        (BlockKind.HEADING, "Top", 1),
+        (BlockKind.PARAGRAPH, "Word."),
+        (BlockKind.HEADING, "Sub", 2),
+        (BlockKind.PARAGRAPH, "One two three."),
+        (BlockKind.TABLE, table),
+    )
+
+    drafts = chunk(parsed, ChunkProfile("p", ChunkUnit.TOKENS, 40, 20))
+
+    assert [draft.text for draft in drafts] == ["Top\n\nWord.\n\nSub\n\nOne two three.", table]
+
+
+def test_a_tiny_chunk_is_not_repeated_whole_by_the_next() -> None:
+    parsed = document((BlockKind.HEADING, "A", 1), (BlockKind.HEADING, "B", 1), (BlockKind.TABLE, "0:" * 10 + "0"))
+
+    drafts = chunk(parsed)
+
+    assert [draft.text[:1] for draft in drafts] == ["A", "B"]
+
+
 def test_the_overlap_repeats_whole_sentences() -> None:
     text = prose(6, 60)
 

@@ -19,9 +19,7 @@ signals = st.builds(
 
 
 def _signals(question: str, *, terms: int = 3, calculation: bool = False, empty: bool = False) -> GateSignals:
-    return signals_of(
-        question, content_terms=terms, entities=0, history_turns=0, calculation=calculation, corpus_empty=empty
-    )
+    return signals_of(question, content_terms=terms, history_turns=0, calculation=calculation, corpus_empty=empty)
 
 
 @given(signals)
@@ -62,3 +60,11 @@ def test_the_latest_news_from_the_web_is_wanted_and_refused_with_the_reason() ->
     decision = decide(_signals("What are the latest tidal tariffs on the web?", terms=6))
     assert decision.plan_type == "retrieve"
     assert decision.downgrades[0].reason == "web search and crawling are switched off"
+
+
+@pytest.mark.parametrize(
+    ("question", "entities"),
+    [("What is the wave limit?", 0), ("Who runs Otter Voe and SKN-03?", 2), ("Is the MV Petrel Dawn ours?", 1)],
+)
+def test_names_count_as_entities_but_not_a_first_word(question: str, entities: int) -> None:
+    assert _signals(question).entities == entities

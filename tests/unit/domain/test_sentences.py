@@ -58,6 +58,9 @@ def test_spans_are_ordered_disjoint_trimmed_and_cover_all_text(text: str) -> Non
         ("first paragraph\n\nsecond", ["first paragraph", "second"]),
         ("one page\fnext page", ["one page", "next page"]),
         ("今日は晴れ。明日は雨？はい。", ["今日は晴れ。", "明日は雨？", "はい。"]),
+        ("He left Apple Inc.\nCommon Stock rose.", ["He left Apple Inc.", "Common Stock rose."]),
+        ("red, green,\nBlue and white", ["red, green,\nBlue and white"]),
+        ("The word St.\nlouis runs on", ["The word St.\nlouis runs on"]),
         (". Lost stop", [".", "Lost stop"]),
         ("Values:\nTwelve", ["Values:", "Twelve"]),
     ],
@@ -74,6 +77,21 @@ def test_a_sentence_runs_on_over_lines_that_the_page_broke() -> None:
     )
 
     assert len(sentences(text)) == 2
+
+
+def test_narrow_columns_do_not_cut_sentences_before_capitals() -> None:
+    text = "notices to the public of the proposed\nAirworthiness Directives that the agency\nBoeing wants. The end."
+
+    assert len(sentences(text)) == 2
+
+
+def test_a_title_above_longer_lines_stands_alone() -> None:
+    title = "Notice of Proposed Rulemaking of the Board"
+
+    assert (
+        sentences(f"{title}\nThe agency proposes to adopt a new directive for certain airplanes of this kind.")[0]
+        == title
+    )
 
 
 def test_a_numbered_heading_starts_anew_after_a_line_that_ends_in_a_page_number() -> None:

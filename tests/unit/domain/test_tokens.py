@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.domain.tokens import TokenEstimator, estimate_tokens
 
 
 @pytest.mark.parametrize(
@@ -43,3 +43,7 @@ mixed = st.text(st.characters() | st.sampled_from("ab1_ \n漢я."))
 @given(mixed, mixed)
 def test_splitting_a_text_never_lowers_its_cost(left: str, right: str) -> None:
     assert estimate_tokens(left + right) <= estimate_tokens(left) + estimate_tokens(right)
+
+
+def test_the_estimator_is_a_token_counter() -> None:
+    assert TokenEstimator().count("the cat") == 2

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_visible
+from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.lexical import content_terms, rarity, search_segments
+from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope
 from agentic_rag.domain.spaces import decode_half
 
@@ -72,14 +73,11 @@ class MemoryLexicalReader:
     async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
-        content = content_terms(terms)
-        return search_segments(
-            self._state.segments, terms, content, self._closed(), self._version, scope.access_ids, allowed, limit
-        )
+        return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
-        return rarity(self._state.segments, terms, self._closed(), self._version, scope.access_ids)
+        return self._visible(scope).rarity(terms)
 
     async def passages(self, scope: Scope) -> int:
         """How many chunks are visible to the scope's access sets."""
@@ -88,6 +86,9 @@ class MemoryLexicalReader:
             and is_visible(self._version, passage.visible_from, passage.visible_to)
             for passage in self._state.passages.values()
         )
+
+    def _visible(self, scope: Scope) -> VisiblePostings:
+        return VisiblePostings.of(self._state.segments, self._closed(), self._version, scope.access_ids)
 
     def _closed(self) -> NDArray[np.int32]:
         ordinals = [

@@ -18,7 +18,14 @@ from typing import Any, BinaryIO, cast
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.load import load
-from agentic_rag.adapters.parsing.wire import LENGTHS, broken_frame, failure_frame, frame, reading_frame
+from agentic_rag.adapters.parsing.wire import (
+    LENGTHS,
+    OUT_OF_MEMORY_STATUS,
+    broken_frame,
+    failure_frame,
+    frame,
+    reading_frame,
+)
 from agentic_rag.domain.errors import ParseFailed
 
 _FORBIDDEN = (
@@ -40,9 +47,20 @@ def main() -> None:
     replies = _private_output()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
+    confine(limits)
+    try:
+        _serve(sys.stdin.buffer, replies, limits)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY_STATUS)
+
+
+def confine(limits: ParserLimits) -> None:
+    """Limit this process for good, and refuse it sockets and subprocesses."""
     _limit(limits)
     sys.addaudithook(_refuse)
-    requests = sys.stdin.buffer
+
+
+def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits) -> None:
     replies.write(frame({}, b""))
     replies.flush()
     while (lengths := requests.read(LENGTHS.size)) and len(lengths) == LENGTHS.size:

@@ -12,6 +12,7 @@ import zlib
 from collections.abc import Callable
 from typing import Protocol, cast
 from xml.etree import ElementTree
+from xml.parsers.expat import ExpatError
 
 import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
@@ -26,6 +27,10 @@ _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T
 """Office Open XML forbids document type declarations (ECMA-376 Part 2, 7.2.3); only attacks carry them. Also as
 UTF-16.
 """
+_NOTE_LINKS = re.compile(
+    r'<sup><a href="#(?:foot|end)note-\d+"[^>]*>\[\d+\]</a></sup>|<a href="#(?:foot|end)note-ref-\d+"[^>]*>[^<]*</a>'
+)
+"""mammoth's links between a note and its place: they would stand inside the sentences."""
 _TITLE_TAG = "{http://purl.org/dc/elements/1.1/}title"
 _STYLES = "p[style-name='Title'] => h1:fresh\np[style-name='Subtitle'] => p:fresh"
 
@@ -53,10 +58,17 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
             include_embedded_style_map=False,
             external_file_access=False,
         )
-    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, KeyError, SyntaxError) as error:
-        # expat's and ElementTree's parse errors are SyntaxErrors.
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        EOFError,
+        NotImplementedError,
+        KeyError,
+        ExpatError,
+        ElementTree.ParseError,
+    ) as error:
         raise ParseFailed(f"the DOCX is damaged: {error}", code="PARSE_CORRUPT") from error
-    reading = read_html(storable_text(converted.value))
+    reading = read_html(storable_text(_NOTE_LINKS.sub("", converted.value)))
     return Reading(
         reading.text,
         reading.blocks,

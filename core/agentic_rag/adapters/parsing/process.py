@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.wire import LENGTHS, frame, parsed_document
+from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document
 from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.errors import ParseFailed, Retryable
 
@@ -149,6 +149,8 @@ def _death(code: int) -> ParseFailed | Retryable:
     """What the exit status of a child says about the file that it was reading."""
     if code < 0 and -code in _STOPPED_FROM_OUTSIDE:
         return Retryable("the process that was reading the file was stopped")
+    if code == OUT_OF_MEMORY_STATUS:
+        code = -signal.SIGKILL
     if code < 0:
         known = _FAILURE_BY_SIGNAL.get(signal.Signals(-code))
         if known:

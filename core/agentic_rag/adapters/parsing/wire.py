@@ -17,6 +17,8 @@ from agentic_rag.domain.documents import Block, BlockKind, PageSpan, ParsedDocum
 from agentic_rag.domain.errors import ParseFailed, Retryable
 
 LENGTHS = struct.Struct(">II")
+OUT_OF_MEMORY_STATUS = 71
+"""Exit status of a child that could not even reply for lack of memory (EX_OSERR of sysexits.h)."""
 _KINDS = tuple(BlockKind)
 _KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
 

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
@@ -43,44 +44,53 @@ DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.Interface
 
 
 class TranslatingConnection:
-    """A driver connection whose errors are ours, each with the driver's as `__cause__`."""
+    """A driver connection whose errors are ours, each with the driver's as `__cause__`.
 
-    __slots__ = ("_driver",)
+    A connection runs one statement at a time; tasks that share one (the arms of a retrieval) take turns.
+    """
+
+    __slots__ = ("_driver", "_turn")
 
     def __init__(self, driver: Connection) -> None:
         self._driver = driver
+        self._turn = asyncio.Lock()
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
         """All rows."""
-        try:
-            return await self._driver.fetch(query, *arguments)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        async with self._turn:
+            try:
+                return await self._driver.fetch(query, *arguments)
+            except DRIVER_ERRORS as error:
+                raise translate(error) from error
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
         """The first row, or None."""
-        try:
-            return await self._driver.fetchrow(query, *arguments)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        async with self._turn:
+            try:
+                return await self._driver.fetchrow(query, *arguments)
+            except DRIVER_ERRORS as error:
+                raise translate(error) from error
 
     async def fetchval(self, query: str, *arguments: Any) -> Any:
         """The first column of the first row, or None."""
-        try:
-            return await self._driver.fetchval(query, *arguments)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        async with self._turn:
+            try:
+                return await self._driver.fetchval(query, *arguments)
+            except DRIVER_ERRORS as error:
+                raise translate(error) from error
 
     async def execute(self, query: str, *arguments: Any) -> str:
         """The command tag."""
-        try:
-            return await self._driver.execute(query, *arguments)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        async with self._turn:
+            try:
+                return await self._driver.execute(query, *arguments)
+            except DRIVER_ERRORS as error:
+                raise translate(error) from error
 
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
         """Run once per row, pipelined."""
-        try:
-            await self._driver.executemany(query, rows)
-        except DRIVER_ERRORS as error:
-            raise translate(error) from error
+        async with self._turn:
+            try:
+                await self._driver.executemany(query, rows)
+            except DRIVER_ERRORS as error:
+                raise translate(error) from error

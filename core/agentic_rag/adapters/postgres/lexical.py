@@ -9,8 +9,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, SegmentCache, segment_from, segment_size
-from agentic_rag.domain.lexical import content_terms, rarity, search_segments
+from agentic_rag.adapters.postgres.segments import (
+    SEGMENT_COLUMNS,
+    SegmentCache,
+    segment_from,
+    segment_size,
+    visible_size,
+)
+from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.retrieval import ArmHit, Scope
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -44,16 +51,25 @@ class PostgresLexicalReader:
 
     async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
-        segments = await self._segments()
-        closed = await self._closed()
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
-        return search_segments(
-            segments, terms, content_terms(terms), closed, self._version, scope.access_ids, allowed, limit
-        )
+        return (await self._visible(scope)).search(terms, content_terms(terms), allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
-        return rarity(await self._segments(), terms, await self._closed(), self._version, scope.access_ids)
+        return (await self._visible(scope)).rarity(terms)
+
+    async def passages(self, scope: Scope) -> int:
+        """How many chunks are visible to the scope's access sets."""
+        return (await self._visible(scope)).passages
+
+    async def _visible(self, scope: Scope) -> VisiblePostings:
+        # A version never changes what it shows, except by erasure, which makes new segments.
+        key = (self._workspace.workspace_id, self._version, tuple(self._segment_ids), scope.access_ids)
+        visible = self._cache.visible.get(key)
+        if visible is None:
+            visible = VisiblePostings.of(await self._segments(), await self._closed(), self._version, scope.access_ids)
+            self._cache.visible.put(key, visible, visible_size(visible))
+        return visible
 
     async def _segments(self) -> list[Segment]:
         workspace_id = self._workspace.workspace_id
@@ -67,10 +83,5 @@ class PostgresLexicalReader:
         return [segment for segment in held.values() if segment is not None]
 
     async def _closed(self) -> NDArray[np.int32]:
-        key = (self._workspace.workspace_id, self._version)
-        closed = self._cache.closed.get(key)
-        if closed is None:
-            rows = await self._connection.fetch(CLOSED, *self._key, self._version)
-            closed = np.array([row["ordinal"] for row in rows], np.int32)
-            self._cache.closed.put(key, closed, closed.nbytes)
-        return closed
+        rows = await self._connection.fetch(CLOSED, *self._key, self._version)
+        return np.array([row["ordinal"] for row in rows], np.int32)

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Hashable
-from typing import Generic, TypeVar
+from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agentic_rag.adapters.postgres.connection import Row
+from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.postings import Segment, SegmentBytes, decode_segment, encode_segment
 
 SEGMENT_COLUMNS = """
@@ -28,9 +26,6 @@ V = TypeVar("V")
 
 DEFAULT_CACHE_BYTES = 256 * 1024 * 1024
 """About 350,000 chunks of postings (69 MB for 100,000)."""
-
-_CLOSED_SHARE = 8
-"""One eighth of the memory is for closed ordinals."""
 
 
 def segment_from(row: Row) -> Segment:
@@ -102,18 +97,24 @@ class ByteBoundedCache(Generic[K, V]):
             self._used -= dropped
 
 
+VisibleKey: TypeAlias = tuple[UUID, int, tuple[UUID, ...], tuple[int, ...]]
+"""Workspace, corpus version, segments, access sets."""
+
+
 class SegmentCache:
-    """Shared by all readers of a process. Both keys name immutable things: a segment never changes, and which ordinals
-    are closed at a version is settled when the version appears.
+    """Shared by all readers of a process. Keys name immutable things: a segment never changes, and what a version shows
+    of given segments is settled when the version appears.
     """
 
     def __init__(self, capacity_bytes: int = DEFAULT_CACHE_BYTES) -> None:
-        self.segments: ByteBoundedCache[tuple[UUID, UUID], Segment] = ByteBoundedCache(capacity_bytes)
+        self.segments: ByteBoundedCache[tuple[UUID, UUID], Segment] = ByteBoundedCache(capacity_bytes // 2)
         """By (workspace, segment)."""
-        self.closed: ByteBoundedCache[tuple[UUID, int], NDArray[np.int32]] = ByteBoundedCache(
-            capacity_bytes // _CLOSED_SHARE
-        )
-        """By (workspace, corpus version)."""
+        self.visible: ByteBoundedCache[VisibleKey, VisiblePostings] = ByteBoundedCache(capacity_bytes // 2)
+
+
+def visible_size(visible: VisiblePostings) -> int:
+    """Bytes it keeps alive, its segments included (which a newer version may share)."""
+    return visible.nbytes + sum(segment_size(segment) for segment in visible.segments)
 
 
 def segment_size(segment: Segment) -> int:

@@ -51,10 +51,9 @@ def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=_shared(),
+            foreign_pre_chain=[*_shared(), structlog.stdlib.add_logger_name],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                structlog.stdlib.add_logger_name,
                 redact,
                 structlog.processors.JSONRenderer(default=str),
             ],

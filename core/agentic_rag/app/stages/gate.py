@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
-from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.gate import decide, signals_of
 from agentic_rag.domain.part_queries import terms_of
 from agentic_rag.domain.pipeline import Stage
@@ -24,7 +23,6 @@ class GateStage:
         signals = signals_of(
             state.text,
             content_terms=len(terms_of(state.text)),
-            entities=len(question_entities(state.question.workspace.workspace_id, state.text)),
             history_turns=len(state.question.history),
             calculation=calculation,
             corpus_empty=state.corpus_version == 0,

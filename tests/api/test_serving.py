@@ -1,0 +1,53 @@
+"""The server as a process on a real socket, loopback only."""
+
+import asyncio
+import socket
+
+import httpx2
+import pytest
+
+from agentic_rag.domain.errors import Misconfigured
+from agentic_rag_server.run import build_server, listen
+from agentic_rag_server.wiring import ServerOptions
+from tests.api.builders import Container
+
+pytestmark = pytest.mark.network
+
+
+def test_a_port_in_use_is_a_clear_error_before_anything_starts() -> None:
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen()
+        port = taken.getsockname()[1]
+
+        with pytest.raises(Misconfigured) as caught:
+            listen(ServerOptions(port=port))
+
+    assert caught.value.code == "PORT_IN_USE"
+    assert f"127.0.0.1:{port}" in caught.value.message
+    assert "AGENTIC_RAG_PORT" in caught.value.message
+
+
+def test_a_host_that_is_not_ours_is_a_clear_error() -> None:
+    with pytest.raises(Misconfigured) as caught:
+        listen(ServerOptions(host="203.0.113.1", port=0))
+
+    assert caught.value.code == "HOST_UNKNOWN"
+
+
+async def test_the_server_answers_on_its_socket_and_closes_the_container_when_told_to_stop() -> None:
+    container = Container()
+    with listen(ServerOptions(port=0)) as listener:
+        port = listener.getsockname()[1]
+        server = build_server(container)
+        serving = asyncio.create_task(server.serve(sockets=[listener]))
+        async with httpx2.AsyncClient(trust_env=False, base_url=f"http://127.0.0.1:{port}") as http:
+            response = await http.post(
+                "/graphql", json={"query": "{ __typename }"}, headers={"authorization": "Bearer admin-token"}
+            )
+        server.should_exit = True
+        await serving
+
+    assert response.json() == {"data": {"__typename": "Query"}}
+    assert "server" not in response.headers
+    assert container.closed

@@ -1,0 +1,137 @@
+"""`make bench`: the speed table, as ratios to floors measured in the same run. `--short` uses 2,000 chunks."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from tests.bench import http_load, processes, product, reports
+from tests.bench.corpus import BenchCorpus, load_corpus
+from tests.bench.determinism import distinct_answers
+from tests.bench.product import Servers
+from tests.bench.reference import Reference, raw_floor
+from tests.bench.reports import Row, at_least, at_most, exactly
+
+from agentic_rag.bootstrap import Container
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag_server.graphql.node_ids import encode_workspace
+
+QUERY = """
+mutation Ask($input: RagAnswerInput!) {
+  ragAnswer(input: $input) {
+    answer outcome
+    citations {
+      marker chunkId title snippet sourceSpan { start end } page lineStart lineEnd score verified
+      document { sourcePath }
+    }
+    userErrors { code message }
+  }
+}
+"""
+CLIENTS = 16
+
+
+async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list[Row]:
+    questions = corpus.questions[: 60 if short else 300]
+    async with product.product(servers) as container:
+        vectors = np.concatenate(
+            [
+                await container.embedder.embed([chunk.text for chunk in corpus.chunks[start : start + 256]])
+                for start in range(0, len(corpus.chunks), 256)
+            ]
+        )
+        asked = await container.embedder.embed([item.question for item in questions])
+        floor = await raw_floor(servers.database_url, corpus.chunks, vectors)
+        workspace = await product.create_workspace(container, "bench")
+        ingest = await product.ingest_rate(container, workspace, corpus.chunks)
+        reference = await Reference.load(servers.database_url, corpus.chunks, vectors)
+        words = [item.question for item in questions]
+        # In turn, so that a machine that slows down slows both; the first round warms caches on both sides.
+        await reference.p50(words[:20], asked[:20])
+        await product.retrieval(container, workspace, corpus.chunks, questions[:20])
+        before = await reference.p50(words, asked)
+        found = await product.retrieval(container, workspace, corpus.chunks, questions)
+        floor_retrieval = (before + await reference.p50(words, asked)) / 2
+        await reference.close()
+        rows = [
+            at_most("retrieval p50 in process over the reference", found.p50 / floor_retrieval, 1.5),
+            *await over_http(servers, container, workspace, words, found.p50),
+            at_least("ingest of prepared chunks over the indexed raw floor", ingest / floor, 2),
+            at_least("known-item hit@10", found.hit_at_10, 0.90, ""),
+        ]
+        reads, mixed, half = await product.publishing_readers(container, 20 if short else 200)
+        rows.append(exactly(f"readers during publishes: mixed versions in {reads} reads", mixed, 0))
+        rows.append(exactly(f"readers during publishes: half documents in {reads} reads", half, 0))
+    print(
+        f"  reference retrieval p50 {1000 * floor_retrieval:.2f} ms, ours {1000 * found.p50:.2f} ms; "
+        f"raw floor {floor:.0f} chunks/s, ours {ingest:.0f}",
+        file=sys.stderr,
+    )
+    return rows
+
+
+async def over_http(
+    servers: Servers, container: Container, workspace: WorkspaceRef, words: Sequence[str], retrieval_p50: float
+) -> list[Row]:
+    def body(question: str, **options: Any) -> bytes:
+        wanted = {"workspaceId": encode_workspace(workspace.workspace_id), "question": question, "options": options}
+        return http_load.body_of(QUERY, {"input": wanted})
+
+    with processes.server("canned", servers) as (port, _):
+        canned_at = http_load.Endpoint(port, product.TOKEN)
+        await http_load.sequential(canned_at, [body(question) for question in words])
+        canned, _ = await http_load.sequential(canned_at, [body(question) for question in words])
+        canned_rate = await http_load.throughput(canned_at, body(words[0]), CLIENTS, 2000)
+    with processes.server("real", servers) as (port, _):
+        real_at = http_load.Endpoint(port, product.TOKEN)
+        await http_load.sequential(real_at, [body(question, cache="BYPASS") for question in words[:20]])
+        fresh, replies = await http_load.sequential(real_at, [body(question, cache="BYPASS") for question in words])
+        await http_load.sequential(real_at, [body(question) for question in words])
+        cached, _ = await http_load.sequential(real_at, [body(question) for question in words])
+        cached_rate = await http_load.throughput(real_at, body(words[0]), CLIENTS, 2000)
+    seconds, idle = await asyncio.to_thread(processes.start_to_first_answer, servers, body(words[0], cache="BYPASS"))
+    checked, wrong = await product.unverified_citations(servers.database_url, workspace, replies)
+    answers = await asyncio.to_thread(distinct_answers, servers, workspace, words[:5])
+    print(
+        f"  canned p50 {1000 * canned:.2f} ms, {canned_rate:.0f}/s; cached {1000 * cached:.2f} ms, {cached_rate:.0f}/s; "
+        f"uncached {1000 * fresh:.2f} ms",
+        file=sys.stderr,
+    )
+    return [
+        at_most("ragAnswer over HTTP, uncached, minus retrieval, over canned p50", (fresh - retrieval_p50) / canned, 3),
+        at_most("cached answer over canned, p50", cached / canned, 2),
+        at_least("cached answer over canned, requests/s at 16 clients", cached_rate / canned_rate, 0.5),
+        at_most("API process, start to first answer", seconds, 2, " s"),
+        at_most("API process, resident when idle", idle, 130, " MB"),
+        exactly(f"citations whose span is not the stored text, of {checked}", wrong, 0),
+        Row("citations checked", str(checked), "≥ 1", checked >= 1),
+        exactly("distinct answers of ten processes to one question", answers, 1),
+    ]
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--short", action="store_true", help="2,000 chunks instead of 20,000")
+    short = parser.parse_args().short
+    corpus = load_corpus(2_000 if short else 20_000)
+    # As root the embedded servers run as another user, who must be able to enter the folder.
+    os.umask(0o022)
+    with tempfile.TemporaryDirectory(prefix="rag-bench-") as folder:
+        home = Path(folder)
+        home.chmod(0o755)
+        with EmbeddedStack(home / "state") as stack:
+            servers = Servers(stack.database_url, stack.redis_url, str(home / "state"))
+            rows = asyncio.run(measure(servers, corpus, short=short))
+    return reports.publish_report("bench", rows, [f"corpus: {corpus.origin}, {len(corpus.chunks)} chunks"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,81 @@
+"""Ready-made chunks: published in batches, paid once, safe to run again."""
+
+import pytest
+from tests.integration.jobs.data_plane import DataPlane
+
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
+from agentic_rag.domain.documents import DocumentStatus
+from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tokens import estimate_tokens
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestPrepared:
+    return IngestPrepared(plane.database, plane.embedder, TextAnalysis(estimate_tokens), batch_chunks=batch_chunks)
+
+
+def documents(count: int, chunks: int = 3, word: str = "water") -> list[PreparedDocument]:
+    def texts(n: int) -> tuple[str, ...]:
+        return tuple(f"Text {part} of {n} is about {word}." for part in range(chunks))
+
+    return [PreparedDocument(f"{n}.md", f"Document {n}", texts(n)) for n in range(count)]
+
+
+async def test_prepared_chunks_become_ready_documents_in_batches(outbox: DataPlane) -> None:
+    seen: list[int] = []
+
+    report = await use_case(outbox).run(outbox.workspace, documents(12), "tester", seen.append)
+
+    assert (report.documents, report.chunks, report.embedded, report.kept) == (12, 36, 36, 0)
+    assert report.version == 4
+    assert seen[-1] == 36
+    assert await outbox.rows("rag_chunks") == await outbox.rows("rag_embeddings") == 36
+    document = await outbox.document("3.md")
+    assert document is not None
+    assert (document.status, document.title, document.chunk_count) == (DocumentStatus.READY, "Document 3", 3)
+
+
+async def test_the_same_again_pays_nothing_and_publishes_nothing(outbox: DataPlane) -> None:
+    await use_case(outbox).run(outbox.workspace, documents(5), "tester")
+    paid = len(outbox.embedder.paid)
+
+    report = await use_case(outbox).run(outbox.workspace, documents(5), "tester")
+
+    assert (report.unchanged, report.embedded, report.version) == (5, 0, None)
+    assert len(outbox.embedder.paid) == paid
+
+
+async def test_one_changed_chunk_is_the_only_one_paid(outbox: DataPlane) -> None:
+    await use_case(outbox).run(outbox.workspace, documents(1), "tester")
+    (before,) = documents(1)
+    after = PreparedDocument(before.source_path, before.title, (*before.texts[:2], "A new end."))
+
+    report = await use_case(outbox).run(outbox.workspace, [after], "tester")
+
+    assert (report.embedded, report.kept) == (1, 2)
+    assert await outbox.chunk_texts("0.md") == list(after.texts)
+
+
+async def test_a_path_given_twice_ends_with_the_later_text(outbox: DataPlane) -> None:
+    report = await use_case(outbox).run(outbox.workspace, [*documents(1), *documents(1, word="sand")], "tester")
+
+    assert report.documents == 2
+    assert await outbox.chunk_texts("0.md") == list(documents(1, word="sand")[0].texts)
+
+
+@pytest.mark.parametrize("texts", [(), ("  ",)])
+async def test_documents_without_text_are_refused(outbox: DataPlane, texts: tuple[str, ...]) -> None:
+    with pytest.raises(InvalidInput):
+        await use_case(outbox).run(outbox.workspace, [PreparedDocument("a.md", "A", texts)], "tester")
+
+
+async def test_another_embedding_space_is_refused_with_a_remedy(outbox: DataPlane) -> None:
+    async with outbox.database.transaction(outbox.workspace.org_id) as transaction:
+        await transaction.workspaces.register_space(outbox.workspace, EmbeddingSpace("openai", "other", 1536))
+
+    with pytest.raises(SpaceMismatch, match="RAG_EMBEDDER"):
+        await use_case(outbox).run(outbox.workspace, documents(1), "tester")
+    assert await outbox.rows("rag_documents") == 0

@@ -1,0 +1,125 @@
+"""Real and hostile files out of the shared test data, each with the outcome that its manifest wants."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import unicodedata
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pypdf
+import pytest
+
+from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.domain.errors import ParseFailed
+
+DATA = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")
+LEAST_AS_EXPECTED = 0.9
+
+CLASSES = {
+    "PARSE_EMPTY": {"empty"},
+    "PARSE_NO_TEXT": {"no_text"},
+    "PARSE_ENCRYPTED": {"encrypted"},
+    "PARSE_CORRUPT": {"corrupt"},
+    "PARSE_ENCODING": {"corrupt"},
+    "PARSE_GARBLED": {"no_text", "corrupt"},
+    "PARSE_TYPE_MISMATCH": {"type_mismatch"},
+    "PARSE_UNSUPPORTED": {"unsupported"},
+    "PARSE_TOO_LARGE": {"too_large"},
+    "PARSE_TIMEOUT": {"timeout"},
+}
+"""Our codes as the manifests' failure classes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of a file: its text, or the failure's code."""
+
+    text: str | None
+    code: str | None
+
+
+pytestmark = pytest.mark.skipif(not DATA.is_dir(), reason="data: the shared test files are not here")
+
+
+@pytest.fixture
+async def parser() -> AsyncIterator[ProcessParser]:
+    made = ProcessParser(children=2)
+    yield made
+    await made.aclose()
+
+
+def rows_of(folder: str) -> list[dict[str, str]]:
+    csv.field_size_limit(10**9)
+    with (DATA / folder / "manifest.tsv").open(encoding="utf-8") as manifest:
+        return list(csv.DictReader(manifest, delimiter="\t", quoting=csv.QUOTE_NONE))
+
+
+async def outcome_of(parser: ProcessParser, path: Path) -> Outcome:
+    try:
+        return Outcome((await parser.parse(path.read_bytes(), path.name, None)).text, None)
+    except ParseFailed as failure:
+        return Outcome(None, failure.code)
+
+
+def squeezed(text: str) -> str:
+    return re.sub(r"\s+", "", unicodedata.normalize("NFKC", text)).casefold()
+
+
+def holds(outcome: Outcome, phrases: list[str], least: int) -> bool:
+    text = squeezed(outcome.text or "")
+    return outcome.text is not None and sum(squeezed(phrase) in text for phrase in phrases) >= least
+
+
+def report(folder: str, wrong: list[str], count: int) -> None:
+    print(f"{folder}: {count - len(wrong)}/{count} as expected", *wrong, sep="\n  ")
+    assert len(wrong) <= (1 - LEAST_AS_EXPECTED) * count, wrong
+
+
+async def test_the_first_set_of_files_ends_as_its_manifest_says(parser: ProcessParser) -> None:
+    rows, wrong = rows_of("files"), list[str]()
+    for row in rows:
+        outcome = await outcome_of(parser, DATA / "files" / row["file"])
+        failed_as = {one.replace("_", "-") for one in CLASSES.get(outcome.code or "", set())}
+        phrases = [row["phrase"]] if row["phrase"].strip() else []
+        good = holds(outcome, phrases, len(phrases)) if row["expected"] == "READY" else row["reason"] in failed_as
+        if not good:
+            wrong.append(f"{row['file']}: wanted {row['expected']} {row['reason']}, got {outcome.code or 'READY'}")
+    report("files", wrong, len(rows))
+
+
+@pytest.mark.timeout(600)
+async def test_the_second_set_of_files_ends_as_its_manifest_says(parser: ProcessParser) -> None:
+    rows, wrong = rows_of("files2"), list[str]()
+    for row in rows:
+        outcome = await outcome_of(parser, DATA / "files2" / row["file"])
+        ready = holds(outcome, json.loads(row["phrases"]), int(row["min_phrases"]))
+        failed = bool(CLASSES.get(outcome.code or "", set()) & {*row["fail_class"].split("|")})
+        good = {"READY": ready, "FAILED": failed, "EITHER": ready or failed}[row["expected"]]
+        if not good:
+            wrong.append(f"{row['file']}: wanted {row['expected']} {row['fail_class']}, got {outcome.code or 'READY'}")
+    report("files2", wrong, len(rows))
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+async def test_the_filings_parse_and_each_page_is_what_pypdf_reads(parser: ProcessParser) -> None:
+    paths = sorted((DATA / "sec-10q" / "docs").glob("*.pdf"))
+
+    for path in paths:
+        parsed = await parser.parse(path.read_bytes(), path.name, None)
+        assert len(parsed.pages) > 20
+        done = 0
+        for block in parsed.blocks:
+            assert done <= block.start < block.end <= len(parsed.text)
+            assert not parsed.text[done : block.start].strip()
+            done = block.end
+        assert not parsed.text[done:].strip()
+        if path is paths[0]:
+            read = [page.extract_text() for page in pypdf.PdfReader(path).pages]
+            assert [parsed.text[page.start : page.end] for page in parsed.pages] == read
+    assert len(paths) == 12

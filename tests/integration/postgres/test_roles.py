@@ -1,0 +1,137 @@
+"""No role the product acts as can see or write what is not its tenant's."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+from tests.builders import entities_of
+from tests.contract.backends import Backend
+
+from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.app import answer_codec
+from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag_migrations import HEAD
+from agentic_rag_migrations.catalogue import TABLES, TableClass
+
+pytestmark = pytest.mark.integration
+
+TENANT_TABLES = [name for name, kind in TABLES.items() if kind is not TableClass.GLOBAL]
+READ_BY_OWNER = {"rag_workspaces", "rag_api_keys", "rag_cache_entries", "rag_embedding_spaces"}
+"""What the SECURITY DEFINER functions read, before or without a tenant."""
+
+
+@asynccontextmanager
+async def acting_as(url: str, role: str, org_id: UUID | None) -> AsyncIterator[asyncpg.Connection]:
+    connection = await asyncpg.connect(url, server_settings={"role": role})
+    try:
+        async with connection.transaction():
+            if org_id is not None:
+                await connection.execute("SELECT set_config('rag.org_id', $1, true)", str(org_id))
+            yield connection
+    finally:
+        await connection.close()
+
+
+@pytest.fixture
+async def tenant(stores: Backend) -> UUID:
+    """An organisation with a published document."""
+    workspace = await stores.workspace()
+    entities = {"text": entities_of("A", "B", pairs=[("A", "B")])}
+    await stores.publish(workspace, "a.md", ["text", "gone"], entities=entities)
+    await stores.publish(workspace, "a.md", ["text"], entities=entities)
+    await stores.cache.put(workspace, "k", b"v", 60)
+    return workspace.org_id
+
+
+@pytest.mark.parametrize("role", ["rag_app", "rag_owner", "rag_dispatcher"])
+async def test_no_role_stands_above_the_policies(migrated_url: str, role: str) -> None:
+    server = await asyncpg.connect(migrated_url)
+    row = await server.fetchrow(
+        "SELECT rolsuper, rolbypassrls, rolcanlogin, rolcreaterole FROM pg_roles WHERE rolname = $1", role
+    )
+    await server.close()
+
+    assert tuple(row) == (False, False, False, False)
+
+
+@pytest.mark.parametrize("foreigner", [None, uuid4()])
+async def test_the_application_sees_no_foreign_row_even_without_a_predicate(
+    migrated_url: str, tenant: UUID, foreigner: UUID | None
+) -> None:
+    async with acting_as(migrated_url, "rag_app", foreigner) as connection:
+        seen = {table: await connection.fetchval(f"SELECT count(*) FROM {table}") for table in TENANT_TABLES}
+
+    assert seen == dict.fromkeys(TENANT_TABLES, 0)
+
+
+async def test_the_application_sees_its_own_rows(migrated_url: str, tenant: UUID) -> None:
+    async with acting_as(migrated_url, "rag_app", tenant) as connection:
+        seen = {table for table in TENANT_TABLES if await connection.fetchval(f"SELECT count(*) FROM {table}")}
+
+    assert {"rag_chunks", "rag_embeddings", "rag_mentions", "rag_segments", "rag_closed_ordinals"} <= seen
+
+
+async def test_the_application_writes_no_foreign_row(migrated_url: str, tenant: UUID) -> None:
+    async with acting_as(migrated_url, "rag_app", uuid4()) as connection:
+        changed = await connection.execute("UPDATE rag_documents SET title = 'mine'")
+        deleted = await connection.execute("DELETE FROM rag_chunks")
+        with pytest.raises(asyncpg.InsufficientPrivilegeError):
+            await connection.execute("INSERT INTO rag_organizations (org_id, name) VALUES ($1, 'x')", tenant)
+
+    assert (changed, deleted) == ("UPDATE 0", "DELETE 0")
+
+
+async def test_the_owner_sees_only_what_its_functions_need(migrated_url: str, tenant: UUID) -> None:
+    async with acting_as(migrated_url, "rag_owner", None) as connection:
+        seen = {table for table in TENANT_TABLES if await connection.fetchval(f"SELECT count(*) FROM {table}")}
+
+    assert seen <= READ_BY_OWNER
+
+
+async def test_the_dispatcher_reads_no_arguments_and_no_other_table(migrated_url: str) -> None:
+    for statement in ("SELECT arguments FROM rag_jobs", "SELECT text FROM rag_chunks", "DELETE FROM rag_jobs"):
+        async with acting_as(migrated_url, "rag_dispatcher", None) as connection:
+            with pytest.raises(asyncpg.InsufficientPrivilegeError):
+                await connection.execute(statement)
+
+
+async def check_as(url: str, role: str | None, head: str = HEAD) -> None:
+    database = PostgresDatabase(PostgresPool(url, PoolOptions(role=role)), answer_codec, head)
+    try:
+        await database.check()
+    finally:
+        await database.aclose()
+
+
+async def test_the_check_accepts_the_application_role(migrated_url: str) -> None:
+    await check_as(migrated_url, "rag_app")
+
+
+@pytest.mark.parametrize("role", [None, "rag_owner"])
+async def test_the_check_refuses_a_superuser_and_the_owner(migrated_url: str, role: str | None) -> None:
+    with pytest.raises(Misconfigured) as refused:
+        await check_as(migrated_url, role)
+
+    assert refused.value.code == "DATABASE_ROLE_TOO_STRONG"
+
+
+async def test_the_check_names_pending_migrations(migrated_url: str) -> None:
+    with pytest.raises(Misconfigured, match="rag migrate up") as refused:
+        await check_as(migrated_url, "rag_app", head="9999")
+
+    assert refused.value.code == "MIGRATIONS_PENDING"
+
+
+async def test_the_check_names_a_server_that_does_not_answer() -> None:
+    with pytest.raises(DependencyUnavailable) as refused:
+        await check_as("postgresql://nobody@127.0.0.1:1/none", "rag_app")
+
+    assert refused.value.dependency == "postgres"
+
+
+async def test_an_unmigrated_database_is_told_to_migrate(fresh_database: str) -> None:
+    with pytest.raises(Misconfigured, match="rag migrate up"):
+        await check_as(fresh_database, "rag_app")

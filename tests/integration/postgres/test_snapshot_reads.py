@@ -1,0 +1,188 @@
+"""Readers and publishers together, and what a retrieval costs in round trips."""
+
+import asyncio
+from collections import Counter
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import numpy as np
+import pytest
+from tests.builders import DIMENSIONS, EVERYBODY, entities_of
+from tests.contract.backends import Backend
+
+from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.app import answer_codec
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.retrieval import DocumentFilter, Scope
+from agentic_rag.domain.tenancy import WorkspaceRef, WorkspaceSettings
+from agentic_rag.ports.database import Snapshot
+from agentic_rag_migrations import HEAD
+
+pytestmark = pytest.mark.integration
+
+SCOPE = Scope(EVERYBODY)
+PUBLISHES = 200
+CHUNKS = 4
+
+
+def edition(number: int) -> list[str]:
+    return [f"marker part{part} edition{number}" for part in range(CHUNKS)]
+
+
+async def faults_of(snapshot: Snapshot) -> list[str]:
+    """What a reader of one document, republished whole each time, must never see."""
+    ordinals = sorted(await snapshot.documents.ordinals_matching(DocumentFilter(), EVERYBODY))
+    chunks = await snapshot.documents.chunks(ordinals, EVERYBODY)
+    editions = Counter(chunk.text.rsplit("edition", 1)[1] for chunk in chunks)
+    dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 50, SCOPE)
+    words = await snapshot.lexical.search(query_terms("marker"), 50, SCOPE)
+    mentions = await snapshot.graph.mentions_in(ordinals)
+    faults = []
+    if editions != {str(snapshot.version): CHUNKS}:
+        faults.append(f"texts of {editions} at version {snapshot.version}")
+    for arm, seen in (("dense", dense), ("lexical", words), ("graph", mentions)):
+        if sorted(hit.ordinal for hit in seen) != ordinals:
+            faults.append(f"{arm} differs at version {snapshot.version}")
+    return faults
+
+
+async def test_readers_never_see_a_mixed_version_or_half_a_document(stores: Backend) -> None:
+    workspace = await stores.workspace()
+    entities = {text: entities_of("Marker") for number in range(PUBLISHES + 1) for text in edition(number)}
+    await stores.publish(workspace, "a.md", edition(1), entities=entities)
+    done = asyncio.Event()
+    versions: set[int] = set()
+    faults: list[str] = []
+
+    async def write() -> None:
+        for number in range(2, PUBLISHES + 1):
+            await stores.publish(workspace, "a.md", edition(number), entities=entities)
+            if number % 50 == 0:
+                async with stores.database.transaction(workspace.org_id) as transaction:
+                    await transaction.publisher.compact(workspace)
+        done.set()
+
+    async def read() -> None:
+        while not done.is_set():
+            async with stores.database.snapshot(workspace) as snapshot:
+                versions.add(snapshot.version)
+                faults.extend(await faults_of(snapshot))
+
+    await asyncio.gather(write(), read(), read(), read())
+
+    assert faults == []
+    assert await stores.database.corpus_version(workspace) == PUBLISHES
+    assert len(versions) > 20
+
+
+async def test_concurrent_publishers_of_one_workspace_lose_nothing(stores: Backend) -> None:
+    workspace = await stores.workspace()
+    entities = {f"text {number}": entities_of("Shared", f"Own {number}") for number in range(24)}
+
+    results = await asyncio.gather(
+        *[stores.publish(workspace, f"{number}.md", [f"text {number}"], entities=entities) for number in range(24)]
+    )
+
+    assert sorted(result.version or 0 for result in results) == list(range(1, 25))
+    async with stores.database.snapshot(workspace) as snapshot:
+        ordinals = await snapshot.documents.ordinals_matching(DocumentFilter(), EVERYBODY)
+    assert ordinals == frozenset(range(24))
+
+
+class CountingConnection:
+    """Counts statements; each is one round trip once the driver has prepared it."""
+
+    def __init__(self, inner: Connection, count: Counter[str]) -> None:
+        self._inner = inner
+        self._count = count
+
+    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
+        self._count["trips"] += 1
+        return await self._inner.fetch(query, *arguments)
+
+    async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
+        self._count["trips"] += 1
+        return await self._inner.fetchrow(query, *arguments)
+
+    async def fetchval(self, query: str, *arguments: Any) -> Any:
+        self._count["trips"] += 1
+        return await self._inner.fetchval(query, *arguments)
+
+    async def execute(self, query: str, *arguments: Any) -> str:
+        self._count["trips"] += 1
+        return await self._inner.execute(query, *arguments)
+
+    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
+        self._count["trips"] += 1
+        await self._inner.executemany(query, rows)
+
+
+class CountingPool(PostgresPool):
+    """A pool whose round trips can be read."""
+
+    def __init__(self, dsn: str) -> None:
+        super().__init__(dsn)
+        self.count: Counter[str] = Counter()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[Connection]:
+        async with super().connection() as connection:
+            yield CountingConnection(connection, self.count)
+
+
+async def test_a_hybrid_retrieval_takes_five_round_trips_and_a_version_one(stores: Backend, migrated_url: str) -> None:
+    workspace = await stores.workspace()
+    for number in range(3):
+        await stores.publish(workspace, f"{number}.md", edition(number))
+    pool = CountingPool(migrated_url)
+    database = PostgresDatabase(pool, answer_codec, HEAD)
+
+    async def retrieve() -> int:
+        before = pool.count["trips"]
+        async with database.snapshot(workspace) as snapshot:
+            dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 10, SCOPE)
+            words = await snapshot.lexical.search(query_terms("marker"), 10, SCOPE)
+            await snapshot.lexical.rarity(list(query_terms("marker")), SCOPE)
+            await snapshot.documents.chunks([hit.ordinal for hit in (*dense, *words)], EVERYBODY)
+        return pool.count["trips"] - before
+
+    cold, warm = await retrieve(), await retrieve()
+    before = pool.count["trips"]
+    await database.corpus_version(workspace)
+    await database.aclose()
+
+    # Begin with the tenant, header, dense, texts, commit; cold also segments and closed ordinals.
+    assert (cold, warm) == (7, 5)
+    assert pool.count["trips"] - before == 1
+
+
+async def oldest_readable(stores: Backend, workspace: WorkspaceRef, newest: int) -> int:
+    for version in range(newest + 1):
+        try:
+            async with stores.database.snapshot(workspace, version):
+                return version
+        except InvalidInput:
+            continue
+    raise AssertionError("no version can be read")
+
+
+async def test_history_is_kept_for_its_days_and_then_refused(stores: Backend) -> None:
+    kept = await stores.workspace(settings=WorkspaceSettings(history_days=7))
+    dropped = await stores.workspace(settings=WorkspaceSettings(history_days=0))
+    for workspace in (kept, dropped):
+        for passages in (["alpha", "beta"], ["alpha", "gamma"], ["alpha", "delta"]):
+            await stores.publish(workspace, "a.md", passages)
+        async with stores.database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.compact(workspace)
+
+    assert await oldest_readable(stores, kept, 3) == 0
+    assert await oldest_readable(stores, dropped, 3) == 3
+    async with stores.database.snapshot(dropped) as snapshot:
+        ordinals = sorted(await snapshot.documents.ordinals_matching(DocumentFilter(), EVERYBODY))
+        chunks = await snapshot.documents.chunks(ordinals, EVERYBODY)
+    assert [chunk.text for chunk in chunks] == ["alpha", "delta"]
+    assert len({chunk.revision_id for chunk in chunks}) == 1

@@ -1,0 +1,281 @@
+"""The system as commands see it, held in memory, with builders for what it holds."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TypeVar
+from uuid import UUID
+
+import httpx2
+from typer.testing import CliRunner, Result
+
+from agentic_rag.app.delete import Deletion
+from agentic_rag.app.sync_source import SyncResult
+from agentic_rag.domain.answers import (
+    Abstention,
+    AbstentionReason,
+    Answer,
+    AnswerDebug,
+    CacheOutcome,
+    CandidateTrace,
+    Citation,
+    Directives,
+    GateDecision,
+    Outcome,
+    Question,
+    Run,
+    RunVersions,
+    SelfCheckReport,
+    StageRecord,
+    TextSpan,
+)
+from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.ports.publication import Erasure
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.main import app
+from agentic_rag_cli.processes import Children
+from agentic_rag_cli.wiring import Wiring
+
+T = TypeVar("T")
+
+NOW = datetime(2025, 3, 14, 9, 30, tzinfo=UTC)
+HANDBOOK = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=1))
+NO_DOTENV = Path(__file__).parent / "no-such-file"
+
+
+def workspace(name: str = "handbook", number: int = 1) -> Workspace:
+    return Workspace(WorkspaceRef(DEFAULT_ORG_ID, UUID(int=number)), name, WorkspaceKind.GENERAL, None, 7, 7, 1, NOW)
+
+
+def document(
+    path: str = "policy.md",
+    number: int = 100,
+    status: DocumentStatus = DocumentStatus.READY,
+    fault: DocumentFault | None = None,
+    chunks: int = 3,
+) -> Document:
+    return Document(
+        workspace=HANDBOOK,
+        document_id=UUID(int=number),
+        source_path=path,
+        title=path,
+        url=None,
+        file_name=path,
+        media_type="text/markdown",
+        size=1200,
+        uploaded_by="cli",
+        access_id=0,
+        status=status,
+        fault=fault,
+        revision_id=UUID(int=900),
+        content_hash=None,
+        chunk_count=chunks,
+        chunks_done=chunks,
+        created_at=NOW,
+        updated_at=NOW,
+        provenance={},
+    )
+
+
+def citation(path: str = "policy.md", page: int | None = None) -> Citation:
+    return Citation(
+        marker=1,
+        document_id=UUID(int=100),
+        revision_id=UUID(int=900),
+        chunk_id=UUID(int=300),
+        ordinal=4,
+        title="Policy",
+        source_path=path,
+        url=None,
+        snippet="The audit is signed\noff by Oona Pellgrave.",
+        source_span=TextSpan(10, 52),
+        answer_spans=(TextSpan(0, 42),),
+        page=page,
+        line_start=12,
+        line_end=13,
+        heading_path=("Audit",),
+        score=0.8349,
+        arms=(),
+        origin="corpus",
+        verified=True,
+    )
+
+
+def answered(question: str = "Who signs?", page: int | None = None) -> Run:
+    answer = Answer(
+        text="Oona Pellgrave signs off the audit. [1]",
+        outcome=Outcome.GROUNDED,
+        abstention=None,
+        citations=(citation(page=page),),
+        degraded=(),
+        gate=GateDecision(Directives(True), "retrieve", 0.9, {}, (), (), "w1", "on"),
+        debug=AnswerDebug(
+            candidates=(
+                CandidateTrace(UUID(int=300), UUID(int=100), "Policy", 0.8, (), None),
+                CandidateTrace(UUID(int=301), UUID(int=100), "Policy", 0.7, (), None),
+            ),
+            self_check=SelfCheckReport(1.0, (), (), False),
+        ),
+    )
+    return Run(
+        workspace=HANDBOOK,
+        run_id=UUID(int=500),
+        trace_id="ab" * 16,
+        question=question,
+        subject="cli",
+        created_at=NOW,
+        seconds=0.012,
+        cache=CacheOutcome.MISS,
+        versions=RunVersions(7, 7, "deterministic/hash/512/half", "w1", "p1"),
+        answer=answer,
+        stages=(StageRecord("retrieve", 0.001, 0.008, "ok"),),
+    )
+
+
+def abstained(question: str = "Who flies?") -> Run:
+    run = answered(question)
+    nothing = Abstention(AbstentionReason.LOW_SUPPORT, "No passage supports an answer.", (citation(page=3),))
+    return replace(
+        run, answer=replace(run.answer, text="", outcome=Outcome.ABSTAINED, abstention=nothing, citations=())
+    )
+
+
+def job(state: JobState = JobState.DEAD) -> Job:
+    return Job(
+        workspace=HANDBOOK,
+        job_id=UUID(int=700),
+        kind=JobKind.INGEST,
+        key="policy.md",
+        state=state,
+        queue=QueueName.BULK,
+        arguments={"content": "00ff"},
+        attempts=3,
+        document_id=UUID(int=100),
+        error_code="PARSE_CORRUPT",
+        error_message="It is damaged.",
+        progress=0,
+        trace_carrier={},
+        run_after=NOW,
+        created_at=NOW,
+        updated_at=NOW,
+    )
+
+
+def nothing_to_sync() -> SyncResult:
+    return SyncResult((), (), 0, 0, (), (), (), False)
+
+
+@dataclass
+class FakeSession:
+    """`Session`. Each look at a directory's documents sees the next of `progress`, the last one for good."""
+
+    known: list[Workspace] = field(default_factory=lambda: [workspace()])
+    held: list[Document] = field(default_factory=lambda: [document()])
+    result: SyncResult = field(default_factory=nothing_to_sync)
+    progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
+    answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
+    stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    text: str = ""
+    error: AgenticRagError | None = None
+    has_worker: bool = True
+    dry_runs: list[bool] = field(default_factory=list[bool])
+
+    async def workspaces(self) -> list[Workspace]:
+        if self.error is not None:
+            raise self.error
+        return self.known
+
+    async def create_workspace(self, name: str) -> Workspace:
+        self.known.append(workspace(name, len(self.known) + 1))
+        return self.known[-1]
+
+    async def documents(
+        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+    ) -> Page[Document]:
+        return _page([one for one in self.held if not statuses or one.status in statuses], request)
+
+    async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        return next((one for one in self.held if one.document_id == document_id), None)
+
+    async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
+        return self.progress.pop(0) if len(self.progress) > 1 else self.progress[0]
+
+    async def opening(self, document: Document, characters: int) -> str:
+        return self.text[:characters]
+
+    async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
+        return Deletion(document_id, erasure, 2, 1)
+
+    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
+        self.dry_runs.append(dry_run)
+        return replace(self.result, dry_run=dry_run)
+
+    async def preview(self, directory: Path) -> SyncResult:
+        return replace(self.result, dry_run=True)
+
+    async def ask(self, question: Question) -> Run:
+        return self.answers[question.text]
+
+    async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        return _page(list(self.answers.values()), request)
+
+    async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        return next((one for one in self.answers.values() if one.run_id == run_id), None)
+
+    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+        return _page([one for one in self.stored_jobs if not states or one.state in states], request)
+
+    async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        return next((one for one in self.stored_jobs if one.job_id == job_id), None)
+
+    async def worker_running(self) -> bool:
+        return self.has_worker
+
+
+def _page(items: list[T], request: PageRequest) -> Page[T]:
+    start = int(request.after) if request.after else 0
+    chosen = items[start : start + request.first]
+    cursors = tuple(str(start + number + 1) for number in range(len(chosen)))
+    return Page(tuple(chosen), cursors, start + len(chosen) < len(items))
+
+
+@dataclass
+class Terminal:
+    """Runs `rag` in this process against a fake system."""
+
+    session: FakeSession = field(default_factory=FakeSession)
+    environ: dict[str, str] = field(default_factory=dict[str, str])
+    transport: httpx2.AsyncBaseTransport | None = None
+    workers_started: int = 0
+
+    def rag(self, *arguments: str, stdin: str | None = None) -> Result:
+        return CliRunner().invoke(app, list(arguments), obj=self._wiring(), input=stdin, catch_exceptions=True)
+
+    def _wiring(self) -> Wiring:
+        @contextmanager
+        def servers(settings: Settings) -> Iterator[Settings]:
+            yield settings
+
+        @asynccontextmanager
+        async def session(settings: Settings) -> AsyncIterator[FakeSession]:
+            yield self.session
+
+        async def start_worker(children: Children, settings: Settings) -> None:
+            self.workers_started += 1
+
+        return Wiring(
+            settings=lambda: load_settings(self.environ, dotenv=NO_DOTENV),
+            servers=servers,
+            session=session,
+            start_worker=start_worker,
+            transport=self.transport,
+        )

@@ -1,0 +1,138 @@
+"""`rag ask` and `rag run`: what a person sees, and what a script can rely on."""
+
+from __future__ import annotations
+
+import json
+
+from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, workspace
+
+
+def terminal(**environ: str) -> Terminal:
+    answers = {"Who signs?": answered(), "Which page?": answered(page=4), "Who flies?": abstained()}
+    return Terminal(FakeSession(answers=answers), environ)
+
+
+def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span() -> None:
+    shown = terminal().rag("ask", "Who signs?")
+
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("Oona Pellgrave signs off the audit. [1]\n")
+    assert "[1] policy.md, lines 12–13  (score 0.83, verified)" in shown.stdout
+    assert "“The audit is signed off by Oona Pellgrave.”" in shown.stdout
+
+
+def test_a_citation_of_a_paged_format_names_the_page() -> None:
+    assert "[1] policy.md, page 4" in terminal().rag("ask", "Which page?").stdout
+
+
+def test_an_abstention_is_an_outcome_with_reason_and_nearest_passages() -> None:
+    shown = terminal().rag("ask", "Who flies?")
+
+    assert shown.exit_code == 0
+    assert "No answer (LOW_SUPPORT): No passage supports an answer." in shown.stdout
+    assert "The nearest passages:" in shown.stdout
+    assert "policy.md, page 3" in shown.stdout
+
+
+def test_the_field_names_of_the_json_answer_are_stable() -> None:
+    answer = json.loads(terminal().rag("ask", "Who signs?", "--json").stdout)
+
+    assert list(answer) == [
+        "question",
+        "answer",
+        "outcome",
+        "abstention",
+        "citations",
+        "degraded",
+        "runId",
+        "corpusVersion",
+        "cache",
+        "seconds",
+        "stageSeconds",
+    ]
+    assert list(answer["citations"][0]) == [
+        "marker",
+        "sourcePath",
+        "title",
+        "page",
+        "lineStart",
+        "lineEnd",
+        "snippet",
+        "score",
+        "verified",
+        "documentId",
+    ]
+    assert answer["citations"][0]["snippet"] == "The audit is signed\noff by Oona Pellgrave."
+
+
+def test_an_abstention_in_json_holds_reason_explanation_and_nearest() -> None:
+    answer = json.loads(terminal().rag("ask", "Who flies?", "--json").stdout)
+
+    assert answer["outcome"] == "ABSTAINED"
+    assert list(answer["abstention"]) == ["reason", "explanation", "nearest"]
+    assert answer["abstention"]["nearest"][0]["page"] == 3
+
+
+def test_a_dash_reads_the_question_from_standard_input() -> None:
+    shown = terminal().rag("ask", "-", stdin="Who signs?\n")
+
+    assert "Oona Pellgrave" in shown.stdout
+
+
+def test_an_empty_question_is_a_usage_error() -> None:
+    shown = terminal().rag("ask", "  ")
+
+    assert shown.exit_code == 2
+    assert shown.stderr == "error [QUESTION_EMPTY]: The question is empty.\n"
+    assert shown.stdout == ""
+
+
+def test_with_several_workspaces_one_must_be_named() -> None:
+    several = Terminal(FakeSession(known=[workspace("a", 1), workspace("b", 2)], answers={"Who signs?": answered()}))
+
+    assert several.rag("ask", "Who signs?", "--workspace", "b").exit_code == 0
+    refused = several.rag("ask", "Who signs?")
+    assert refused.exit_code == 2
+    assert "[WORKSPACE_AMBIGUOUS]" in refused.stderr
+    assert "a, b" in refused.stderr
+
+
+def test_an_unknown_workspace_names_those_there_are() -> None:
+    refused = terminal().rag("ask", "Who signs?", "--workspace", "handbok")
+
+    assert refused.exit_code == 1
+    assert "[WORKSPACE_NOT_FOUND]" in refused.stderr
+    assert "handbook" in refused.stderr
+
+
+def test_without_any_workspace_the_remedy_is_named() -> None:
+    refused = Terminal(FakeSession(known=[])).rag("ask", "Who signs?")
+
+    assert refused.exit_code == 1
+    assert "rag ingest" in refused.stderr
+
+
+def test_a_run_is_shown_again_by_the_id_that_ask_printed() -> None:
+    at = terminal()
+    run_id = json.loads(at.rag("ask", "Who signs?", "--json").stdout)["runId"]
+
+    shown = at.rag("run", "show", run_id)
+
+    assert shown.exit_code == 0
+    assert "Q: Who signs?" in shown.stdout
+    assert "retrieve" in shown.stdout
+
+
+def test_runs_are_listed_as_text_and_as_json() -> None:
+    rows = json.loads(terminal().rag("run", "list", "--json").stdout)
+
+    assert [row["outcome"] for row in rows] == ["GROUNDED", "GROUNDED", "ABSTAINED"]
+    assert list(rows[0]) == ["id", "question", "outcome", "cache", "seconds", "corpusVersion", "createdAt"]
+    assert "Who signs?" in terminal().rag("run", "list").stdout
+
+
+def test_something_that_is_no_id_is_a_usage_error() -> None:
+    refused = terminal().rag("run", "show", "latest")
+
+    assert refused.exit_code == 2
+    assert "[INVALID_ID]" in refused.stderr

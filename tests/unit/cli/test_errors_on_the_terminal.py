@@ -1,0 +1,65 @@
+"""Product errors end in one line and a documented exit code; anything else is a bug and is not hidden."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal
+
+from agentic_rag.domain import errors
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.settings import SettingsInvalid
+from agentic_rag_cli.exits import ExitCode, exit_code_for
+
+CASES: list[tuple[AgenticRagError | EmbeddedServerError, ExitCode]] = [
+    (errors.InvalidInput("x"), ExitCode.USAGE),
+    (errors.NotFound("x"), ExitCode.FAILED),
+    (errors.Unauthenticated("x"), ExitCode.FAILED),
+    (errors.FeatureDisabled("x"), ExitCode.UNAVAILABLE),
+    (errors.SpaceMismatch("x"), ExitCode.FAILED),
+    (Misconfigured("x"), ExitCode.UNAVAILABLE),
+    (SettingsInvalid(("x",)), ExitCode.USAGE),
+    (DependencyUnavailable("x", dependency="postgres"), ExitCode.UNAVAILABLE),
+    (EmbeddedServerError("PORT_IN_USE", "x"), ExitCode.UNAVAILABLE),
+]
+
+
+@pytest.mark.parametrize(("error", "code"), CASES)
+def test_every_kind_of_error_has_its_exit_code(error: AgenticRagError | EmbeddedServerError, code: ExitCode) -> None:
+    assert exit_code_for(error) is code
+
+
+def test_an_error_is_one_line_on_standard_error_without_a_traceback() -> None:
+    down = DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+
+    shown = Terminal(FakeSession(error=down)).rag("workspace", "list")
+
+    assert shown.exit_code == 4
+    assert shown.stdout == ""
+    assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: Postgres does not answer.\n"
+
+
+def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:
+    shown = Terminal(environ={"AGENTIC_RAG_TOPKK": "3"}).rag("doc", "list")
+
+    assert shown.exit_code == 2
+    assert "[SETTINGS_INVALID]" in shown.stderr
+    assert "did you mean AGENTIC_RAG_TOPK?" in shown.stderr
+
+
+def test_a_bug_is_not_dressed_up_as_a_product_error() -> None:
+    broken = FakeSession(answers={})
+    shown = Terminal(broken).rag("ask", "never heard of")
+
+    assert isinstance(shown.exception, KeyError)
+
+
+def test_the_documentation_lists_exactly_the_exit_codes() -> None:
+    page = (Path(__file__).resolve().parents[3] / "docs" / "cli.md").read_text(encoding="utf-8")
+
+    documented = {int(code) for code in re.findall(r"^\| (\d+) \|", page, flags=re.MULTILINE)}
+
+    assert documented == {int(code) for code in ExitCode}

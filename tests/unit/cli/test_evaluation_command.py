@@ -1,0 +1,89 @@
+"""`rag eval`: the same report in process and over HTTP, and exit code 5 for a missed threshold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, document
+from tests.unit.cli.test_graphql_client import URL, carrying, server
+
+LINES = (
+    {"id": "1", "question": "Who signs?", "answers": ["Oona Pellgrave"], "gold_ids": ["policy.md"], "type": "single"},
+    {"id": "2", "question": "Who flies?", "answers": [], "gold_ids": [], "type": "unanswerable"},
+)
+
+
+@pytest.fixture
+def dataset(tmp_path: Path) -> str:
+    path = tmp_path / "set.jsonl"
+    path.write_text("\n".join(json.dumps(line) for line in LINES), encoding="utf-8")
+    return str(path)
+
+
+def terminal() -> Terminal:
+    answers = {"Who signs?": answered(), "Who flies?": abstained()}
+    return Terminal(FakeSession(answers=answers, held=[document("policy.md", 100)]))
+
+
+def test_the_report_covers_hits_citations_abstention_and_latency(dataset: str) -> None:
+    report = json.loads(terminal().rag("eval", "--dataset", dataset, "--json").stdout)
+
+    assert report["summary"]["hit_rate"] == 1.0
+    assert report["summary"]["recall_at_k"] == 1.0
+    assert report["summary"]["citation_validity"] == 1.0
+    assert report["summary"]["abstention_recall"] == 1.0
+    assert report["summary"]["latency"]["retrieve"] == {"p50": 0.008, "p95": 0.008}
+    assert report["missed"] == []
+
+
+def test_as_text_it_is_a_table(dataset: str) -> None:
+    shown = terminal().rag("eval", "--dataset", dataset, "--min-hit-rate", "1.0")
+
+    assert shown.exit_code == 0
+    assert shown.stdout.startswith("2 questions")
+
+
+def test_over_http_it_scores_the_same_way(dataset: str) -> None:
+    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "secret"}, transport=carrying(server()))
+
+    report = json.loads(at.rag("eval", "--dataset", dataset, "--url", URL, "--json").stdout)
+
+    assert report["summary"]["hit_rate"] == 1.0
+    assert report["summary"]["abstention_recall"] == 0.0
+
+
+def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:
+    at = Terminal(environ={"AGENTIC_RAG_TOKEN": "secret"}, transport=carrying(server()))
+
+    shown = at.rag("eval", "--dataset", dataset, "--url", URL, "--min-abstention-recall", "0.5")
+
+    assert shown.exit_code == 5
+    assert "abstention_recall 0.0000 < 0.5000" in shown.stderr
+
+
+def test_a_missing_dataset_is_a_usage_error() -> None:
+    shown = terminal().rag("eval", "--dataset", "nowhere.jsonl")
+
+    assert shown.exit_code == 2
+    assert "[DATASET_MISSING]" in shown.stderr
+
+
+def test_the_judge_that_this_version_lacks_is_refused_and_not_ignored(dataset: str) -> None:
+    shown = Terminal(environ={"AGENTIC_RAG_ENABLE_LLM_JUDGE": "true"}).rag("eval", "--dataset", dataset)
+
+    assert shown.exit_code == 1
+    assert "[JUDGE_MISSING]" in shown.stderr
+
+
+def test_the_demonstration_ingests_the_sample_corpus_first(dataset: str) -> None:
+    at = terminal()
+    at.session.known.append(at.session.known[0])
+    at.session.has_worker = False
+
+    shown = at.rag("eval", "--dataset", dataset, "--demo", "--workspace", "handbook")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert at.session.dry_runs == [False]
+    assert at.workers_started == 1

@@ -1,0 +1,183 @@
+"""The GraphQL client: its queries fit the schema, its errors are typed, and it names no address but the given one."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from graphql import build_schema, parse, validate
+from tests.unit.cli.fake_session import Terminal
+
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    FeatureDisabled,
+    InvalidInput,
+    NotFound,
+    Unauthenticated,
+)
+from agentic_rag_cli import graphql_client
+from agentic_rag_cli.graphql_client import GraphQLClient
+from agentic_rag_server import graphql
+
+URL = "http://127.0.0.1:8080"
+
+CITATION = {
+    "marker": 1,
+    "sourceId": "RA==",
+    "sourcePath": "policy.md",
+    "title": "Policy",
+    "snippet": "Signed by Oona.",
+    "page": None,
+    "lineStart": 3,
+    "lineEnd": 3,
+    "score": 0.5,
+    "verified": True,
+}
+ANSWER = {
+    "answer": "Oona. [1]",
+    "outcome": "GROUNDED",
+    "abstention": None,
+    "degraded": [],
+    "citations": [CITATION],
+    "run": {"id": "Ug==", "cache": "MISS", "seconds": 0.01, "versions": {"corpusVersion": 7}},
+    "debug": {
+        "candidates": [{"sourceId": "RA=="}, {"sourceId": "RA=="}, {"sourceId": "gone"}],
+        "selfCheck": {"citationCoverage": 1.0},
+        "timings": [{"stage": "retrieve", "seconds": 0.004}],
+    },
+    "userErrors": [],
+}
+REFUSED = {**ANSWER, "answer": None, "outcome": None, "citations": [], "run": None, "debug": None}
+
+Respond = Callable[[dict[str, Any]], httpx2.Response]
+
+
+def data(value: object) -> httpx2.Response:
+    return httpx2.Response(200, json={"data": value})
+
+
+def server(answer: object = ANSWER) -> Respond:
+    """Answers what the client asks of a server with one workspace and one document."""
+
+    def respond(request: dict[str, Any]) -> httpx2.Response:
+        if "workspaces" in request["query"]:
+            return data({"workspaces": [{"id": "Vw==", "name": "handbook"}]})
+        if "documents" in request["query"]:
+            page = {"hasNextPage": request["variables"]["after"] is None, "endCursor": "c"}
+            nodes = [{"id": "RA==" if page["hasNextPage"] else "RB==", "sourcePath": "policy.md"}]
+            return data({"documents": {"nodes": nodes, "pageInfo": page}})
+        return data({"ragAnswer": answer})
+
+    return respond
+
+
+def carrying(respond: Respond, seen: list[httpx2.Request] | None = None) -> httpx2.MockTransport:
+    def handle(request: httpx2.Request) -> httpx2.Response:
+        if seen is not None:
+            seen.append(request)
+        return respond(json.loads(request.content))
+
+    return httpx2.MockTransport(handle)
+
+
+def client(respond: Respond, seen: list[httpx2.Request] | None = None) -> GraphQLClient:
+    return GraphQLClient(URL, "secret", 1000, carrying(respond, seen))
+
+
+def test_every_query_is_valid_against_the_committed_schema() -> None:
+
+    published = build_schema((Path(graphql.__file__).parent / "schema.graphql").read_text(encoding="utf-8"))
+
+    for query in graphql_client.QUERIES:
+        assert validate(published, parse(query)) == []
+
+
+async def test_an_answer_arrives_as_the_same_value_as_in_process() -> None:
+    seen: list[httpx2.Request] = []
+    async with client(server(), seen) as at:
+        workspace_id = await at.workspace_id(None)
+        paths = await at.source_paths(workspace_id)
+        shown = await at.ask("Who?", workspace_id, paths, fresh=True)
+
+    assert shown.answer == "Oona. [1]"
+    assert shown.citations[0].place == "policy.md, line 3"
+    assert shown.retrieved == ("policy.md",)
+    assert paths == {"RA==": "policy.md", "RB==": "policy.md"}
+    assert {request.headers["authorization"] for request in seen} == {"Bearer secret"}
+    assert json.loads(seen[-1].content)["variables"]["input"] == {
+        "question": "Who?",
+        "workspaceId": "Vw==",
+        "options": {"cache": "BYPASS"},
+    }
+
+
+def failing(error: Exception) -> Respond:
+    def respond(request: dict[str, Any]) -> httpx2.Response:
+        raise error
+
+    return respond
+
+
+def user_error(code: str) -> Respond:
+    return server({**REFUSED, "userErrors": [{"code": code, "message": "Mend it.", "path": []}]})
+
+
+def graphql_error(code: str) -> Respond:
+    body = {"data": None, "errors": [{"message": "No.", "extensions": {"code": code, "traceId": "t"}}]}
+    return lambda request: httpx2.Response(200, json=body)
+
+
+@pytest.mark.parametrize(
+    ("respond", "kind", "code"),
+    [
+        (failing(httpx2.ConnectError("refused")), DependencyUnavailable, "SERVER_UNREACHABLE"),
+        (failing(httpx2.ReadTimeout("late")), DependencyUnavailable, "SERVER_TIMEOUT"),
+        (lambda request: httpx2.Response(502, text="<html>"), DependencyUnavailable, "SERVER_FAULT"),
+        (lambda request: httpx2.Response(200, json=[1]), DependencyUnavailable, "SERVER_FAULT"),
+        (lambda request: httpx2.Response(401, text="who?"), Unauthenticated, "UNAUTHENTICATED"),
+        (user_error("QUESTION_TOO_LONG"), InvalidInput, "QUESTION_TOO_LONG"),
+        (user_error("NOT_FOUND"), NotFound, "NOT_FOUND"),
+        (graphql_error("FEATURE_DISABLED"), FeatureDisabled, "FEATURE_DISABLED"),
+        (graphql_error("INTERNAL"), AgenticRagError, "INTERNAL"),
+    ],
+)
+async def test_every_failure_is_a_typed_error(respond: Respond, kind: type[AgenticRagError], code: str) -> None:
+    async with client(respond) as at:
+        with pytest.raises(kind) as raised:
+            await at.ask("Who?", "Vw==")
+
+    assert raised.value.code == code
+
+
+async def test_an_unreachable_server_names_the_remedy() -> None:
+    async with client(failing(httpx2.ConnectError("refused"))) as at:
+        with pytest.raises(DependencyUnavailable, match="rag up"):
+            await at.execute("{ workspaces { id } }")
+
+
+@pytest.mark.parametrize("where", ["option", "variable"])
+def test_ask_goes_to_the_server_that_was_named(where: str) -> None:
+    seen: list[httpx2.Request] = []
+    environ = {"AGENTIC_RAG_TOKEN": "secret"} | ({"AGENTIC_RAG_URL": URL} if where == "variable" else {})
+    at = Terminal(environ=environ, transport=carrying(server(), seen))
+
+    shown = at.rag("ask", "Who?", "--json", *(["--url", URL] if where == "option" else []))
+
+    assert shown.exit_code == 0, shown.stderr
+    assert json.loads(shown.stdout)["answer"] == "Oona. [1]"
+    assert {request.url.host for request in seen} == {"127.0.0.1"}
+
+
+def test_without_a_token_the_remedy_is_named(tmp_path: Path) -> None:
+    at = Terminal(environ={"AGENTIC_RAG_HOME": str(tmp_path)}, transport=carrying(server()))
+
+    shown = at.rag("ask", "Who?", "--url", URL)
+
+    assert shown.exit_code == 1
+    assert "[TOKEN_MISSING]" in shown.stderr
+    assert "AGENTIC_RAG_TOKEN" in shown.stderr

@@ -1,0 +1,138 @@
+"""`rag ingest`: outcomes by file, exit code 3 when some failed, a worker where none runs."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID
+
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal, document, nothing_to_sync
+
+from agentic_rag.domain.documents import DocumentFault, DocumentStatus
+from agentic_rag.ports.source_connector import UnreadableItem
+
+FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
+
+
+def two_files() -> FakeSession:
+    waiting = {
+        "a.md": document("a.md", 1, DocumentStatus.PENDING, chunks=0),
+        "b.pdf": document("b.pdf", 2, DocumentStatus.PROCESSING, chunks=0),
+    }
+    done = {"a.md": document("a.md", 1), "b.pdf": document("b.pdf", 2, DocumentStatus.FAILED, FAULT, chunks=0)}
+    result = replace(nothing_to_sync(), new=("a.md", "b.pdf"), unchanged=4, waiting_for=(UUID(int=1), UUID(int=2)))
+    return FakeSession(result=result, progress=[waiting, done])
+
+
+def test_waiting_ends_with_an_outcome_for_every_file_and_the_code_of_the_failed_one(tmp_path: Path) -> None:
+    shown = Terminal(two_files()).rag("ingest", "--source", str(tmp_path), "--workspace", "handbook")
+
+    assert shown.exit_code == 3
+    assert "READY      a.md  3 chunks" in shown.stdout
+    assert "FAILED     b.pdf  [PARSE_ENCRYPTED] The file needs a password." in shown.stdout
+    assert "handbook: 1 ready, 1 failed, 4 unchanged" in shown.stdout
+    assert shown.stderr == ""
+
+
+def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
+    report = json.loads(Terminal(two_files()).rag("ingest", "--source", str(tmp_path), "--json").stdout)
+
+    assert list(report) == [
+        "workspace",
+        "source",
+        "dryRun",
+        "ready",
+        "queued",
+        "unchanged",
+        "deleted",
+        "failed",
+        "seconds",
+        "files",
+    ]
+    assert (report["ready"], report["failed"], report["unchanged"]) == (1, 1, 4)
+    assert report["files"][1] == {
+        "path": "b.pdf",
+        "outcome": "FAILED",
+        "code": "PARSE_ENCRYPTED",
+        "message": "The file needs a password.",
+        "chunks": 0,
+    }
+
+
+def test_without_waiting_files_are_reported_as_queued(tmp_path: Path) -> None:
+    at = Terminal(two_files())
+
+    shown = at.rag("ingest", "--source", str(tmp_path), "--no-wait", "--json")
+
+    assert shown.exit_code == 0
+    assert json.loads(shown.stdout)["queued"] == 2
+    assert at.workers_started == 0
+
+
+@pytest.mark.parametrize(("has_worker", "started"), [(True, 0), (False, 1)])
+def test_waiting_starts_a_worker_exactly_when_none_is_running(tmp_path: Path, has_worker: bool, started: int) -> None:
+    session = two_files()
+    session.has_worker = has_worker
+    at = Terminal(session)
+
+    at.rag("ingest", "--source", str(tmp_path), "--wait")
+
+    assert at.workers_started == started
+
+
+def test_waiting_lasts_until_deleted_files_are_gone(tmp_path: Path) -> None:
+    session = FakeSession(
+        result=replace(nothing_to_sync(), deleted=("old.md",)),
+        progress=[{"old.md": document("old.md", 9)}, {"old.md": document("old.md", 9)}, {}],
+    )
+
+    report = json.loads(Terminal(session).rag("ingest", "--source", str(tmp_path), "--json").stdout)
+
+    assert report["deleted"] == 1
+    assert len(session.progress) == 1
+
+
+def test_an_unreadable_file_counts_as_failed_and_a_hidden_one_does_not(tmp_path: Path) -> None:
+    hidden = UnreadableItem(".git", "SOURCE_HIDDEN", "Hidden entries are left out.")
+    locked = UnreadableItem("secret.md", "SOURCE_UNREADABLE", "This user may not read it.")
+
+    fine = Terminal(FakeSession(result=replace(nothing_to_sync(), unreadable=(hidden,))))
+    partly = Terminal(FakeSession(result=replace(nothing_to_sync(), unreadable=(hidden, locked))))
+
+    assert fine.rag("ingest", "--source", str(tmp_path)).exit_code == 0
+    shown = partly.rag("ingest", "--source", str(tmp_path))
+    assert shown.exit_code == 3
+    assert "UNREADABLE secret.md  [SOURCE_UNREADABLE]" in shown.stdout
+    assert "SKIPPED    .git" in shown.stdout
+
+
+def test_a_dry_run_says_what_it_would_do_and_makes_no_workspace(tmp_path: Path) -> None:
+    session = FakeSession(known=[], result=replace(nothing_to_sync(), new=("a.md",), deleted=("b.md",)))
+
+    shown = Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "new", "--dry-run", "--json")
+
+    assert shown.exit_code == 0
+    assert [(file["path"], file["outcome"]) for file in json.loads(shown.stdout)["files"]] == [
+        ("a.md", "NEW"),
+        ("b.md", "GONE"),
+    ]
+    assert session.known == []
+
+
+def test_the_workspace_is_made_when_there_is_none(tmp_path: Path) -> None:
+    session = FakeSession(known=[])
+
+    Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "reports")
+
+    assert [one.name for one in session.known] == ["reports"]
+
+
+def test_the_default_source_is_the_setting_else_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    named = Terminal(FakeSession(), {"AGENTIC_RAG_CORPUS_DIR": "elsewhere"})
+
+    assert json.loads(named.rag("ingest", "--json").stdout)["source"] == "elsewhere"
+    sample = Path(json.loads(Terminal().rag("ingest", "--json").stdout)["source"])
+    assert (sample / "glossary.md").is_file()

@@ -1,0 +1,82 @@
+"""`rag doc`, `job`, `workspace`: lists, single things, deletion."""
+
+from __future__ import annotations
+
+import json
+from uuid import UUID
+
+from tests.unit.cli.fake_session import FakeSession, Terminal, document
+
+from agentic_rag.domain.documents import DocumentFault, DocumentStatus
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+
+FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)
+
+
+def terminal() -> Terminal:
+    return Terminal(FakeSession(held=[document("a.md", 100), FAILED]))
+
+
+def test_documents_are_listed_with_status_and_fault() -> None:
+    shown = terminal().rag("doc", "list").stdout
+
+    assert "READY   3       a.md" in shown
+    assert "FAILED  0       b.pdf     [PARSE_NO_TEXT] No text in it." in shown
+
+
+def test_documents_can_be_filtered_by_status() -> None:
+    rows = json.loads(terminal().rag("doc", "list", "--status", "failed", "--json").stdout)
+
+    assert [row["sourcePath"] for row in rows] == ["b.pdf"]
+    assert rows[0]["error"] == {"code": "PARSE_NO_TEXT", "message": "No text in it.", "attempts": 1, "retryable": False}
+
+
+def test_a_long_list_is_read_page_by_page_up_to_the_limit() -> None:
+    many = Terminal(FakeSession(held=[document(f"{number:03}.md", number + 1) for number in range(250)]))
+
+    rows = json.loads(many.rag("doc", "list", "--limit", "230", "--json").stdout)
+
+    assert [row["sourcePath"] for row in rows] == [f"{number:03}.md" for number in range(230)]
+
+
+def test_a_document_is_found_by_path_by_public_id_and_by_bare_id() -> None:
+    public = encode(NodeKind.DOCUMENT, UUID(int=1), UUID(int=100))
+
+    for wanted in ("a.md", public, str(UUID(int=100))):
+        shown = terminal().rag("doc", "show", wanted, "--json")
+        assert json.loads(shown.stdout)["id"] == public
+
+
+def test_an_unknown_document_is_not_found() -> None:
+    refused = terminal().rag("doc", "show", "zzz.md")
+
+    assert refused.exit_code == 1
+    assert "[DOCUMENT_NOT_FOUND]" in refused.stderr
+
+
+def test_deleting_says_what_was_removed_from_each_store() -> None:
+    shown = terminal().rag("doc", "delete", "a.md")
+    counted = json.loads(terminal().rag("doc", "delete", "a.md", "--json").stdout)
+
+    assert "deleted a.md: 1 revisions, 3 chunks, 3 vectors" in shown.stdout
+    assert counted["removed"]["blobs"] == 1
+    assert counted["corpusVersion"] == 8
+
+
+def test_dead_letters_are_jobs_in_state_dead() -> None:
+    rows = json.loads(terminal().rag("job", "list", "--state", "DEAD", "--json").stdout)
+
+    assert rows[0]["error"] == {"code": "PARSE_CORRUPT", "message": "It is damaged."}
+    assert json.loads(terminal().rag("job", "list", "--state", "DONE", "--json").stdout) == []
+    assert "PARSE_CORRUPT" in terminal().rag("job", "show", rows[0]["id"]).stdout
+
+
+def test_workspaces_are_made_and_listed_with_the_ids_of_the_api() -> None:
+    at = terminal()
+
+    made = json.loads(at.rag("workspace", "create", "reports", "--json").stdout)
+    rows = json.loads(at.rag("workspace", "list", "--json").stdout)
+
+    assert [row["name"] for row in rows] == ["handbook", "reports"]
+    assert rows[1]["id"] == made["id"]
+    assert "reports" in at.rag("workspace", "list").stdout

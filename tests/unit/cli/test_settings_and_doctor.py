@@ -1,0 +1,96 @@
+"""`rag config` and `rag doctor`: what is in force, what is missing, and what to do about it."""
+
+from __future__ import annotations
+
+import json
+import socket
+from pathlib import Path
+
+import pytest
+from tests.unit.cli.fake_session import Terminal
+
+from agentic_rag.settings import Settings, variables
+from agentic_rag_cli.doctor_checks import check_home, check_port, check_postgres, check_python, check_redis
+
+
+def test_config_shows_every_variable_and_masks_secrets() -> None:
+    environ = {"OPENAI_API_KEY": "sk-1234", "DATABASE_URL": "postgresql://me:hidden@127.0.0.1/x"}
+
+    shown = Terminal(environ=environ).rag("config", "show", "--json")
+
+    assert set(json.loads(shown.stdout)) == {variable.name for _, variable in variables()}
+    assert "sk-1234" not in shown.stdout
+    assert "hidden" not in shown.stdout
+
+
+def test_config_as_text_can_be_read_back_as_a_dotenv_file() -> None:
+    assert "AGENTIC_RAG_TOPK=5" in Terminal(environ={"AGENTIC_RAG_TOPK": "5"}).rag("config", "show").stdout.splitlines()
+
+
+def test_doctor_names_a_remedy_for_each_failed_check_and_ends_with_4(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+    environ = {
+        "AGENTIC_RAG_HOME": str(tmp_path),
+        "DATABASE_URL": "postgresql://postgres@127.0.0.1:1/none",
+        "REDIS_URL": "redis://127.0.0.1:1/0",
+        "AGENTIC_RAG_PORT": "0",
+    }
+
+    shown = Terminal(environ=environ).rag("doctor", "--json")
+
+    checks = {check["name"]: check for check in json.loads(shown.stdout)}
+    assert shown.exit_code == 4
+    assert checks["postgres"]["code"] == "DATABASE_UNREACHABLE"
+    assert checks["redis"]["code"] == "REDIS_UNREACHABLE"
+    assert checks["system"]["status"] == "skipped"
+    assert all(check["remedy"] for check in checks.values() if check["status"] == "failed")
+    assert list(checks["postgres"]) == ["name", "status", "detail", "code", "remedy"]
+
+
+def test_doctor_lists_every_wrong_setting_at_once() -> None:
+    shown = Terminal(environ={"AGENTIC_RAG_TOPK": "many", "HYBRID_VECTOR_WEIGHTS": "1"}).rag("doctor")
+
+    assert shown.exit_code == 4
+    assert "AGENTIC_RAG_TOPK" in shown.stdout
+    assert "HYBRID_VECTOR_WEIGHTS" in shown.stdout
+
+
+def test_a_python_that_is_not_supported_is_named() -> None:
+    assert check_python((3, 10)).code == "PYTHON_UNSUPPORTED"
+    assert check_python((3, 12)).status == "ok"
+
+
+def test_a_home_that_cannot_be_made_is_found_out_before_it_is_needed(tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    file.touch()
+
+    assert check_home(Settings(home=tmp_path / "new")).status == "ok"
+    assert not (tmp_path / "new").exists()
+    assert check_home(Settings(home=file / "below")).code == "EMBEDDED_HOME_UNUSABLE"
+
+
+def test_a_port_taken_by_a_stranger_is_a_finding() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as stranger:
+        stranger.settimeout(0)
+        port = stranger.getsockname()[1]
+        assert check_port(Settings(port=port), answer_seconds=0.2).code == "PORT_IN_USE"
+
+    assert check_port(Settings(port=port)).status == "ok"
+
+
+@pytest.mark.integration
+async def test_an_empty_database_needs_a_migration(fresh_database: str) -> None:
+    checks = {check.name: check for check in await check_postgres(fresh_database)}
+
+    assert checks["postgres"].status == "ok"
+    assert checks["pgvector"].status == "failed"
+    assert checks["migrations"].remedy == "Run `rag migrate up`."
+
+
+@pytest.mark.integration
+async def test_redis_tells_its_version(redis_url: str) -> None:
+    check = await check_redis(redis_url)
+
+    assert check.status == "ok"
+    assert check.detail[0].isdigit()

@@ -1,0 +1,57 @@
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.part_queries import part_query, terms_of
+from agentic_rag.domain.support import assess
+from agentic_rag.domain.term_match import hits, lowered, mask_of, weight_of, weighted_terms
+
+
+@pytest.mark.parametrize(
+    ("term", "text", "found"),
+    [
+        ("turbin", "Two turbines turn.", True),
+        ("polici", "the policy holds", True),
+        ("stop", "It was stopped.", True),
+        ("port", "a portfolio of rights", False),
+        ("port", "a report", False),
+        ("car", "we take care", False),
+        ("car", "two cars", True),
+        ("1200", "the selkie 1200 trips", True),
+        ("120", "the selkie 1200 trips", False),
+        ("潮流", "強い潮流です", True),
+    ],
+)
+def test_a_term_is_found_in_its_written_forms_and_not_inside_other_words(term: str, text: str, found: bool) -> None:
+    assert bool(mask_of(lowered(text), weighted_terms([term], {}))) is found
+
+
+@given(st.text(max_size=60))
+def test_lower_case_keeps_every_offset(text: str) -> None:
+    assert len(lowered(text)) == len(text)
+
+
+def test_weights_follow_rarity_and_sum_to_one() -> None:
+    terms = weighted_terms(["common", "rare", "unknown", "rare"], {"common": 0.2, "rare": 0.8})
+    assert [round(term.weight, 3) for term in terms] == [0.1, 0.4, 0.5]
+    assert weight_of(0b111, terms) == pytest.approx(1.0)
+    assert weight_of(0b101, terms) == pytest.approx(0.6)
+    assert weighted_terms([], {}) == ()
+
+
+def test_hits_say_where() -> None:
+    terms = weighted_terms(["wave", "limit"], {})
+    assert hits("a wave limit of waves", terms) == [(2, 1), (16, 1), (7, 2)]
+
+
+def test_a_compound_name_is_matched_by_its_parts_and_asking_words_weigh_little() -> None:
+    assert terms_of("What is the wave-height limit?") == ["wave", "height", "limit"]
+    part = part_query("How long is the blade?", AnswerType.FIGURE, {})
+    weights = {term.term: term.weight for term in part.terms}
+    assert weights["long"] < weights["blade"]
+
+
+def test_parts_below_the_threshold_are_missing() -> None:
+    support = assess([0.9, 0.1], 0.46)
+    assert (support.supported, support.missing) == ((0,), (1,))

@@ -1,0 +1,144 @@
+"""PDF and DOCX made here, read back."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+
+import docx
+import pypdf
+import pytest
+from reportlab.pdfgen.canvas import Canvas
+
+from agentic_rag.adapters.parsing.docx_loader import read_docx
+from agentic_rag.adapters.parsing.limits import ParserLimits
+from agentic_rag.adapters.parsing.pdf_loader import read_pdf
+from agentic_rag.domain.documents import BlockKind
+from agentic_rag.domain.errors import ParseFailed
+
+LIMITS = ParserLimits()
+
+
+def pdf(*pages: list[str], title: str = "", bookmarks: bool = False) -> bytes:
+    made = io.BytesIO()
+    canvas = Canvas(made)
+    canvas.setTitle(title)
+    for page, lines in enumerate(pages):
+        for number, line in enumerate(lines):
+            if bookmarks and number == 0:
+                canvas.bookmarkPage(str(page))
+                canvas.addOutlineEntry(line, str(page), 0)
+            canvas.drawString(50, 780 - 14 * number, line)
+        canvas.showPage()
+    canvas.save()
+    return made.getvalue()
+
+
+def with_part(content: bytes, name: str, body: bytes) -> bytes:
+    """The archive with one part replaced."""
+    made = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(content)) as source, zipfile.ZipFile(made, "w", zipfile.ZIP_DEFLATED) as target:
+        for part in source.namelist():
+            if part != name:
+                target.writestr(part, source.read(part))
+        target.writestr(name, body)
+    return made.getvalue()
+
+
+def word() -> bytes:
+    document = docx.Document()
+    document.core_properties.title = "Property title"
+    document.add_heading("Sizes", 2)
+    document.add_paragraph("The first paragraph.")
+    table = document.add_table(rows=2, cols=2)
+    for row in range(2):
+        for column in range(2):
+            table.cell(row, column).text = f"{row}{column}"
+    made = io.BytesIO()
+    document.save(made)
+    return made.getvalue()
+
+
+def test_pages_are_exactly_what_pypdf_reads() -> None:
+    content = pdf(["One line.", "2.1 A heading", "Text of it."], ["Second page."], title="The Title")
+
+    reading = read_pdf(content, LIMITS)
+
+    pages = [page.extract_text() for page in pypdf.PdfReader(io.BytesIO(content)).pages]
+    assert [reading.text[page.start : page.end] for page in reading.pages] == pages
+    assert reading.text == "\n\n".join(pages)
+    assert reading.title == "The Title"
+    assert [(reading.text[b.start : b.end].strip(), b.level) for b in reading.blocks if b.level] == [
+        ("2.1 A heading", 2)
+    ]
+
+
+def test_bookmarks_are_headings_and_give_the_title_that_is_missing() -> None:
+    reading = read_pdf(
+        pdf(["Alpha", "text"], ["Beta", "text"], ["Gamma", "text"], title="Microsoft Word - x.doc", bookmarks=True),
+        LIMITS,
+    )
+
+    assert [reading.text[b.start : b.end] for b in reading.blocks if b.kind is BlockKind.HEADING] == [
+        "Alpha",
+        "Beta",
+        "Gamma",
+    ]
+    assert reading.title == "Alpha"
+
+
+@pytest.mark.parametrize(
+    "limits", [ParserLimits(pages=1), ParserLimits(text_characters=5)], ids=["pages", "characters"]
+)
+def test_a_pdf_beyond_the_limits_is_too_large(limits: ParserLimits) -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read_pdf(pdf(["One line."], ["Another."]), limits)
+
+    assert refused.value.code == "PARSE_TOO_LARGE"
+
+
+@pytest.mark.parametrize(("password", "code"), [("secret", "PARSE_ENCRYPTED"), ("", None)])
+def test_only_a_password_that_is_not_empty_closes_a_pdf(password: str, code: str | None) -> None:
+    writer = pypdf.PdfWriter(clone_from=io.BytesIO(pdf(["Hidden words."])))
+    writer.encrypt(password, owner_password="owner", algorithm="AES-256")
+    made = io.BytesIO()
+    writer.write(made)
+
+    if code is None:
+        assert "Hidden words." in read_pdf(made.getvalue(), LIMITS).text
+    else:
+        with pytest.raises(ParseFailed) as refused:
+            read_pdf(made.getvalue(), LIMITS)
+        assert refused.value.code == code
+
+
+def test_a_damaged_pdf_is_corrupt() -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read_pdf(pdf(["One line."])[:200], LIMITS)
+
+    assert refused.value.code == "PARSE_CORRUPT"
+
+
+def test_a_word_document_keeps_headings_and_tables() -> None:
+    reading = read_docx(word(), LIMITS)
+
+    assert reading.text == "Sizes\n\nThe first paragraph.\n\n00 | 01\n10 | 11"
+    assert [block.kind for block in reading.blocks] == [BlockKind.HEADING, BlockKind.PARAGRAPH, BlockKind.TABLE]
+    assert reading.title == "Property title"
+
+
+@pytest.mark.parametrize(
+    ("part", "body", "code"),
+    [
+        ("word/document.xml", b'<!DOCTYPE d [<!ENTITY a "b">]><d>&a;</d>', "PARSE_CORRUPT"),
+        ("word/document.xml", "<!DOCTYPE d><d/>".encode("utf-16"), "PARSE_CORRUPT"),
+        ("word/document.xml", b"<w:document", "PARSE_CORRUPT"),
+        ("word/document.xml", b"<d>" + b" " * (4 << 20) + b"</d>", "PARSE_TOO_LARGE"),
+    ],
+    ids=["entities", "entities in UTF-16", "cut", "bomb"],
+)
+def test_a_hostile_word_document_is_refused(part: str, body: bytes, code: str) -> None:
+    with pytest.raises(ParseFailed) as refused:
+        read_docx(with_part(word(), part, body), LIMITS)
+
+    assert refused.value.code == code
