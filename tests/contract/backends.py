@@ -12,10 +12,12 @@ from tests.builders import NO_ENTITIES, SPACE, drafts_of, new_chunk, new_documen
 
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
@@ -27,6 +29,7 @@ from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSet
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.document_store import NewDocument
+from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.publication import KeptChunk, Published
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag_migrations import HEAD
@@ -39,6 +42,7 @@ class Backend:
     database: Database
     runs: RunStore
     cache: AnswerCache
+    job_board: Callable[[], JobBoard]
     make_organisation: Callable[[UUID], Awaitable[None]]
 
     async def organisation(self) -> UUID:
@@ -110,19 +114,28 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
     async def make_organisation(_: UUID) -> None:
         """There is nothing to make."""
 
-    yield Backend(MemoryDatabase(store, cache), MemoryRunStore(store), cache, make_organisation)
+    yield Backend(
+        MemoryDatabase(store, cache), MemoryRunStore(store), cache, lambda: MemoryJobBoard(store), make_organisation
+    )
 
 
 @asynccontextmanager
 async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
     """All stores on one Postgres."""
-    pool = PostgresPool(request.getfixturevalue("migrated_url"))
+    url: str = request.getfixturevalue("migrated_url")
+    pool = PostgresPool(url)
 
     async def make_organisation(org_id: UUID) -> None:
         await PostgresOrganisations(pool).ensure_organisation(org_id, f"test {org_id}")
 
     database = PostgresDatabase(pool, answer_codec, HEAD)
-    yield Backend(database, PostgresRunStore(pool, answer_codec), PostgresAnswerCache(pool), make_organisation)
+    yield Backend(
+        database,
+        PostgresRunStore(pool, answer_codec),
+        PostgresAnswerCache(pool),
+        lambda: PostgresJobBoard(url),
+        make_organisation,
+    )
     await database.aclose()
 
 

@@ -104,7 +104,7 @@ class JobRunner:
         watch = Watch(
             lease,
             body.deadline_seconds,
-            body.stall_seconds,
+            self._stall_seconds(body),
             self._clock.monotonic(),
             lambda: _call_soon(loop, lambda: task.cancel()),
         )
@@ -127,7 +127,7 @@ class JobRunner:
             if watch.verdict is Verdict.LATE:
                 error = Retryable(f"The job took longer than {body.deadline_seconds:g} s.", code="JOB_TIMEOUT")
             elif watch.verdict is Verdict.STALLED:
-                error = Retryable(f"The job stood still for {body.stall_seconds:g} s.", code="JOB_STALLED")
+                error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
             else:
                 return await self._released(ref, lease)
         except LeaseLost:
@@ -140,6 +140,9 @@ class JobRunner:
         else:
             return await self._done(ref, lease)
         return await self._failed(ref, lease, body, error)
+
+    def _stall_seconds(self, body: JobBody) -> float:
+        return body.stall_seconds if self._timings.stall is None else self._timings.stall
 
     async def _done(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def finish(transaction: Transaction) -> bool:

@@ -85,6 +85,8 @@ class WorkerTimings:
     grace: float = 25.0
     """What running jobs get to finish in on SIGTERM; below the 30 s after which orchestrators kill."""
     consumer_poll: float = 0.05
+    stall: float | None = None
+    """Instead of what each kind of job allows itself to stand still."""
     outage: float = 1.0
     """The pause after a failed call to Redis or Postgres."""
 

@@ -52,7 +52,7 @@ class RevisionDiff:
 
 
 def diff_revision(visible: Sequence[Placed], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
-    """Compare what readers see with a new revision, by chunk id (the document, the normalised text, the how-manieth)."""
+    """Compare what readers see with a new revision, by chunk id (document, normalised text, occurrence)."""
     by_id = {chunk.chunk_id: chunk for chunk in visible}
     added: list[ChunkDraft] = []
     kept: list[Kept] = []

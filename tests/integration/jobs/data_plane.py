@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -176,10 +176,12 @@ class DataPlane:
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager
-    async def worker(self, slots: int = 4, timings: WorkerTimings = QUICK) -> AsyncIterator[asyncio.Event]:
+    async def worker(
+        self, slots: int = 4, timings: WorkerTimings = QUICK, stall_seconds: float | None = None
+    ) -> AsyncIterator[asyncio.Event]:
         """A worker in this process, drained at the end; the event stops it earlier."""
         stop = asyncio.Event()
-        options = WorkerOptions(slots=slots, interactive_slots=1, timings=timings)
+        options = WorkerOptions(slots=slots, interactive_slots=1, timings=replace(timings, stall=stall_seconds))
         task = asyncio.create_task(run_worker(self, options, stop=stop, handle_signals=False))
         try:
             yield stop

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -232,3 +233,71 @@ async def _lease_until(plane: DataPlane) -> float:
 
 async def _lease_moved_by(plane: DataPlane, begun: float, seconds: float) -> bool:
     return await _lease_until(plane) >= begun + seconds
+
+
+async def test_a_job_that_hangs_is_ended_and_tried_again(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    calls = 0
+
+    def hang_once(_: object) -> object:
+        nonlocal calls
+        calls += 1
+        return asyncio.get_running_loop().create_future() if calls == 1 else None
+
+    plane.embedder.before = hang_once
+    async with plane.worker(stall_seconds=0.5):
+        await plane.until_idle()
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.attempts) == (JobState.DONE, 2)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        attempts = await transaction.jobs.attempts(plane.workspace, job.job_id)
+    assert [(attempt.outcome, attempt.error_code) for attempt in attempts] == [("RETRY", "JOB_STALLED"), ("DONE", None)]
+
+
+async def test_a_job_that_kills_its_workers_ends_as_a_dead_letter(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.sync(folder)
+    (job,) = await plane.jobs()
+    ref = JobRef(plane.workspace, job.job_id)
+    board = plane.job_board()
+    for _ in range(plane.retry_policy.attempts):
+        async with plane.database.transaction(plane.workspace.org_id) as transaction:
+            assert await transaction.jobs.lease(ref, "killed", timedelta(seconds=-1)) is not None
+        await board.expire_leases()
+    await board.aclose()
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    (job,) = await plane.jobs()
+    assert (job.state, job.error_code) == (JobState.DEAD, "WORKER_LOST")
+    document = await plane.document("a.md")
+    assert document is not None
+    assert document.fault is not None
+    assert document.fault.code == "WORKER_LOST"
+    assert plane.embedder.paid == []
+
+
+async def test_dead_letters_are_mirrored_without_arguments(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("  ")
+    await plane.ingest_folder(folder)
+
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
+        (letter,) = [json.loads(entry) for entry in await server.lrange(f"{plane.queue_name}:dlq", 0, -1)]
+    assert set(letter) == {"org", "workspace", "job", "kind", "code", "attempts"}
+    assert letter["kind"] == "ingest"
+
+
+async def test_two_workers_share_the_work_and_do_none_twice(plane: DataPlane, folder: Path) -> None:
+    for n in range(30):
+        (folder / f"{n:02}.md").write_text(f"Water flows in pipe {n}.")
+    await plane.sync(folder)
+
+    async with plane.worker(slots=2), plane.worker(slots=2):
+        await plane.until_idle()
+
+    assert len(plane.embedder.paid) == 30
+    assert {(job.state, job.attempts) for job in await plane.jobs()} == {(JobState.DONE, 1)}
+    assert await plane.rows("rag_chunks") == 30

@@ -58,7 +58,9 @@ async def test_an_address_as_sqlalchemy_writes_it_is_accepted(fresh_database: st
     assert await upgrade(f"{scheme}+asyncpg://{rest}") == [HEAD]
 
 
-async def test_a_login_that_owns_the_database_and_may_create_roles_is_enough_once_pgvector_is_there(fresh_database: str) -> None:
+async def test_an_owner_of_the_database_who_may_create_roles_is_enough(
+    fresh_database: str,
+) -> None:
     login, password = f"login_{secrets.token_hex(4)}", secrets.token_hex(8)
     server = await asyncpg.connect(fresh_database)
     database = urlsplit(fresh_database).path[1:]

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import OrderedDict, deque
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from agentic_rag.domain.job_message import delivery_id
-from agentic_rag.domain.jobs import JobRef, QueueName
+from agentic_rag.domain.jobs import Job, JobKind, JobRef, QueueName
+
+MIRRORED = 1_000
+
+
+@dataclass(frozen=True, slots=True)
+class DeadLetter:
+    """What the queue shows of a job that gave up."""
+
+    job: JobRef
+    kind: JobKind
+    code: str
+    attempts: int
 
 
 class MemoryJobQueue:
@@ -14,6 +27,8 @@ class MemoryJobQueue:
 
     def __init__(self) -> None:
         self._waiting: dict[QueueName, OrderedDict[str, JobRef]] = {name: OrderedDict() for name in QueueName}
+        self.dead_letters: deque[DeadLetter] = deque(maxlen=MIRRORED)
+        """Newest first."""
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
         """Hand over jobs that are not waiting there yet; how many were new."""
@@ -26,6 +41,10 @@ class MemoryJobQueue:
     async def depth(self, queue: QueueName) -> int:
         """How many jobs wait there."""
         return len(self._waiting[queue])
+
+    async def mirror_dead(self, job: Job, code: str) -> None:
+        """Show a new dead letter; the oldest of too many go."""
+        self.dead_letters.appendleft(DeadLetter(JobRef(job.workspace, job.job_id), job.kind, code, job.attempts))
 
     def take(self, queue: QueueName) -> JobRef | None:
         """The job that waited longest, or None: what a worker in the same process does."""

@@ -101,14 +101,19 @@ WITH published AS (
     SELECT *
     FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::integer[], $9::text[], $10::text[], $11::uuid[])
         AS p(document_id, revision_id, content_hash, chunk_count, access_id, title, media_type, superseded)
+), changed AS (
+    -- Two plain rows instead of `IN (revision_id, superseded)`, which can only be joined row by row.
+    SELECT revision_id, true AS is_published FROM published
+    UNION ALL
+    SELECT superseded, false FROM published WHERE superseded <> revision_id
 ), revisions AS (
     UPDATE rag_revisions r
-    SET published_from = CASE WHEN r.revision_id = p.revision_id THEN coalesce(
-                             CASE WHEN r.published_to IS NULL THEN r.published_from END, $3) ELSE r.published_from END,
-        published_to = CASE WHEN r.revision_id = p.revision_id THEN NULL ELSE $3 END,
-        superseded_at = CASE WHEN r.revision_id = p.revision_id THEN NULL ELSE clock_timestamp() END
-    FROM published p
-    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id IN (p.revision_id, p.superseded)
+    SET published_from = CASE WHEN c.is_published AND (r.published_from IS NULL OR r.published_to IS NOT NULL) THEN $3
+                              ELSE r.published_from END,
+        published_to = CASE WHEN c.is_published THEN NULL ELSE $3 END,
+        superseded_at = CASE WHEN c.is_published THEN NULL ELSE clock_timestamp() END
+    FROM changed c
+    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = c.revision_id
 ), staged AS (
     DELETE FROM rag_staged_chunks
     WHERE org_id = $1 AND workspace_id = $2 AND revision_id = ANY ($5)
