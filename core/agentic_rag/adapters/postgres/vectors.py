@@ -18,7 +18,8 @@ near the last rank may change places when they are scored again.
 """
 
 # The materialised part keeps the planner from an approximate index under a filter, and holds numbers, not vectors:
-# those of the candidates alone are fetched by key afterwards.
+# those of the candidates alone are fetched by key afterwards (a join would scan the workspace once per candidate while
+# a new table has no statistics).
 NEAREST = """
 WITH scored AS MATERIALIZED (
     SELECT ordinal, v <=> $4 AS distance
@@ -28,10 +29,11 @@ WITH scored AS MATERIALIZED (
 ), candidates AS MATERIALIZED (
     SELECT ordinal FROM scored ORDER BY distance, ordinal LIMIT $7
 )
-SELECT ordinal, e.v
-FROM candidates
-JOIN rag_embeddings e USING (ordinal)
-WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3
+SELECT c.ordinal, (
+    SELECT v FROM rag_embeddings e
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3 AND e.ordinal = c.ordinal
+) AS v
+FROM candidates c
 """
 
 NEAREST_AMONG = NEAREST.replace("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
