@@ -159,19 +159,21 @@ class IngestPrepared:
     ) -> list[_Ready]:
         """Register what is new or changed, and see what readers have of it."""
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
-        cuts.sort(key=lambda cut: cut.revision.document_id)  # The order in which publishing locks them.
-        ready: list[_Ready] = []
+        tally.documents += len(cuts)
+        tally.chunks += sum(len(cut.drafts) for cut in cuts)
         async with self._database.transaction(workspace.org_id) as transaction:
-            for cut in cuts:
-                tally.documents += 1
-                tally.chunks += len(cut.drafts)
-                document = await transaction.documents.get(workspace, cut.revision.document_id)
-                if document is not None and _is_there(document, cut):
-                    tally.unchanged += 1
-                    tally.kept += len(cut.drafts)
-                    continue
-                ready.append(await _registered(transaction, workspace, cut, uploaded_by))
-        return ready
+            known = await transaction.documents.get_many(workspace, [cut.revision.document_id for cut in cuts])
+            there = [cut for cut in cuts if _is_there(known.get(cut.revision.document_id), cut)]
+            tally.unchanged += len(there)
+            tally.kept += sum(len(cut.drafts) for cut in there)
+            wanted = [cut for cut in cuts if not _is_there(known.get(cut.revision.document_id), cut)]
+            documents = await transaction.documents.register_many(
+                workspace, [_new_document(cut, uploaded_by) for cut in wanted]
+            )
+            return [
+                _Ready(cut, document, diff_revision(await _visible(transaction, document), cut.drafts))
+                for cut, document in zip(wanted, documents, strict=True)
+            ]
 
     async def _publications(
         self, workspace: WorkspaceRef, ready: Sequence[_Ready], tally: _Tally
@@ -233,29 +235,31 @@ def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
     return _Cut(document, revision, content_hash, drafts)
 
 
-def _is_there(document: Document, cut: _Cut) -> bool:
-    return document.status is DocumentStatus.READY and document.revision_id == cut.revision.revision_id
-
-
-async def _registered(transaction: Transaction, workspace: WorkspaceRef, cut: _Cut, uploaded_by: str) -> _Ready:
-    document_id = cut.revision.document_id
-    document = await transaction.documents.register(
-        workspace,
-        NewDocument(
-            document_id=document_id,
-            source_path=cut.source.source_path,
-            title=cut.source.title,
-            file_name=cut.source.source_path.rsplit("/", 1)[-1],
-            media_type=MEDIA_TYPE,
-            size=len(cut.revision.text.encode("utf-8", "surrogatepass")),
-            uploaded_by=uploaded_by,
-            url=cut.source.url,
-        ),
+def _is_there(document: Document | None, cut: _Cut) -> bool:
+    return (
+        document is not None
+        and document.status is DocumentStatus.READY
+        and document.revision_id == cut.revision.revision_id
     )
-    visible: list[VisibleChunk] = []
-    if document.revision_id is not None:
-        visible = await transaction.documents.visible_chunks(workspace, document_id)
-    return _Ready(cut, document, diff_revision(visible, cut.drafts))
+
+
+def _new_document(cut: _Cut, uploaded_by: str) -> NewDocument:
+    return NewDocument(
+        document_id=cut.revision.document_id,
+        source_path=cut.source.source_path,
+        title=cut.source.title,
+        file_name=cut.source.source_path.rsplit("/", 1)[-1],
+        media_type=MEDIA_TYPE,
+        size=len(cut.revision.text.encode("utf-8", "surrogatepass")),
+        uploaded_by=uploaded_by,
+        url=cut.source.url,
+    )
+
+
+async def _visible(transaction: Transaction, document: Document) -> list[VisibleChunk]:
+    if document.revision_id is None:
+        return []
+    return await transaction.documents.visible_chunks(document.workspace, document.document_id)
 
 
 def _publication(one: _Ready, added: tuple[NewChunk, ...]) -> DocumentPublication:

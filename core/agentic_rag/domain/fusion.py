@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
-from agentic_rag.domain.lexical import BOUND_WEIGHT, COVERAGE_WEIGHT
+from agentic_rag.domain.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ArmScore, Candidate, Retriever
 
 RRF_K = 60

@@ -94,8 +94,16 @@ class DocumentStore(Protocol):
         """
         ...
 
+    async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
+        """`register` for each, in any number at one round trip; no document twice. In the order given."""
+        ...
+
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
+        ...
+
+    async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
+        """Those of the documents that exist."""
         ...
 
     async def page(

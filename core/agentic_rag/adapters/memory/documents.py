@@ -62,9 +62,18 @@ class MemoryDocumentStore:
         state.tombstones.pop(new.document_id, None)
         return document
 
+    async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
+        """`register` for each."""
+        return [await self.register(workspace, one) for one in new]
+
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
         return self._documents(workspace).get(document_id)
+
+    async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
+        """Those of the documents that exist."""
+        documents = self._documents(workspace)
+        return {document_id: documents[document_id] for document_id in document_ids if document_id in documents}
 
     async def page(
         self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from uuid import UUID
 
@@ -17,18 +18,23 @@ from agentic_rag.domain.documents import (
     DocumentStatus,
     Revision,
 )
-from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
 
+# Rows come as columns, in id order: the order in which publishing locks them.
 REGISTER = f"""
 WITH lifted AS (
-    DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
 )
-INSERT INTO rag_documents (org_id, workspace_id, document_id, source_path, title, url, file_name, media_type, size,
-                           uploaded_by, access_id, provenance, status)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, 'PENDING')
+INSERT INTO rag_documents (org_id, workspace_id, status, document_id, source_path, title, url, file_name, media_type,
+                           size, uploaded_by, access_id, provenance)
+SELECT $1, $2, 'PENDING', n.document_id, n.source_path, n.title, n.url, n.file_name, n.media_type, n.size,
+       n.uploaded_by, n.access_id, n.provenance::jsonb
+FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[],
+            $11::integer[], $12::text[])
+    AS n(document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, provenance)
+ORDER BY n.document_id
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
 SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
     media_type = excluded.media_type, size = excluded.size, uploaded_by = excluded.uploaded_by,
@@ -39,6 +45,10 @@ RETURNING {DOCUMENT_COLUMNS}
 
 GET = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""  # noqa: S608 - a constant list of columns
+
+GET_MANY = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
 """  # noqa: S608 - a constant list of columns
 
 PAGE = f"""
@@ -91,29 +101,40 @@ class PostgresDocumentStore:
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
         """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
-        row = await self._connection.fetchrow(
+        (document,) = await self.register_many(workspace, [new])
+        return document
+
+    async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
+        """`register` for each, in one statement. Errors: `NotFound` (workspace)."""
+        if not new:
+            return []
+        rows = await self._connection.fetch(
             REGISTER,
             workspace.org_id,
             workspace.workspace_id,
-            new.document_id,
-            new.source_path,
-            new.title,
-            new.url,
-            new.file_name,
-            new.media_type,
-            new.size,
-            new.uploaded_by,
-            new.access_id,
-            dict(new.provenance),
+            [one.document_id for one in new],
+            [one.source_path for one in new],
+            [one.title for one in new],
+            [one.url for one in new],
+            [one.file_name for one in new],
+            [one.media_type for one in new],
+            [one.size for one in new],
+            [one.uploaded_by for one in new],
+            [one.access_id for one in new],
+            [json.dumps(dict(one.provenance)) for one in new],
         )
-        if row is None:
-            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
-        return document_from(workspace, row)
+        documents = {row["document_id"]: document_from(workspace, row) for row in rows}
+        return [documents[one.document_id] for one in new]
 
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
         row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
+
+    async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
+        """Those of the documents that exist."""
+        rows = await self._connection.fetch(GET_MANY, workspace.org_id, workspace.workspace_id, list(document_ids))
+        return {row["document_id"]: document_from(workspace, row) for row in rows}
 
     async def page(
         self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()

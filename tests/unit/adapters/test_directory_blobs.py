@@ -1,0 +1,75 @@
+"""Blobs in a directory: whole or absent, and nowhere but below the root."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
+from agentic_rag.domain.errors import InvalidInput, NotFound
+
+
+async def test_what_was_put_is_read_back_and_replaced(tmp_path: Path) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+    await blobs.put("a/b", b"one")
+    await blobs.put("a/b", b"two")
+
+    assert await blobs.read("a/b") == b"two"
+    assert await blobs.keys("") == ["a/b"]
+
+
+async def test_a_large_blob_streams_in_bounded_pieces(tmp_path: Path) -> None:
+    blobs, content = DirectoryBlobStore(tmp_path), bytes(range(256)) * 1024
+    await blobs.put("big", content)
+
+    pieces = [piece async for piece in blobs.stream("big")]
+
+    assert b"".join(pieces) == content
+    assert max(map(len, pieces)) <= PIECE
+    assert len(pieces) > 1
+
+
+@pytest.mark.parametrize("key", ["", "/a", "a/", "a//b", "..", "a/../b", ".hidden", "a\\b", "a/\x00", "é", "a b"])
+async def test_a_key_cannot_lead_elsewhere(tmp_path: Path, key: str) -> None:
+    with pytest.raises(InvalidInput):
+        await DirectoryBlobStore(tmp_path).put(key, b"")
+
+
+async def test_missing_blobs_are_said_to_be_missing(tmp_path: Path) -> None:
+    blobs = DirectoryBlobStore(tmp_path / "not yet")
+
+    with pytest.raises(NotFound):
+        await blobs.read("a")
+    with pytest.raises(NotFound):
+        [piece async for piece in blobs.stream("a")]
+    assert not await blobs.delete("a")
+    assert await blobs.keys("a") == []
+
+
+async def test_only_keys_below_the_prefix_are_listed_sorted(tmp_path: Path) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+    for key in ("a/2", "a/1", "ab/1", "b"):
+        await blobs.put(key, b"")
+
+    assert await blobs.keys("a") == ["a/1", "a/2"]
+
+
+async def test_deleting_leaves_no_empty_folder_and_no_half_written_file(tmp_path: Path) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+    await blobs.put("a/b", b"x")
+
+    assert await blobs.delete("a/b")
+    assert list(tmp_path.iterdir()) == []
+
+
+async def test_puts_and_deletes_at_once_never_fail_for_each_other(tmp_path: Path) -> None:
+    blobs = DirectoryBlobStore(tmp_path)
+
+    async def churn(name: str) -> None:
+        for _ in range(40):
+            await blobs.put(f"a/{name}", b"x")
+            await blobs.delete(f"a/{name}")
+
+    await asyncio.gather(churn("one"), churn("two"))
+
+    assert await blobs.keys("") == []
