@@ -23,6 +23,7 @@ class Working:
         self._states = dict(committed)
         self._org_id = org_id
         self._written: set[WorkspaceRef] = set()
+        self._ended = False
         self._clock = clock
 
     @property
@@ -37,7 +38,8 @@ class Working:
         return self._states.get(workspace)
 
     def write(self, workspace: WorkspaceRef) -> WorkspaceState:
-        """The workspace as a copy of this transaction's own. Errors: `NotFound`."""
+        """The workspace as a copy of this transaction's own. Errors: `NotFound`; `RuntimeError` after the end."""
+        self._check_open()
         state = self.read(workspace)
         if state is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
@@ -47,9 +49,19 @@ class Working:
         return state
 
     def add(self, state: WorkspaceState) -> None:
-        """Make a workspace."""
+        """Make a workspace. Errors: `RuntimeError` after the end."""
+        self._check_open()
         self._states[state.workspace.ref] = state
         self._written.add(state.workspace.ref)
+
+    def end(self) -> Committed:
+        """Every workspace as this transaction leaves it; nothing can be written any more."""
+        self._ended = True
+        return self._states
+
+    def _check_open(self) -> None:
+        if self._ended:
+            raise RuntimeError("a transaction was used after its end")
 
     def now(self) -> datetime:
         """The current instant."""
@@ -66,13 +78,21 @@ class MemoryStore:
         self.leader: object | None = None
         """The job board that leads."""
         self._turn = asyncio.Lock()
+        self._writer: asyncio.Task[object] | None = None
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID | None) -> AsyncGenerator[Working]:
         """One writer at a time, over one organisation or (None) all; commits when the block ends, forgets everything on
-        an exception. Transactions are not to be nested: the inner one would wait for the outer one for ever.
+        an exception. Errors: `RuntimeError` inside another one of the same task, which would wait for itself.
         """
+        task = asyncio.current_task()
+        if self._writer is not None and self._writer is task:
+            raise RuntimeError("a transaction was opened inside another one of the same task")
         async with self._turn:
-            working = Working(self.committed, self.clock, org_id)
-            yield working
-            self.committed = working.states
+            self._writer = task
+            try:
+                working = Working(self.committed, self.clock, org_id)
+                yield working
+                self.committed = working.end()
+            finally:
+                self._writer = None

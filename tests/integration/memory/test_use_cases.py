@@ -1,0 +1,79 @@
+"""The data plane's use cases over memory adapters only: what needs no server runs without one."""
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.blobs import MemoryBlobStore
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.job_board import MemoryJobBoard
+from agentic_rag.adapters.memory.queue import MemoryJobQueue
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.app.sync_source import SyncSource
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.jobs import QueueName
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.retrieval import Scope
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tokens import estimate_tokens
+
+
+class Steps:
+    """Nobody watches."""
+
+    def advance(self) -> None:
+        """One more step is done."""
+
+
+async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path: Path) -> None:
+    (tmp_path / "pump.md").write_text("# Pump\n\nThe pump lifts water from the well.")
+    store = MemoryStore(SystemClock())
+    cache, blobs, telemetry = MemoryAnswerCache(store.clock), MemoryBlobStore(), RecordingTelemetry()
+    database, board, queue = MemoryDatabase(store, cache), MemoryJobBoard(store), MemoryJobQueue()
+    parser = ProcessParser()
+    ingest = IngestDocument(
+        database, blobs, parser, DeterministicEmbedder(), TextAnalysis(estimate_tokens), GroupPublisher(database),
+        telemetry, "small",
+    )  # fmt: skip
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+
+    async def found() -> list[str]:
+        async with database.snapshot(workspace) as snapshot:
+            hits = await snapshot.lexical.search(query_terms("which pump lifts water"), 5, Scope((0,)))
+            chunks = await snapshot.documents.chunks([hit.ordinal for hit in hits], (0,))
+        return [chunk.source_path for chunk in chunks]
+
+    await SyncSource(database, blobs, parser, telemetry, "small").run(workspace, DirectorySource(tmp_path), "tester")
+    await queue.offer(QueueName.BULK, await board.due(QueueName.BULK, 10))
+    ref = queue.take(QueueName.BULK)
+    assert ref is not None
+    async with database.transaction(workspace.org_id) as transaction:
+        lease = await transaction.jobs.lease(ref, "worker", timedelta(minutes=1))
+    assert lease is not None
+    await ingest.run(lease, Steps())
+    after_ingestion = await found()
+    await cache.put(workspace, "k", b"an answer", 60)
+    deletion = await DeleteDocument(database, cache, blobs, telemetry).run(
+        workspace, document_id_for(workspace, "pump.md")
+    )
+    await parser.aclose()
+
+    assert after_ingestion == ["pump.md"]
+    assert deletion.erasure is not None
+    assert await found() == []
+    assert await blobs.keys("") == []
+    assert await cache.get(workspace, "k") is None
