@@ -152,8 +152,7 @@ class GraphQLClient:
             body = None
         errors = body.get("errors") if isinstance(body, dict) else None
         if errors:
-            extensions = errors[0].get("extensions") or {}
-            raise _server_error(str(extensions.get("code", "SERVER_FAULT")), str(errors[0].get("message", "")))
+            raise _server_error(errors[0].get("extensions") or {}, str(errors[0].get("message", "")))
         if response.status_code == httpx2.codes.UNAUTHORIZED:
             raise Unauthenticated(
                 f"{self.base_url} did not accept the token: set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
@@ -172,7 +171,12 @@ def _user_error(code: str, message: str) -> AgenticRagError:
     return _ERRORS.get(code, InvalidInput)(message, code=code)
 
 
-def _server_error(code: str, message: str) -> AgenticRagError:
+def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagError:
+    code = str(extensions.get("code", "SERVER_FAULT"))
+    if "dependency" in extensions:
+        return DependencyUnavailable(message, dependency=str(extensions["dependency"]), code=code)
+    if code == "INTERNAL" and "traceId" in extensions:
+        return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
     return _ERRORS.get(code, AgenticRagError)(message, code=code)
 
 

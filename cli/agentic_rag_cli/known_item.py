@@ -16,7 +16,9 @@ OPENING_CHARACTERS = 20_000
 DOCUMENTS_TRIED = 20
 
 _LEAST_WORDS, _MOST_WORDS = 8, 30
-_ASKED_WORDS = 12
+_ASKED_WORDS = 14
+_LEAST_PROSE = 0.6
+"""Share of a sentence's words that are written small: headings, tables of contents and signatures have less."""
 _SENTENCE = re.compile(r"[^.!?\n|#]+(?:\n[^.!?\n|#]+)*[.!?](?=\s)")
 _TELLING = re.compile(r"\b(?:\d[\d.,]*|[A-Z][a-z]{2,})\b")
 
@@ -56,5 +58,7 @@ def question_from(text: str) -> str | None:
 def _sentences(text: str) -> Iterator[str]:
     for found in _SENTENCE.finditer(text):
         sentence = " ".join(found.group().split())
-        if _LEAST_WORDS <= len(sentence.split()) <= _MOST_WORDS and sentence[0].isupper():
+        words = sentence.split()
+        prose = sum(word.islower() for word in words)
+        if _LEAST_WORDS <= len(words) <= _MOST_WORDS and sentence[0].isupper() and prose >= _LEAST_PROSE * len(words):
             yield sentence

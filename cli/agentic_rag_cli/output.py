@@ -14,7 +14,7 @@ _REDRAW_SECONDS = 0.05
 
 def result(text: str) -> None:
     """Print a part of the command's result."""
-    print(text)
+    print(text, flush=True)
 
 
 def result_json(value: Any) -> None:

@@ -69,7 +69,7 @@ class Child:
 
 
 class Children:
-    """`rag` processes that live as long as the block, each stopped in reverse order of its start.
+    """`rag` processes that live as long as the block and are stopped together at its end.
 
     A child watches its standard input, a pipe of ours: when we die in whatever way, it stops too.
     """
@@ -127,8 +127,7 @@ class Children:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ):
-        for child in reversed(self._children):
-            await child.stop(self._grace_seconds)
+        await asyncio.gather(*(child.stop(self._grace_seconds) for child in self._children))
 
 
 def silent(name: str, line: str) -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.documents import Document, DocumentStatus, SpanRequest
+from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from functools import lru_cache
 from typing import Any
+from uuid import UUID
 
 import orjson
 
@@ -36,6 +37,8 @@ class JsonAnswerCodec:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, UUID):
+        return str(value)  # a driver's own kind of UUID, which orjson does not know
     if isinstance(value, Mapping):
         return dict(typing.cast(Mapping[str, object], value))
     raise TypeError(f"an answer holds no {type(value).__name__}")

@@ -127,8 +127,8 @@ def user_error(code: str) -> Respond:
     return server({**REFUSED, "userErrors": [{"code": code, "message": "Mend it.", "path": []}]})
 
 
-def graphql_error(code: str) -> Respond:
-    body = {"data": None, "errors": [{"message": "No.", "extensions": {"code": code, "traceId": "t"}}]}
+def graphql_error(code: str, **more: str) -> Respond:
+    body = {"data": None, "errors": [{"message": "No.", "extensions": {"code": code, "traceId": "t", **more}}]}
     return lambda request: httpx2.Response(200, json=body)
 
 
@@ -144,6 +144,7 @@ def graphql_error(code: str) -> Respond:
         (user_error("NOT_FOUND"), NotFound, "NOT_FOUND"),
         (graphql_error("FEATURE_DISABLED"), FeatureDisabled, "FEATURE_DISABLED"),
         (graphql_error("INTERNAL"), AgenticRagError, "INTERNAL"),
+        (graphql_error("DB_AWAY", dependency="postgres"), DependencyUnavailable, "DB_AWAY"),
     ],
 )
 async def test_every_failure_is_a_typed_error(respond: Respond, kind: type[AgenticRagError], code: str) -> None:

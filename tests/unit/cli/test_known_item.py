@@ -16,15 +16,16 @@ from agentic_rag_cli.known_item import known_item, question_from
 
 TEXT = """# Heading
 
-Short one. The committee met and it talked about some things for a while then.
-On 14 March 2025 the Skelder Narrows site returned 42 turbines to Maren Tollack's team. And so on.
+FORM 10-Q For The Quarter Ended June 25, 2022 TABLE OF CONTENTS Page Part One. Short one.
+The committee met and it talked about some things for a while then.
+On 14 March the site at Skelder returned all of its 42 turbines to the team of its manager. And so on.
 """
 
 
-def test_it_asks_about_the_sentence_with_most_figures_and_names() -> None:
+def test_it_asks_about_the_prose_sentence_with_most_figures_and_names() -> None:
     question = question_from(TEXT)
 
-    assert question == "What is said about: On 14 March 2025 the Skelder Narrows site returned 42 turbines to?"
+    assert question == "What is said about: On 14 March the site at Skelder returned all of its 42 turbines to?"
 
 
 @given(st.text())

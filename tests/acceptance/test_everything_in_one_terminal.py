@@ -1,0 +1,122 @@
+"""`rag up` and `rag demo` with real servers: they answer, and leave nothing running however they end."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from tests.stack import open_home
+from tests.waiting import wait_until
+
+from agentic_rag.embedded.loopback import free_port
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+
+@pytest.fixture(scope="module")
+def environ() -> Iterator[dict[str, str]]:
+    """What the processes of this file see: a home of their own, and this checkout."""
+    folder = open_home("agentic-rag-cli-")
+    yield {
+        "PATH": os.environ["PATH"],
+        "HOME": str(folder),
+        "AGENTIC_RAG_HOME": str(folder / "home"),
+        "AGENTIC_RAG_WORKER_METRICS_PORT": "0",
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+    }
+    shutil.rmtree(folder)
+
+
+def start(environ: dict[str, str], *arguments: str) -> subprocess.Popen[str]:
+    return subprocess.Popen(
+        [sys.executable, "-m", "agentic_rag_cli", *arguments],
+        cwd=environ["HOME"],
+        env=environ,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def children_of(pid: int) -> dict[str, int]:
+    """The server and the worker below a process, by name."""
+    found: dict[str, int] = {}
+    for entry in Path("/proc").iterdir():
+        try:
+            parent = int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1])
+            words = (entry / "cmdline").read_bytes().decode().split("\0")
+        except (OSError, IndexError, NotADirectoryError):
+            continue
+        if parent == pid and "agentic_rag_cli" in words:
+            found[words[words.index("agentic_rag_cli") + 1]] = int(entry.name)
+    return found
+
+
+def gone(pid: int) -> bool:
+    return not Path(f"/proc/{pid}").exists()
+
+
+@pytest.fixture
+def up(environ: dict[str, str]) -> Iterator[tuple[subprocess.Popen[str], dict[str, int]]]:
+    """A running `rag up`, with its children."""
+    process = start(environ, "up", "--port", str(free_port()))
+    try:
+        assert process.stdout is not None
+        for line in process.stdout:
+            if "Ctrl-C stops everything" in line:
+                break
+        yield process, children_of(process.pid)
+    finally:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_up_leaves_no_process_behind(up: tuple[subprocess.Popen[str], dict[str, int]], number: signal.Signals) -> None:
+    process, children = up
+    assert set(children) == {"serve", "worker"}
+
+    process.send_signal(number)
+
+    assert process.wait(30) == (-signal.SIGKILL if number is signal.SIGKILL else 0)
+    wait_until(lambda: all(gone(pid) for pid in children.values()), "server and worker have ended")
+
+
+def test_the_death_of_a_child_ends_all_and_is_told(up: tuple[subprocess.Popen[str], dict[str, int]]) -> None:
+    process, children = up
+
+    os.kill(children["worker"], signal.SIGKILL)
+    _, told = process.communicate(timeout=30)
+
+    assert process.returncode == 4
+    assert "error [CHILD_DIED]: The worker was ended by SIGKILL" in told
+    assert gone(children["serve"])
+
+
+def test_the_demonstration_answers_from_the_sample_and_a_second_run_ingests_nothing(environ: dict[str, str]) -> None:
+    runs: list[dict[str, object]] = []
+    for _ in range(2):
+        process = start(environ, "demo", "--json")
+        shown, told = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+        runs.append(json.loads(shown))
+
+    first, second = (run["ingest"] for run in runs)
+    assert isinstance(first, dict)
+    assert isinstance(second, dict)
+    assert (first["ready"], first["failed"]) == (22, 0)
+    assert (second["ready"], second["unchanged"]) == (0, 22)
+    answer = runs[1]["answer"]
+    assert isinstance(answer, dict)
+    assert "24 January 2025" in answer["answer"]
+    assert all(citation["verified"] for citation in answer["citations"])
