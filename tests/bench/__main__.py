@@ -101,8 +101,8 @@ async def over_http(
     checked, wrong = await product.unverified_citations(servers.database_url, workspace, replies)
     answers = await asyncio.to_thread(distinct_answers, servers, workspace, words[:5])
     print(
-        f"  canned p50 {1000 * canned:.2f} ms, {canned_rate:.0f}/s; cached {1000 * cached:.2f} ms, {cached_rate:.0f}/s; "
-        f"uncached {1000 * fresh:.2f} ms",
+        f"  canned p50 {1000 * canned:.2f} ms, {canned_rate:.0f}/s; cached {1000 * cached:.2f} ms, "
+        f"{cached_rate:.0f}/s; uncached {1000 * fresh:.2f} ms",
         file=sys.stderr,
     )
     return [

@@ -79,7 +79,7 @@ class RunRecorder:
         self._closing = True
         self._wake.set()
         if self._worker is not None:
-            await self._worker
+            await asyncio.wait([self._worker])
             self._worker = None
 
     def _start(self) -> None:
@@ -89,6 +89,18 @@ class RunRecorder:
             loop.call_later(0 if self._fills else LINGER_SECONDS, self._wake.set)
         if self._worker is None:
             self._worker = loop.create_task(self._work())
+            self._worker.add_done_callback(self._ended)
+
+    def _ended(self, worker: asyncio.Task[None]) -> None:
+        """A fault nobody foresaw loses what was waiting, loudly; it must not stop a drain or the next run."""
+        if not worker.cancelled() and (fault := worker.exception()) is not None:
+            lost = len(self._waiting)
+            self._telemetry.count("rag_runs_unrecorded_total", float(lost), reason="INTERNAL")
+            self._telemetry.event("rag_runs_unrecorded", code="INTERNAL", runs=lost, fault=repr(fault)[:200])
+        self._worker = None
+        self._waiting.clear()
+        self._fills.clear()
+        self._idle.set()
 
     async def _work(self) -> None:
         while not self._closing:

@@ -1,3 +1,5 @@
+import asyncio
+from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
@@ -57,3 +59,27 @@ async def test_it_takes_runs_again_after_a_drain_and_closes_idle() -> None:
     assert runs.batches == [1, 1, 1]
     await recorder.aclose()
     await RunRecorder(runs, Cache(), Telemetry()).aclose()
+
+
+class BrokenRuns(Runs):
+    """A store with a fault that is none of the product's errors."""
+
+    broken = True
+
+    async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+        if self.broken:
+            raise TypeError("a value nobody foresaw")
+        await super().record(runs, durable=durable)
+
+
+async def test_an_unforeseen_fault_is_reported_and_neither_hangs_a_drain_nor_the_next_run() -> None:
+    run, runs, telemetry = await _run(), BrokenRuns(), Telemetry()
+    recorder = RunRecorder(runs, Cache(), telemetry)
+    recorder.submit(run)
+    await asyncio.wait_for(recorder.drain(), 5)
+    runs.broken = False
+    recorder.submit(run)
+    await asyncio.wait_for(recorder.aclose(), 5)
+
+    assert telemetry.counts["rag_runs_unrecorded_total", (("reason", "INTERNAL"),)] == 1
+    assert runs.stored == [run]
