@@ -14,6 +14,10 @@ FIRST_PASSAGES = 4
 """Passages whose entities are followed: more gave nothing (RETRIEVAL.md, B)."""
 
 
+HIT_LIMIT = 60
+"""As many candidates as a text arm gives."""
+
+
 class GraphArm:
     """Passages that share the entities of the question, or of the first passages.
 
@@ -39,7 +43,7 @@ class GraphArm:
         mentions = await snapshot.graph.mentions_of(wanted, PASSAGE_CAP)
         total = await snapshot.lexical.passages(scope)
         seeds = seed_weights(named, mentions, total)
-        hits = score_graph(mentions, (), plan_frontier(seeds, first, held), total)
+        hits = score_graph(mentions, (), plan_frontier(seeds, first, held), total, HIT_LIMIT)
         return hits if scope.ordinals is None else [hit for hit in hits if hit.ordinal in scope.ordinals]
 
 

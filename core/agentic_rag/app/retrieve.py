@@ -97,7 +97,8 @@ class Retrieve:
                     raise
                 degraded = (Dependency.GRAPH,)
         began = perf_counter()
-        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust)
+        wanted = query.top_k * (SPARE if query.per_document is not None else 1)
+        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=wanted)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
         return await _with_texts(snapshot, query, fused, rarity, degraded)
 
@@ -134,12 +135,10 @@ class Retrieve:
 async def _with_texts(
     snapshot: Snapshot,
     query: RetrievalQuery,
-    fused: list[Candidate],
+    first: list[Candidate],
     rarity: Mapping[str, float],
     degraded: tuple[Dependency, ...],
 ) -> Retrieved:
-    wanted = query.top_k * (SPARE if query.per_document is not None else 1)
-    first = fused[:wanted]
     chunks = await snapshot.documents.chunks([one.ordinal for one in first], query.scope.access_ids) if first else []
     by_ordinal = {chunk.ordinal: chunk for chunk in chunks}
     kept: list[tuple[Chunk, Candidate]] = []

@@ -88,8 +88,8 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class EntityMentions:
-    """The passages of one entity: `passages` counts all visible ones, `mentions` holds at most the asked cap (in
-    ordinal order).
+    """The passages of one entity, in ordinal order. Of an entity in more passages than the asked cap only that is
+    known: `passages` is cap + 1 and `mentions` is empty. It would link half the corpus, so nobody follows it.
     """
 
     entity_id: UUID
