@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from uuid import UUID
 
-from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.graph_walk import PASSAGE_CAP, plan_frontier, score_graph, seed_weights
-from agentic_rag.domain.retrieval import ArmHit, Retriever, Scope
+from agentic_rag.domain.retrieval import ArmHit, ExtractedEntity, Retriever, Scope
 from agentic_rag.ports.database import Snapshot
 
 FIRST_PASSAGES = 4
@@ -27,14 +25,12 @@ class GraphArm:
     async def hits(
         self,
         snapshot: Snapshot,
-        workspace_id: UUID,
-        question: str,
+        named: Sequence[ExtractedEntity],
         arms: Mapping[Retriever, Sequence[ArmHit]],
         scope: Scope,
     ) -> list[ArmHit]:
-        """The arm's candidates, best first. Errors: `DependencyUnavailable`."""
+        """The arm's candidates, best first; `named` may be of the question. Errors: `DependencyUnavailable`."""
         first = _first_passages(arms)
-        named = question_entities(workspace_id, question)
         held = await snapshot.graph.mentions_in(list(first)) if first else []
         nearby = plan_frontier({}, first, held).entity_ids
         wanted = list(dict.fromkeys((*(entity.entity_id for entity in named), *nearby)))

@@ -117,11 +117,12 @@ class MemoryGraphReader:
         """
         found: list[EntityMentions] = []
         for entity_id in entity_ids:
-            mentions = tuple(Mention(entity_id, ordinal, held.count) for ordinal, held in self._mentions(entity_id))
-            if len(mentions) > cap:
-                found.append(EntityMentions(entity_id, cap + 1, ()))
-            elif mentions:
-                found.append(EntityMentions(entity_id, len(mentions), mentions))
+            held = [(ordinal, mention.count) for ordinal, mention in self._mentions(entity_id)]
+            if len(held) > cap:
+                found.append(EntityMentions(entity_id, cap + 1, (), ()))
+            elif held:
+                ordinals, counts = zip(*held, strict=True)
+                found.append(EntityMentions(entity_id, len(held), ordinals, counts))
         return found
 
     async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:

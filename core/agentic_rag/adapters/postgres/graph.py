@@ -112,6 +112,5 @@ class PostgresGraphReader:
 
 def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityMentions:
     if len(ordinals) > cap:
-        return EntityMentions(entity_id, cap + 1, ())
-    held = tuple(Mention(entity_id, ordinal, count) for ordinal, count in zip(ordinals, counts, strict=True))
-    return EntityMentions(entity_id, len(held), held)
+        return EntityMentions(entity_id, cap + 1, (), ())
+    return EntityMentions(entity_id, len(ordinals), tuple(ordinals), tuple(counts))
