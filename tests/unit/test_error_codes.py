@@ -1,0 +1,54 @@
+"""Every error code that the product can say has a line in docs/errors.md, and the page names no code that is gone."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+CODE = re.compile(r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+|INTERNAL|TRANSIENT|PERMANENT|FORBIDDEN|UNAUTHENTICATED|MISCONFIGURED")
+
+
+def codes_said() -> Iterator[str]:
+    """Texts given as `code=…`, as a class's `code`, or in upper case as an argument of an error's constructor."""
+    for package in PACKAGES:
+        for path in (ROOT / package).rglob("*.py"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                yield from _codes_of(node)
+
+
+def _codes_of(node: ast.AST) -> Iterator[str]:
+    values: list[ast.expr] = []
+    if isinstance(node, ast.keyword) and node.arg == "code":
+        values = [node.value]
+    elif isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == "code" for one in node.targets):
+        values = [node.value]
+    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "code":
+        values = [node.value] if node.value else []
+    for value in values:
+        for leaf in ast.walk(value):
+            if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str) and CODE.fullmatch(leaf.value):
+                yield leaf.value
+
+
+def documented() -> set[str]:
+    rows = [line for line in (ROOT / "docs" / "errors.md").read_text().splitlines() if line.startswith("| `")]
+    return {code for row in rows for code in re.findall(r"`([A-Z_0-9]+)`", row.split("|")[1])}
+
+
+def test_every_code_that_can_be_said_is_documented() -> None:
+    said = set(codes_said())
+
+    assert len(said) > 50
+    assert said - documented() == set()
+
+
+def test_the_page_names_no_code_that_nothing_says() -> None:
+    sources = "\n".join(
+        path.read_text(encoding="utf-8") for package in PACKAGES for path in (ROOT / package).rglob("*.py")
+    )
+
+    assert {code for code in documented() if f'"{code}"' not in sources} == set()
