@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import uvloop
 from tests.bench import http_load, processes, product, reports
 from tests.bench.corpus import BenchCorpus, load_corpus
 from tests.bench.determinism import distinct_answers
@@ -65,7 +66,7 @@ async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list
             at_most("retrieval p50 in process over the reference", found.p50 / floor_retrieval, 1.5),
             *await over_http(servers, container, workspace, words, found.p50),
             at_least("ingest of prepared chunks over the indexed raw floor", ingest / floor, 2),
-            at_least("known-item hit@10", found.hit_at_10, 0.90, ""),
+            at_least("known-item hit@10", found.hit_at_10, 0.90, "", timed=False),
         ]
         reads, mixed, half = await product.publishing_readers(container, 20 if short else 200)
         rows.append(exactly(f"readers during publishes: mixed versions in {reads} reads", mixed, 0))
@@ -129,8 +130,14 @@ def main() -> int:
         home.chmod(0o755)
         with EmbeddedStack(home / "state") as stack:
             servers = Servers(stack.database_url, stack.redis_url, str(home / "state"))
-            rows = asyncio.run(measure(servers, corpus, short=short))
-    return reports.publish_report("bench", rows, [f"corpus: {corpus.origin}, {len(corpus.chunks)} chunks"])
+            # The event loop that the server runs on, for the reference as well.
+            with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+                rows = runner.run(measure(servers, corpus, short=short))
+    # What `make test` asserts counts things; milliseconds are judged by the full run, on a quiet machine.
+    judged = reports.counted_only(rows) if short else rows
+    return reports.publish_report(
+        "bench-short" if short else "bench", judged, [f"corpus: {corpus.origin}, {len(corpus.chunks)} chunks"]
+    )
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -20,18 +20,28 @@ class Row:
     measured: str
     must: str
     ok: bool
+    timed: bool = False
+    """It hangs on the clock: reported, but no verdict, in a short run on a machine that does other things."""
 
 
 def at_most(name: str, value: float, limit: float, unit: str = "×") -> Row:
-    return Row(name, f"{value:.2f}{unit}", f"≤ {limit:g}{unit}", value <= limit)
+    return Row(name, f"{value:.2f}{unit}", f"≤ {limit:g}{unit}", value <= limit, timed=True)
 
 
-def at_least(name: str, value: float, limit: float, unit: str = "×") -> Row:
-    return Row(name, f"{value:.2f}{unit}", f"≥ {limit:g}{unit}", value >= limit)
+def at_least(name: str, value: float, limit: float, unit: str = "×", *, timed: bool = True) -> Row:
+    return Row(name, f"{value:.2f}{unit}", f"≥ {limit:g}{unit}", value >= limit, timed=timed)
 
 
 def exactly(name: str, value: int, wanted: int, unit: str = "") -> Row:
     return Row(name, f"{value}{unit}", f"{wanted}{unit}", value == wanted)
+
+
+def counted_only(rows: Sequence[Row]) -> list[Row]:
+    """The rows that do not hang on the clock; the others are printed for information."""
+    for row in rows:
+        if row.timed:
+            print(f"  (not judged here) {row.name}: {row.measured}")
+    return [row for row in rows if not row.timed]
 
 
 def publish_report(target: str, rows: Sequence[Row], notes: Sequence[str] = ()) -> int:
@@ -43,7 +53,11 @@ def publish_report(target: str, rows: Sequence[Row], notes: Sequence[str] = ()) 
         print(f"  {note}")
     folder = ROOT / "build" / "reports"
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / f"{target}.json").write_text(json.dumps([asdict(row) for row in rows], indent=2, ensure_ascii=False))
+    (folder / f"{target}.json").write_text(json.dumps([_plain(row) for row in rows], indent=2, ensure_ascii=False))
     missed = sum(not row.ok for row in rows)
     print(f"{len(rows) - missed} passed, {missed} failed")
     return 5 if missed else 0
+
+
+def _plain(row: Row) -> dict[str, object]:
+    return {"name": row.name, "measured": row.measured, "must": row.must, "ok": row.ok}

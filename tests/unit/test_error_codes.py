@@ -22,9 +22,9 @@ def codes_said() -> Iterator[str]:
 
 def _codes_of(node: ast.AST) -> Iterator[str]:
     values: list[ast.expr] = []
-    if isinstance(node, ast.keyword) and node.arg == "code":
-        values = [node.value]
-    elif isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == "code" for one in node.targets):
+    if (isinstance(node, ast.keyword) and node.arg == "code") or (
+        isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == "code" for one in node.targets)
+    ):
         values = [node.value]
     elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "code":
         values = [node.value] if node.value else []
