@@ -57,7 +57,7 @@ async def answers_of(snapshot: Snapshot, workspace: WorkspaceRef) -> list[object
     spans = [SpanRequest(chunk.revision_id, chunk.start, chunk.end) for chunk in chunks]
     answers.append(await documents.revision_spans(spans))
     answers.append(await graph.mentions_of(entity_ids, 2))
-    answers.append(await graph.mentions_in(ordinals[::2]))
+    answers.append(await graph.vicinity(entity_ids[::2], ordinals[::2], 2))
     answers.append(await graph.neighbours(entity_ids, 2))
     answers.append(await graph.names(entity_ids))
     for scope in SCOPES:

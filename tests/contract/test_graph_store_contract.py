@@ -27,15 +27,20 @@ async def test_mentions_are_listed_up_to_the_cap_and_beyond_it_only_said_to_be_m
     assert (whole[0].ordinals, whole[0].counts) == ((0, 1, 2), (2, 1, 1))
 
 
-async def test_the_entities_of_chunks_come_by_ordinal_then_id(adapter: Backend) -> None:
+async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
     async with adapter.database.snapshot(workspace) as snapshot:
-        mentions = await snapshot.graph.mentions_in([2, 0])
+        found = await snapshot.graph.vicinity([C, UNKNOWN], [2, 0, 2], 2)
+        named = await snapshot.graph.vicinity([B], [], 10)
+        nothing = await snapshot.graph.vicinity([], [], 10)
 
     expected = sorted([(0, A), (0, B), (2, A), (2, B), (2, C)])
-    assert [(mention.ordinal, mention.entity_id) for mention in mentions] == expected
+    assert [(mention.ordinal, mention.entity_id) for mention in found.held] == expected
+    assert [(one.entity_id, one.passages) for one in found.reached] == sorted([(A, 3), (B, 2), (C, 2)])
+    assert (named.held, [one.ordinals for one in named.reached]) == ((), [(0, 2)])
+    assert (nothing.held, nothing.reached) == ((), ())
 
 
 async def test_neighbours_come_by_weight_then_id_up_to_the_cap(adapter: Backend) -> None:

@@ -21,17 +21,17 @@ def codes_said() -> Iterator[str]:
 
 
 def _codes_of(node: ast.AST) -> Iterator[str]:
-    values: list[ast.expr] = []
-    if (isinstance(node, ast.keyword) and node.arg == "code") or (
-        isinstance(node, ast.Assign) and any(isinstance(one, ast.Name) and one.id == "code" for one in node.targets)
-    ):
-        values = [node.value]
-    elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.target.id == "code":
-        values = [node.value] if node.value else []
-    for value in values:
-        for leaf in ast.walk(value):
-            if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str) and CODE.fullmatch(leaf.value):
-                yield leaf.value
+    value: ast.expr | None = None
+    if isinstance(node, ast.keyword):
+        value = node.value if node.arg == "code" else None
+    elif isinstance(node, ast.Assign | ast.AnnAssign):
+        targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+        value = node.value if any(isinstance(one, ast.Name) and one.id == "code" for one in targets) else None
+    if value is None:
+        return
+    for leaf in ast.walk(value):
+        if isinstance(leaf, ast.Constant) and isinstance(leaf.value, str) and CODE.fullmatch(leaf.value):
+            yield leaf.value
 
 
 def documented() -> set[str]:

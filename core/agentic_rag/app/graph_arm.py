@@ -19,7 +19,7 @@ HIT_LIMIT = 60
 class GraphArm:
     """Passages that share the entities of the question, or of the first passages.
 
-    Two round trips: the entities of the first passages, then the passages of those and of the question's entities.
+    One round trip: the entities of the first passages, and the passages of those and of the question's entities.
     """
 
     async def hits(
@@ -31,15 +31,14 @@ class GraphArm:
     ) -> list[ArmHit]:
         """The arm's candidates, best first; `named` may be of the question. Errors: `DependencyUnavailable`."""
         first = _first_passages(arms)
-        held = await snapshot.graph.mentions_in(list(first)) if first else []
-        nearby = plan_frontier({}, first, held).entity_ids
-        wanted = list(dict.fromkeys((*(entity.entity_id for entity in named), *nearby)))
-        if not wanted:
+        asked = [entity.entity_id for entity in named]
+        vicinity = await snapshot.graph.vicinity(asked, list(first), PASSAGE_CAP)
+        if not vicinity.reached:
             return []
-        mentions = await snapshot.graph.mentions_of(wanted, PASSAGE_CAP)
         total = await snapshot.lexical.passages(scope)
-        seeds = seed_weights(named, mentions, total)
-        hits = score_graph(mentions, (), plan_frontier(seeds, first, held), total, HIT_LIMIT)
+        seeds = seed_weights(named, vicinity.reached, total)
+        frontier = plan_frontier(seeds, first, vicinity.held)
+        hits = score_graph(vicinity.reached, (), frontier, total, HIT_LIMIT)
         return hits if scope.ordinals is None else [hit for hit in hits if hit.ordinal in scope.ordinals]
 
 

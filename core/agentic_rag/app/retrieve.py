@@ -82,7 +82,7 @@ class _TextArms:
 
 
 class Retrieve:
-    """The retrieval use case: four round trips on one snapshot, three without a graph."""
+    """The retrieval use case: three round trips on one snapshot, two without a graph."""
 
     def __init__(self, telemetry: Telemetry, graph: GraphArm | None = None) -> None:
         self._telemetry = telemetry

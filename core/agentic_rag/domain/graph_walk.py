@@ -2,7 +2,7 @@
 
 Pure: whole frontiers are fetched by the caller through `ports.GraphReader` between the steps.
     1. `seed_weights` of the question's entities, from `mentions_of` their ids
-    2. `plan_frontier` adds the entities of the first passages (`mentions_in`)
+    2. `plan_frontier` adds the entities of the first passages (`Vicinity.held`)
     3. `score_graph` over `mentions_of` the frontier and of the frontier's `neighbours`
 A step that bridges from one passage to the next replaces or follows 3 with the same frontier.
 """

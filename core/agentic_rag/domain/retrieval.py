@@ -101,6 +101,16 @@ class EntityMentions:
 
 
 @dataclass(frozen=True, slots=True)
+class Vicinity:
+    """What lies around some passages and entities: the mentions in the passages, by ordinal, then entity id, and the
+    passages of every entity asked for or mentioned there, by entity id.
+    """
+
+    held: tuple[Mention, ...]
+    reached: tuple[EntityMentions, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Neighbour:
     """`related` stands `weight` (≥ 1) times in the same sentence as `entity_id`."""
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour
+from agentic_rag.domain.retrieval import EntityMentions, Neighbour, Vicinity
 
 
 class GraphReader(Protocol):
@@ -23,8 +23,10 @@ class GraphReader(Protocol):
         """
         ...
 
-    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
-        """Every entity of these chunks, by ordinal, then entity id."""
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        """One hop in one round trip: what these chunks mention, and the passages (as `mentions_of`) of that and of
+        these entities.
+        """
         ...
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:

@@ -40,7 +40,7 @@ async def faults_of(snapshot: Snapshot) -> list[str]:
     editions = Counter(chunk.text.rsplit("edition", 1)[1] for chunk in chunks)
     dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 50, SCOPE)
     words = await snapshot.lexical.search(query_terms("marker"), 50, SCOPE)
-    mentions = await snapshot.graph.mentions_in(ordinals)
+    mentions = (await snapshot.graph.vicinity([], ordinals, 10)).held
     faults = []
     if editions != {str(snapshot.version): CHUNKS}:
         faults.append(f"texts of {editions} at version {snapshot.version}")

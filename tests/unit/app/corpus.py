@@ -28,7 +28,7 @@ from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
 from agentic_rag.domain.lexical import content_terms, term_counts, term_key
 from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope
+from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
 
@@ -238,21 +238,25 @@ class Graph:
     def version(self) -> int:
         return self.corpus.version
 
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        self.corpus.calls.note("vicinity")
+        held = [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
+        return Vicinity(tuple(held), tuple(self._reached({*entity_ids, *(one.entity_id for one in held)}, cap)))
+
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
         self.corpus.calls.note("mentions_of")
+        return self._reached(set(entity_ids), cap)
+
+    def _reached(self, entity_ids: set[UUID], cap: int) -> list[EntityMentions]:
         if self.corpus.graph_down:
             raise DependencyUnavailable("The graph does not answer.", dependency="neo4j")
-        known = [(one, self.corpus.mentions[one]) for one in entity_ids if one in self.corpus.mentions]
+        known = [(one, self.corpus.mentions[one]) for one in sorted(entity_ids) if one in self.corpus.mentions]
         return [
             EntityMentions(one, len(held), tuple(m.ordinal for m in held), tuple(m.count for m in held))
             if len(held) <= cap
             else EntityMentions(one, cap + 1, (), ())
             for one, held in known
         ]
-
-    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
-        self.corpus.calls.note("mentions_in")
-        return [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         return []

@@ -13,7 +13,7 @@ from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_
 from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.lexical import content_terms
-from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import decode_half
 
 
@@ -125,8 +125,7 @@ class MemoryGraphReader:
                 found.append(EntityMentions(entity_id, len(held), ordinals, counts))
         return found
 
-    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
-        """Every entity of these chunks, by ordinal, then entity id."""
+    def _mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
         found: list[Mention] = []
         for ordinal in sorted(set(ordinals)):
             passage = self._state.passages.get(ordinal)
@@ -134,6 +133,12 @@ class MemoryGraphReader:
                 mentions = sorted(passage.mentions, key=lambda held: held.entity_id)
                 found.extend(Mention(held.entity_id, ordinal, held.count) for held in mentions)
         return found
+
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        """What these chunks mention, and the passages of that and of these entities."""
+        held = self._mentions_in(ordinals)
+        wanted = sorted({*entity_ids, *(mention.entity_id for mention in held)})
+        return Vicinity(tuple(held), tuple(await self.mentions_of(wanted, cap)))
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""

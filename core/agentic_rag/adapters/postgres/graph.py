@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour
+from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 # One bounded index scan per entity, whatever the planner knows of the table: an entity that half the corpus mentions
@@ -28,17 +28,42 @@ CROSS JOIN LATERAL (
 WHERE held.ordinals IS NOT NULL
 """
 
-MENTIONS_IN = """
-SELECT m.entity_id, m.ordinal, m.count
-FROM unnest($3::integer[]) AS asked(ordinal)
+# A row per entity asked for or mentioned in the given chunks: where they mention it, and where it stands at all. OFFSET 0
+# keeps the index scan by ordinal while a new table has no statistics.
+VICINITY = """
+WITH held AS MATERIALIZED (
+    SELECT m.entity_id, array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals,
+           array_agg(m.count ORDER BY m.ordinal) AS counts
+    FROM unnest($6::integer[]) AS given(ordinal)
+    CROSS JOIN LATERAL (
+        SELECT entity_id, ordinal, count
+        FROM rag_mentions
+        WHERE org_id = $1 AND workspace_id = $2 AND ordinal = given.ordinal
+          AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+        OFFSET 0
+    ) m
+    GROUP BY m.entity_id
+), asked AS (
+    SELECT entity_id FROM unnest($3::uuid[]) AS given(entity_id)
+    UNION
+    SELECT entity_id FROM held
+)
+SELECT asked.entity_id, found.ordinals, found.counts, held.ordinals AS held_ordinals, held.counts AS held_counts
+FROM asked
+LEFT JOIN held USING (entity_id)
 CROSS JOIN LATERAL (
-    SELECT entity_id, ordinal, count
-    FROM rag_mentions
-    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
-      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-    OFFSET 0  -- keeps the index scan by ordinal while a new table has no statistics
-) m
-ORDER BY m.ordinal, m.entity_id
+    SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
+    FROM (
+        SELECT m.ordinal, m.count
+        FROM rag_mentions m
+        WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
+          AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+        ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
+        LIMIT $5 + 1
+    ) first
+) found
+WHERE found.ordinals IS NOT NULL
+ORDER BY asked.entity_id
 """
 
 NEIGHBOURS = """
@@ -84,12 +109,21 @@ class PostgresGraphReader:
         found = {row["entity_id"]: (row["ordinals"], row["counts"]) for row in rows}
         return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
 
-    async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
-        """Every entity of these chunks, by ordinal, then entity id."""
-        if not ordinals:
-            return []
-        rows = await self._connection.fetch(MENTIONS_IN, *self._key, sorted(set(ordinals)), self._version)
-        return [Mention(row["entity_id"], row["ordinal"], row["count"]) for row in rows]
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        """What these chunks mention, and the passages of that and of these entities."""
+        if not entity_ids and not ordinals:
+            return Vicinity((), ())
+        rows = await self._connection.fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
+        held = [
+            (ordinal, row["entity_id"], count)
+            for row in rows
+            if row["held_ordinals"] is not None
+            for ordinal, count in zip(row["held_ordinals"], row["held_counts"], strict=True)
+        ]
+        return Vicinity(
+            tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in sorted(held)),
+            tuple(_mentions(row["entity_id"], row["ordinals"], row["counts"], cap) for row in rows),
+        )
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
