@@ -28,8 +28,8 @@ CROSS JOIN LATERAL (
 WHERE held.ordinals IS NOT NULL
 """
 
-# A row per entity asked for or mentioned in the given chunks: where they mention it, and where it stands at all. OFFSET 0
-# keeps the index scan by ordinal while a new table has no statistics.
+# A row per entity asked for or mentioned in the given chunks: where they mention it, and where it stands at all.
+# OFFSET 0 keeps the index scan by ordinal while a new table has no statistics.
 VICINITY = """
 WITH held AS MATERIALIZED (
     SELECT m.entity_id, array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals,
