@@ -219,7 +219,7 @@ class Container:
     def _recorder(self) -> RunRecorder:
         from agentic_rag.app.run_recorder import RunRecorder
 
-        recorder = RunRecorder(self.runs, self.cache, self.telemetry)
+        recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
         self._closing.push_async_callback(recorder.aclose)
         return recorder
 

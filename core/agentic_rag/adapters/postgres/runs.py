@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime
 from itertools import groupby
 from uuid import UUID
@@ -13,12 +14,26 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents
+from agentic_rag.domain.redaction import cited_documents, redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.run_store import AnswerCodec
 
 # Behind the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the disk.
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"
+
+# An erasure redacts the runs it finds; its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for runs being stored, and a
+# run that comes later waits for it and finds the tombstone.
+SHARE_RUNS = """
+SELECT pg_advisory_xact_lock_shared(hashtextextended(workspace_id::text, 1))
+FROM unnest($1::uuid[]) AS w(workspace_id)
+"""
+
+ERASED = """
+SELECT t.workspace_id, t.document_id
+FROM unnest($2::uuid[], $3::uuid[]) AS cited(workspace_id, document_id)
+JOIN rag_tombstones t
+  ON t.org_id = $1 AND t.workspace_id = cited.workspace_id AND t.document_id = cited.document_id
+"""
 
 _COLUMNS = """
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
@@ -101,6 +116,7 @@ class PostgresRunStore:
         return Page(tuple(runs), cursors, len(rows) > size)
 
     async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await _without_erased(connection, org_id, runs)
         await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
         for run in runs:
             if run.idempotency_key is not None:
@@ -181,6 +197,29 @@ class PostgresRunStore:
             idempotency_key=row["idempotency_key"],
             input_hash=row["input_hash"],
         )
+
+
+async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run]) -> list[Run]:
+    """The runs, redacted where a source was erased while they were under way. Holds erasures up until the end of the
+    transaction.
+    """
+    cited = {(run.workspace.workspace_id, one): None for run in runs for one in cited_documents(run.answer)}
+    if not cited:
+        return runs
+    await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
+    workspace_ids, document_ids = zip(*cited, strict=True)
+    erased: dict[UUID, list[UUID]] = {}
+    for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
+        erased.setdefault(row["workspace_id"], []).append(row["document_id"])
+    return [_redacted(run, erased) for run in runs]
+
+
+def _redacted(run: Run, erased: Mapping[UUID, Sequence[UUID]]) -> Run:
+    cited = cited_documents(run.answer)
+    for document_id in erased.get(run.workspace.workspace_id, ()):
+        if document_id in cited:
+            run = replace(run, answer=redacted(run.answer, document_id))
+    return run
 
 
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
