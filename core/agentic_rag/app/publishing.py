@@ -52,7 +52,12 @@ class GroupPublisher:
     """
 
     def __init__(
-        self, database: Database, *, max_documents: int = 64, max_chunks: int = 2_000, compact_every: int = COMPACT_EVERY
+        self,
+        database: Database,
+        *,
+        max_documents: int = 64,
+        max_chunks: int = 2_000,
+        compact_every: int = COMPACT_EVERY,
     ) -> None:
         self._database = database
         self._max_documents = max_documents
