@@ -11,10 +11,11 @@ import pytest
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.postgres.identity import MAX_SECONDS, PostgresIdentity
-from agentic_rag.adapters.postgres.organisations import NewApiKey, PostgresOrganisations
+from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.errors import NotFound, Unauthenticated
 from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.ports.organisations import NewApiKey
 
 pytestmark = pytest.mark.integration
 

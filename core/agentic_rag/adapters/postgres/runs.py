@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size, refused_cursor
+from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
@@ -108,11 +107,11 @@ class PostgresRunStore:
     async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size)."""
         size = page_size(request)
-        after = (None, None) if request.after is None else _after(request.after)
+        after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
             rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1)
             runs = await self._runs(connection, workspace, rows[:size])
-        cursors = tuple(encode_cursor(f"{run.created_at.isoformat()} {run.run_id}") for run in runs)
+        cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
 
     async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
@@ -234,11 +233,3 @@ def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
                 stage.seconds,
                 stage.outcome,
             )
-
-
-def _after(cursor: str) -> tuple[datetime, UUID]:
-    created_at, _, run_id = decode_cursor(cursor).partition(" ")
-    try:
-        return datetime.fromisoformat(created_at), UUID(run_id)
-    except ValueError as error:
-        raise refused_cursor() from error
