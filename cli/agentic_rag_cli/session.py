@@ -213,5 +213,5 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
     quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
     async with build_container(quiet) as container:
         await container.database.check()
-        await container.ensure_default_organisation()
+        await container.first_access.ensure_organisation()
         yield ContainerSession(container)

@@ -5,7 +5,6 @@ Adapters are imported when first asked for: a server never loads a parser, and n
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from functools import cached_property
@@ -18,7 +17,6 @@ from agentic_rag.domain.answers import FusionMethod, FusionWeights
 from agentic_rag.domain.errors import AgenticRagError, Misconfigured
 from agentic_rag.domain.fusion import HASHED_TRUST, MODEL_TRUST
 from agentic_rag.domain.jobs import RetryPolicy
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Role
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
 
@@ -28,6 +26,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.delete import DeleteDocument
+    from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
@@ -219,7 +218,7 @@ class Container:
     def _recorder(self) -> RunRecorder:
         from agentic_rag.app.run_recorder import RunRecorder
 
-        recorder = RunRecorder(self.runs, self.cache, self.telemetry)
+        recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
         self._closing.push_async_callback(recorder.aclose)
         return recorder
 
@@ -386,25 +385,10 @@ class Container:
                 found[name] = None
         return found
 
-    async def ensure_default_organisation(self) -> None:
-        """Make the organisation that a newcomer works in. Safe to repeat."""
+    @cached_property
+    def first_access(self) -> FirstAccess:
+        """The organisation and the token of a newcomer."""
         from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+        from agentic_rag.app.first_access import FirstAccess
 
-        await PostgresOrganisations(self._pool).ensure_organisation(DEFAULT_ORG_ID, "default")
-
-    async def ensure_development_access(self, token: str) -> None:
-        """Let `token` act in the default organisation as operator. Safe to repeat."""
-        from agentic_rag.adapters.postgres.organisations import NewApiKey, PostgresOrganisations
-
-        await self.ensure_default_organisation()
-        key = hashlib.sha256(token.encode()).digest()
-        await PostgresOrganisations(self._pool).ensure_api_key(
-            DEFAULT_ORG_ID, NewApiKey(key_hash=key, name="development", subject="developer", role=Role.OPERATOR)
-        )
-
-    async def try_development_access(self, token: str) -> None:
-        """`ensure_development_access`, or an event that says why not: a server may start before its database."""
-        try:
-            await self.ensure_development_access(token)
-        except AgenticRagError as error:
-            self.telemetry.event("rag_development_access_refused", code=error.code, reason=error.message)
+        return FirstAccess(PostgresOrganisations(self._pool), self.telemetry)

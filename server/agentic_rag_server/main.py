@@ -79,7 +79,7 @@ def run_server(settings: Settings) -> None:
     async def open_parts() -> ServerParts:
         container = Container(settings)
         if settings.token:
-            await container.try_development_access(settings.token)
+            await container.first_access.try_developer(settings.token)
         return server_parts(container)
 
     run(open_parts, server_options(settings))

@@ -55,7 +55,7 @@ async def product(servers: Servers) -> AsyncIterator[Container]:
     """A migrated, wired product with the default organisation."""
     await upgrade(servers.database_url)
     async with build_container(load_settings(variables(servers))) as container:
-        await container.ensure_development_access(TOKEN)
+        await container.first_access.ensure_developer(TOKEN)
         yield container
 
 

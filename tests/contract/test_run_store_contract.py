@@ -59,6 +59,21 @@ async def test_an_idempotency_key_belongs_to_one_input(adapter: Backend) -> None
     assert (await adapter.runs.page(workspace, PageRequest())).items == (first,)
 
 
+async def test_a_run_stored_after_its_source_was_erased_holds_none_of_its_words(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    published = await adapter.publish(workspace, "a.md", ["the secret"])
+    under_way = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, published.document_id)
+
+    await adapter.runs.record([under_way])
+
+    kept = await adapter.runs.get(workspace, under_way.run_id)
+    assert kept is not None
+    assert kept.answer.text == SOURCE_ERASED
+    assert "the secret" not in repr(kept)
+
+
 async def test_erasing_a_document_takes_its_words_out_of_the_runs_that_cite_it(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     published = await adapter.publish(workspace, "a.md", ["the secret"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import subprocess
@@ -73,6 +74,25 @@ async def test_a_killed_process_is_a_transient_fault_and_the_next_work_gets_a_ne
             await compute.run(die, 0, WORTH_A_PROCESS)
         assert caught.value.code == "COMPUTE_LOST"
         assert await compute.run(pid_of, 0, WORTH_A_PROCESS) != os.getpid()
+    finally:
+        await compute.aclose()
+
+
+async def test_a_broken_pool_is_replaced_once_whatever_else_was_running_in_it() -> None:
+    compute = ProcessCompute(1)
+
+    async def again_at_once() -> int:
+        with pytest.raises(Retryable):
+            await compute.run(die, 0, WORTH_A_PROCESS)
+        return await compute.run(pid_of, 0, WORTH_A_PROCESS)
+
+    async def lost_too() -> None:
+        with pytest.raises(Retryable):
+            await compute.run(pid_of, 0, WORTH_A_PROCESS)
+
+    try:
+        successor, _ = await asyncio.gather(again_at_once(), lost_too())
+        assert await compute.run(pid_of, 0, WORTH_A_PROCESS) == successor
     finally:
         await compute.aclose()
 

@@ -72,8 +72,8 @@ def test_asking_a_name_server_is_refused() -> None:
 
 
 def test_loopback_is_allowed() -> None:
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        socket.create_connection(server.getsockname()).close()
+    with socket.create_server(("127.0.0.1", 0)) as server, socket.create_connection(server.getsockname()) as inward:
+        assert inward.getpeername() == server.getsockname()
 
 
 def test_skipping_a_component_fails_where_that_is_forbidden(tmp_path: Path) -> None:

@@ -35,13 +35,8 @@ class Dispatcher:
         self._telemetry = telemetry
         self._timings = timings
         self._window = window
-        self._kicked = asyncio.Event()
         self._next_expiry = 0.0
         self._next_counts = 0.0
-
-    def kick(self) -> None:
-        """Look again at once: a job was enqueued, or a slot became free."""
-        self._kicked.set()
 
     async def run(self) -> None:
         """Dispatch until cancelled."""
@@ -60,7 +55,7 @@ class Dispatcher:
                     pause = self._timings.poll_shortest
                 else:
                     pause = min(2 * pause, self._timings.poll_longest)
-            await self._wait(pause)
+            await asyncio.sleep(pause)
 
     async def step(self) -> int:
         """One look, as the leader: how many jobs were handed over or came back. Errors: `DependencyUnavailable`."""
@@ -86,11 +81,3 @@ class Dispatcher:
         counts = await self._board.counts()
         for (state, kind), jobs in counts.items():
             self._telemetry.gauge("rag_jobs", jobs, state=state.value, kind=kind.value)
-
-    async def _wait(self, seconds: float) -> None:
-        try:
-            async with asyncio.timeout(seconds):
-                await self._kicked.wait()
-        except TimeoutError:
-            return
-        self._kicked.clear()

@@ -119,9 +119,13 @@ class JobRunner:
         self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[None]
     ) -> RunOutcome:
         try:
-            await task
+            await asyncio.wait([task])
         except asyncio.CancelledError:
+            # The process ends. What the body still does ends before its job goes back.
             task.cancel()
+            await asyncio.wait([task])
+            return await self._released(ref, lease)
+        if task.cancelled():
             if watch.verdict is Verdict.LOST:
                 return RunOutcome.LOST
             if watch.verdict is Verdict.LATE:
@@ -130,15 +134,13 @@ class JobRunner:
                 error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
             else:
                 return await self._released(ref, lease)
-        except LeaseLost:
-            return RunOutcome.LOST
-        except AgenticRagError as known:
-            error = known
-        except Exception as unexpected:  # noqa: BLE001 - typed here, recorded with its chain, judged by the policy
-            error = Retryable(f"An unexpected {type(unexpected).__name__} ended the job.", code="INTERNAL")
-            error.__cause__ = unexpected
         else:
-            return await self._done(ref, lease)
+            fault = task.exception()
+            if fault is None:
+                return await self._done(ref, lease)
+            if isinstance(fault, LeaseLost):
+                return RunOutcome.LOST
+            error = _typed(fault)
         return await self._failed(ref, lease, body, error)
 
     def _stall_seconds(self, body: JobBody) -> float:
@@ -214,6 +216,15 @@ class JobRunner:
         self._running.discard(watch)
         if not self._running:
             self._idle.set()
+
+
+def _typed(fault: BaseException) -> AgenticRagError:
+    """A fault as the policy judges it; one that nobody foresaw may pass, and is recorded with its chain."""
+    if isinstance(fault, AgenticRagError):
+        return fault
+    error = Retryable(f"An unexpected {type(fault).__name__} ended the job.", code="INTERNAL")
+    error.__cause__ = fault
+    return error
 
 
 def _call_soon(loop: asyncio.AbstractEventLoop, call: Callable[[], object]) -> None:

@@ -61,6 +61,8 @@ class _Begun:
     trace_id: str
     context: AnswerContext
     key: str
+    version: int
+    """The newest corpus version at that time."""
 
 
 class AnswerQuestion:
@@ -107,7 +109,7 @@ class AnswerQuestion:
             if stored is not None:
                 return stored
         context = self._context(version if question.as_of is None else question.as_of)
-        begun = _Begun(question, principal, began, trace_id, context, answer_key(question, context))
+        begun = _Begun(question, principal, began, trace_id, context, answer_key(question, context), version)
         cache_down = False
         if question.options.cache is CacheMode.DEFAULT:
             cached = await self._cached(begun)
@@ -217,7 +219,8 @@ class AnswerQuestion:
                 begun.question,
                 replace(begun.context, corpus_version=answered.corpus_version, graph_version=answered.graph_version),
             )
-        return CacheFill(begun.question.workspace, key, answer, self._ttl)
+        seen = max(begun.version, answered.corpus_version)
+        return CacheFill(begun.question.workspace, key, answer, self._ttl, seen)
 
     def _versions(self, context: AnswerContext) -> RunVersions:
         return RunVersions(

@@ -51,11 +51,15 @@ class DeleteDocument:
         self._telemetry = telemetry
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
-        """Erase at once. The database decides: what another store could not do now is left to a job.
+        """Erase at once. The database decides, and writes down with its commit that the other stores have to follow:
+        what they cannot do now, or what this process does not live to see done, is left to a job.
 
         Errors: `DependencyUnavailable` (Postgres).
         """
-        erasure = await self._erase(workspace, document_id, None)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            erasure = await transaction.publisher.erase(workspace, document_id)
+            if erasure is not None:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
         unfinished: list[str] = []
         cache_entries = blobs = 0
         try:
@@ -66,25 +70,25 @@ class DeleteDocument:
             blobs = await self._remove_originals(workspace, document_id)
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
-        if unfinished:
-            async with self._database.transaction(workspace.org_id) as transaction:
-                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+        await self._leave_to_job(workspace, document_id, bool(unfinished))
         return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished)))
 
     async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
         """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
         workspace = lease.job.workspace
-        erasure = await self._erase(workspace, document_id, lease)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
         cache_entries = await self._cache.forget(workspace)
         return self._told(
             Deletion(document_id, erasure, cache_entries, await self._remove_originals(workspace, document_id))
         )
 
-    async def _erase(self, workspace: WorkspaceRef, document_id: UUID, lease: Lease | None) -> Erasure | None:
+    async def _leave_to_job(self, workspace: WorkspaceRef, document_id: UUID, is_needed: bool) -> None:
         async with self._database.transaction(workspace.org_id) as transaction:
-            if lease is None:
-                return await transaction.publisher.erase(workspace, document_id)
-            return await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
+            if is_needed:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+            else:
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
 
     async def _remove_originals(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         keys = await self._blobs.keys(original_prefix(workspace, document_id))

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
-from agentic_rag.app.publishing import COMPACT_KEY
+from agentic_rag.app.publishing import compaction_job, is_compaction_due
 from agentic_rag.domain.chunking import chunks_from_prepared
 from agentic_rag.domain.documents import (
     ChunkDraft,
@@ -20,7 +20,6 @@ from agentic_rag.domain.documents import (
     revision_id_for,
 )
 from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
-from agentic_rag.domain.jobs import JobKind, NewJob
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import slices
@@ -124,8 +123,13 @@ class IngestPrepared:
             space_id = await space_for(transaction, workspace, self._embedder)
         tally = _Tally()
         publishing: asyncio.Task[None] | None = None
+        in_flight = frozenset[str]()
         try:
             for batch in self._batches(documents):
+                paths = frozenset(document.source_path for document in batch)
+                if publishing is not None and paths & in_flight:
+                    # What the later text keeps of the earlier one is known when that is published.
+                    await publishing
                 ready = await self._prepare(workspace, batch, uploaded_by, tally)
                 publications = await self._publications(workspace, ready, tally)
                 if publishing is not None:
@@ -133,6 +137,7 @@ class IngestPrepared:
                 publishing = asyncio.create_task(
                     self._publish(workspace, space_id, publications, tally, on_progress), name="publish prepared"
                 )
+                in_flight = paths
             if publishing is not None:
                 await publishing
         finally:
@@ -210,9 +215,9 @@ class IngestPrepared:
             on_progress(tally.chunks)
 
     async def _compact(self, workspace: WorkspaceRef, tally: _Tally) -> None:
-        if tally.publishes > 1:
+        if tally.publishes > 1 or (tally.version is not None and is_compaction_due(tally.version)):
             async with self._database.transaction(workspace.org_id) as transaction:
-                await transaction.jobs.enqueue(NewJob(workspace, JobKind.COMPACT, COMPACT_KEY, {}))
+                await transaction.jobs.enqueue(compaction_job(workspace))
 
 
 def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:

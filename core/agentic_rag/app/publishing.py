@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter, deque
+from collections import deque
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -15,6 +15,21 @@ from agentic_rag.ports.publication import DocumentPublication, Published
 
 COMPACT_KEY = "segments"
 """One compaction of a workspace waits at a time."""
+
+COMPACT_EVERY = 32
+"""Corpus versions between two compactions: each publish adds one postings segment."""
+
+
+def is_compaction_due(version: int, every: int = COMPACT_EVERY) -> bool:
+    """Whether the publish that made this corpus version asks for a compaction. The version is the workspace's own
+    count, so it does not matter which processes publish, nor how long they live.
+    """
+    return version % every == 0
+
+
+def compaction_job(workspace: WorkspaceRef) -> NewJob:
+    """The job that merges the workspace's segments and drops what is past its history."""
+    return NewJob(workspace, JobKind.COMPACT, COMPACT_KEY, {})
 
 
 @dataclass(slots=True)
@@ -37,14 +52,18 @@ class GroupPublisher:
     """
 
     def __init__(
-        self, database: Database, *, max_documents: int = 64, max_chunks: int = 2_000, compact_every: int = 32
+        self,
+        database: Database,
+        *,
+        max_documents: int = 64,
+        max_chunks: int = 2_000,
+        compact_every: int = COMPACT_EVERY,
     ) -> None:
         self._database = database
         self._max_documents = max_documents
         self._max_chunks = max_chunks
         self._compact_every = compact_every
         self._lines: dict[tuple[WorkspaceRef, int], _Line] = {}
-        self._publishes: Counter[WorkspaceRef] = Counter()
 
     async def publish(self, workspace: WorkspaceRef, space_id: int, publication: DocumentPublication) -> Published:
         """Publish one document, perhaps together with others. Errors: those of `Publisher.publish` and `Database`."""
@@ -85,30 +104,31 @@ class GroupPublisher:
         return batch
 
     async def _publish(self, workspace: WorkspaceRef, space_id: int, batch: list[_Waiting]) -> None:
+        commit = asyncio.create_task(self._commit(workspace, space_id, batch), name="publish")
         try:
-            results = await self._commit(workspace, space_id, batch)
+            await asyncio.wait([commit])
         except asyncio.CancelledError:
+            commit.cancel()
             for entry in batch:
                 entry.outcome.cancel()
             raise
-        except Exception as error:  # noqa: BLE001 - handed to the waiters, whose jobs judge it
-            if len(batch) > 1 and not isinstance(error, Retryable | DependencyUnavailable):
-                # One of them cannot be published: the others shall not fail with it.
-                for entry in batch:
-                    await self._publish(workspace, space_id, [entry])
-                return
+        error = commit.exception()
+        if error is not None and len(batch) > 1 and not isinstance(error, Retryable | DependencyUnavailable):
+            # One of them cannot be published: the others shall not fail with it.
             for entry in batch:
-                if not entry.outcome.done():
-                    entry.outcome.set_exception(error)
-        else:
-            for entry in batch:
-                if not entry.outcome.done():
-                    entry.outcome.set_result(results[entry.publication.document_id])
+                await self._publish(workspace, space_id, [entry])
+            return
+        for entry in batch:
+            if entry.outcome.done():
+                continue
+            if error is not None:
+                entry.outcome.set_exception(error)  # Whatever it is: the waiters' jobs judge it.
+            else:
+                entry.outcome.set_result(commit.result()[entry.publication.document_id])
 
     async def _commit(self, workspace: WorkspaceRef, space_id: int, batch: list[_Waiting]) -> dict[UUID, Published]:
-        self._publishes[workspace] += 1
         async with self._database.transaction(workspace.org_id) as transaction:
             results = await transaction.publisher.publish(workspace, space_id, [entry.publication for entry in batch])
-            if self._publishes[workspace] % self._compact_every == 0:
-                await transaction.jobs.enqueue(NewJob(workspace, JobKind.COMPACT, COMPACT_KEY, {}))
+            if any(one.version is not None and is_compaction_due(one.version, self._compact_every) for one in results):
+                await transaction.jobs.enqueue(compaction_job(workspace))
         return {result.document_id: result for result in results}

@@ -12,6 +12,7 @@ from agentic_rag.domain.answers import Answer, Run
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.ports.database import Database
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 
@@ -30,12 +31,23 @@ class CacheFill:
     key: str
     answer: Answer
     ttl_seconds: int
+    seen_version: int
+    """The newest corpus version when the answer was made."""
 
 
 class RunRecorder:
     """One background task. Nothing it does may fail a request."""
 
-    def __init__(self, runs: RunStore, cache: AnswerCache, telemetry: Telemetry, *, capacity: int = CAPACITY) -> None:
+    def __init__(
+        self,
+        database: Database,
+        runs: RunStore,
+        cache: AnswerCache,
+        telemetry: Telemetry,
+        *,
+        capacity: int = CAPACITY,
+    ) -> None:
+        self._database = database
         self._runs = runs
         self._cache = cache
         self._telemetry = telemetry
@@ -115,10 +127,19 @@ class RunRecorder:
             self._idle.set()
 
     async def _cache_one(self, fill: CacheFill) -> None:
+        """Cache an answer of the newest corpus. An erasure empties the cache after its commit: one that came before
+        the second look would miss this entry, one that comes after it does not.
+        """
         try:
-            await self._cache.put(fill.workspace, fill.key, encode(fill.answer), fill.ttl_seconds)
+            if await self._is_current(fill):
+                await self._cache.put(fill.workspace, fill.key, encode(fill.answer), fill.ttl_seconds)
+                if not await self._is_current(fill):
+                    await self._cache.forget(fill.workspace)
         except AgenticRagError as error:
             self._telemetry.event("rag_cache_put_failed", code=error.code)
+
+    async def _is_current(self, fill: CacheFill) -> bool:
+        return await self._database.corpus_version(fill.workspace) == fill.seen_version
 
     async def _store(self, batch: list[Run]) -> None:
         try:

@@ -20,6 +20,7 @@ _NAMED_SECRET = re.compile(
 _BEARER = re.compile(r"(?i)\b(bearer|basic)\s+[A-Za-z0-9._~+/=-]{8,}")
 _USERINFO = re.compile(r"(?<=://)[^\s/@]+@")
 _PROVIDER_KEY = re.compile(r"\b(?:sk|pk|rk|gsk|xox[abp]|ghp|AIza)[-_]?[A-Za-z0-9_-]{12,}")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 _JWT = re.compile(r"\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]*")
 
 
@@ -29,8 +30,8 @@ def redact(text: str) -> str:
     text = _BEARER.sub(rf"\1 {_HIDDEN}", text)
     text = _USERINFO.sub(f"{_HIDDEN}@", text)
     text = _JWT.sub(_HIDDEN, _PROVIDER_KEY.sub(_HIDDEN, text))
-    # Postgres stores no NUL.
-    return text.replace("\x00", "\ufffd")[:MAX_MESSAGE]
+    # Postgres stores neither NUL nor, in UTF-8, half a surrogate pair (as in the name of a file that is not UTF-8).
+    return _UNSTORABLE.sub("\ufffd", text)[:MAX_MESSAGE]
 
 
 def error_chain(error: BaseException) -> tuple[str, ...]:

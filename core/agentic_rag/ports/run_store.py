@@ -15,7 +15,8 @@ class RunStore(Protocol):
     """Opens its own transactions: runs are stored behind the response."""
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
-        """Store runs; `durable` waits for the disk (an idempotency key was given).
+        """Store runs; `durable` waits for the disk (an idempotency key was given). A document that was erased while a
+        run was under way leaves no words in it.
 
         Errors: `IdempotencyConflict` when a key was used before with another input.
         """

@@ -96,8 +96,10 @@ def test_kill_9_of_the_owner_leaves_no_server_behind(home: Path, start_owner: Ca
 
     owner.kill()
 
-    for port in ports_of(*urls):
+    ports = ports_of(*urls)
+    for port in ports:
         wait_until(lambda port=port: is_free(port), f"port {port} is free")
+    assert [is_free(port) for port in ports] == [True] * len(urls)
 
 
 async def test_after_kill_9_of_the_owner_the_next_one_finds_everything(

@@ -1,8 +1,12 @@
 """The data plane's use cases over memory adapters only: what needs no server runs without one."""
 
+import asyncio
 from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
+
+import pytest
+from tests.builders import new_document
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.blobs import MemoryBlobStore
@@ -22,8 +26,9 @@ from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.sync_source import SyncSource
 from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import QueueName
+from agentic_rag.domain.jobs import JobKind, JobState, QueueName
 from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
@@ -75,7 +80,38 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     await parser.aclose()
 
     assert after_ingestion == ["pump.md"]
+    async with database.transaction(workspace.org_id) as transaction:
+        assert await transaction.jobs.page(workspace, PageRequest(), [JobState.QUEUED]) == Page((), (), False)
     assert deletion.erasure is not None
     assert await found() == []
     assert await blobs.keys("") == []
     assert await cache.get(workspace, "k") is None
+
+
+class DyingBlobStore(MemoryBlobStore):
+    """A store in whose call the caller is cancelled, as when a client hangs up or a process ends."""
+
+    async def keys(self, prefix: str) -> list[str]:
+        raise asyncio.CancelledError
+
+
+async def test_an_erasure_cut_off_after_its_commit_is_finished_by_a_job() -> None:
+    store = MemoryStore(SystemClock())
+    cache = MemoryAnswerCache(store.clock)
+    database = MemoryDatabase(store, cache)
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+        document = await transaction.documents.register(workspace, new_document(workspace, "a.md"))
+
+    with pytest.raises(asyncio.CancelledError):
+        await DeleteDocument(database, cache, DyingBlobStore(), RecordingTelemetry()).run(
+            workspace, document.document_id
+        )
+
+    async with database.transaction(workspace.org_id) as transaction:
+        assert await transaction.documents.get(workspace, document.document_id) is None
+        (job,) = (await transaction.jobs.page(workspace, PageRequest())).items
+    assert (job.kind, job.state, job.document_id) == (JobKind.DELETE, JobState.QUEUED, document.document_id)

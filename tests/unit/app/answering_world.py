@@ -1,7 +1,7 @@
 """The other ports of answering in memory, and one call that wires them."""
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -107,6 +107,7 @@ class Cache:
     values: dict[str, bytes] = field(default_factory=dict)
     available: bool = True
     gets: int = 0
+    after_put: Callable[[], None] | None = None
 
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
         self.gets += 1
@@ -114,9 +115,13 @@ class Cache:
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
         self.values[key] = value
+        if self.after_put is not None:
+            self.after_put()
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        return 0
+        gone = len(self.values)
+        self.values.clear()
+        return gone
 
     async def aclose(self) -> None:
         pass
@@ -183,8 +188,8 @@ class World:
         self.cache = Cache()
         self.runs = Runs()
         self.embedder = Embedder(space, opened=corpus)
-        self.recorder = RunRecorder(self.runs, self.cache, self.telemetry)
         database: Any = corpus
+        self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
         ports = AnswerPorts(database, self.cache, self.runs, self.embedder, self.telemetry, Clock(), Ids())
         self.answer: AnswerQuestion = answer_question(
             ports, self.recorder, defaults or AnswerDefaults(dense_trust=HASHED_TRUST)

@@ -265,6 +265,24 @@ async def test_a_publish_makes_cached_answers_unreachable(world: World) -> None:
     assert again.cache is CacheOutcome.MISS
 
 
+async def test_an_answer_made_before_an_erasure_is_not_cached_after_it(world: World) -> None:
+    await world.ask("At which wave height is crew transfer suspended?")
+    world.corpus.version += 1
+    await world.recorder.drain()
+    assert world.cache.values == {}
+
+
+async def test_an_erasure_while_an_answer_is_being_cached_leaves_no_entry(world: World) -> None:
+    def erase() -> None:
+        world.corpus.version += 1
+
+    world.cache.after_put = erase
+    await world.ask("At which wave height is crew transfer suspended?")
+    await world.recorder.drain()
+    assert world.corpus.version > 0
+    assert world.cache.values == {}
+
+
 async def test_refresh_only_writes_and_bypass_does_neither(world: World) -> None:
     question = "At which wave height is crew transfer suspended?"
     await world.ask(question, options=BYPASS)

@@ -173,3 +173,23 @@ async def test_many_publishes_ask_for_a_compaction() -> None:
         await group.publish(WORKSPACE, 1, publication())
 
     assert [job.kind for job in recorder.jobs_enqueued] == [JobKind.COMPACT, JobKind.COMPACT]
+
+
+async def test_publishes_of_short_lived_processes_ask_for_a_compaction_too() -> None:
+    recorder = Recorder()
+
+    for _ in range(4):
+        await GroupPublisher(recorder, compact_every=3).publish(WORKSPACE, 1, publication())  # type: ignore[arg-type]
+
+    assert [job.kind for job in recorder.jobs_enqueued] == [JobKind.COMPACT]
+
+
+async def test_an_unforeseen_fault_reaches_its_own_waiter_only() -> None:
+    recorder = Recorder()
+    bad, fine = publication(), publication()
+    recorder.failures[bad.document_id] = ZeroDivisionError("a defect")
+
+    results = await publish_behind(recorder, GroupPublisher(recorder), publication(), [bad, fine])  # type: ignore[arg-type]
+
+    assert isinstance(results[1], ZeroDivisionError)
+    assert isinstance(results[2], Published)

@@ -1,6 +1,7 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from tests.unit.app.answering_world import Cache, Runs, Telemetry, World
@@ -8,6 +9,10 @@ from tests.unit.app.corpus import WORKSPACE, Corpus
 
 from agentic_rag.app.run_recorder import BATCH, RunRecorder
 from agentic_rag.domain.answers import Run
+
+
+def database() -> Any:
+    return Corpus()
 
 
 async def _run() -> Run:
@@ -19,7 +24,7 @@ async def _run() -> Run:
 
 async def test_runs_are_stored_in_batches_in_order() -> None:
     run, runs = await _run(), Runs()
-    recorder = RunRecorder(runs, Cache(), Telemetry())
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
     for number in range(BATCH + 3):
         recorder.submit(replace(run, run_id=UUID(int=number)))
     await recorder.drain()
@@ -30,7 +35,7 @@ async def test_runs_are_stored_in_batches_in_order() -> None:
 
 async def test_a_run_can_be_found_before_it_is_stored() -> None:
     run, runs = await _run(), Runs()
-    recorder = RunRecorder(runs, Cache(), Telemetry())
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
     recorder.submit(run)
     assert recorder.find(WORKSPACE, run.run_id) is run
     assert recorder.find(replace(WORKSPACE, workspace_id=UUID(int=1)), run.run_id) is None
@@ -41,7 +46,7 @@ async def test_a_run_can_be_found_before_it_is_stored() -> None:
 
 async def test_what_does_not_fit_is_dropped_and_counted() -> None:
     run, runs, telemetry = await _run(), Runs(), Telemetry()
-    recorder = RunRecorder(runs, Cache(), telemetry, capacity=2)
+    recorder = RunRecorder(database(), runs, Cache(), telemetry, capacity=2)
     for number in range(5):
         recorder.submit(replace(run, run_id=UUID(int=number)))
     await recorder.aclose()
@@ -51,14 +56,14 @@ async def test_what_does_not_fit_is_dropped_and_counted() -> None:
 
 async def test_it_takes_runs_again_after_a_drain_and_closes_idle() -> None:
     run, runs = await _run(), Runs()
-    recorder = RunRecorder(runs, Cache(), Telemetry())
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
     await recorder.drain()
     for number in range(3):
         recorder.submit(replace(run, run_id=UUID(int=number)))
         await recorder.drain()
     assert runs.batches == [1, 1, 1]
     await recorder.aclose()
-    await RunRecorder(runs, Cache(), Telemetry()).aclose()
+    await RunRecorder(database(), runs, Cache(), Telemetry()).aclose()
 
 
 class BrokenRuns(Runs):
@@ -74,7 +79,7 @@ class BrokenRuns(Runs):
 
 async def test_an_unforeseen_fault_is_reported_and_neither_hangs_a_drain_nor_the_next_run() -> None:
     run, runs, telemetry = await _run(), BrokenRuns(), Telemetry()
-    recorder = RunRecorder(runs, Cache(), telemetry)
+    recorder = RunRecorder(database(), runs, Cache(), telemetry)
     recorder.submit(run)
     await asyncio.wait_for(recorder.drain(), 5)
     runs.broken = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.pages import page_newest_first
@@ -11,6 +12,7 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.errors import IdempotencyConflict
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.redaction import cited_documents, redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 
@@ -28,7 +30,7 @@ class MemoryRunStore:
             for run in runs:
                 state = working.write(run.workspace)
                 if not _is_known(state, run):
-                    state.runs[run.run_id] = run
+                    state.runs[run.run_id] = _without_erased(state, run)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""
@@ -57,6 +59,13 @@ def _is_known(state: WorkspaceState, run: Run) -> bool:
         if earlier is not None:
             return True
     return run.run_id in state.runs
+
+
+def _without_erased(state: WorkspaceState, run: Run) -> Run:
+    """The run, redacted where a source was erased while it was under way."""
+    for document_id in cited_documents(run.answer) & state.tombstones.keys():
+        run = replace(run, answer=redacted(run.answer, document_id))
+    return run
 
 
 def _under_key(state: WorkspaceState, key: str) -> Run | None:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from datetime import datetime
+from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
@@ -19,10 +21,29 @@ def decode_cursor(cursor: str) -> str:
     try:
         return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
-        raise refused_cursor() from error
+        raise _refused_cursor() from error
 
 
-def refused_cursor() -> InvalidInput:
+def instant_cursor(instant: datetime, row_id: UUID) -> str:
+    """The cursor after a row that is placed by the instant it was made at, then by its id."""
+    return encode_cursor(f"{instant.isoformat()} {row_id}")
+
+
+def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | None]:
+    """The place of such a row; a pair of None for no cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
+    if cursor is None:
+        return None, None
+    instant, _, row_id = decode_cursor(cursor).partition(" ")
+    try:
+        made = datetime.fromisoformat(instant)
+        if made.tzinfo is None:
+            raise ValueError("a cursor's instant carries its zone")
+        return made, UUID(row_id)
+    except ValueError as error:
+        raise _refused_cursor() from error
+
+
+def _refused_cursor() -> InvalidInput:
     """What a cursor that was not made here deserves."""
     return InvalidInput("The cursor is not one this API returned.", code="CURSOR_INVALID", path=("after",))
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from agentic_rag.adapters.postgres.connection import Row
-from agentic_rag.domain.documents import Chunk, Document, DocumentFault, DocumentStatus
+from agentic_rag.domain.documents import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 DOCUMENT_COLUMNS = """
@@ -68,6 +70,24 @@ def chunk_from(row: Row) -> Chunk:
     )
 
 
-def joined_headings(path: tuple[str, ...]) -> str:
+def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:
+    """Chunks as columns: chunk_id, index, char_start, char_end, page, line_start, line_end, headings, content_hash,
+    text.
+    """
+    return (
+        [draft.chunk_id for draft in drafts],
+        [draft.index for draft in drafts],
+        [draft.start for draft in drafts],
+        [draft.end for draft in drafts],
+        [draft.page for draft in drafts],
+        [draft.line_start for draft in drafts],
+        [draft.line_end for draft in drafts],
+        [_joined_headings(draft.heading_path) for draft in drafts],
+        [draft.content_hash for draft in drafts],
+        [draft.text for draft in drafts],
+    )
+
+
+def _joined_headings(path: tuple[str, ...]) -> str:
     """A heading path as one value; the separator itself has no business in a heading."""
     return HEADING_SEPARATOR.join([heading.replace(HEADING_SEPARATOR, " ") for heading in path])

@@ -91,6 +91,7 @@ async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tup
     older version of the product wrote what cannot be read any more, dropped.
     """
     org_id, workspace_id, document_id = document
+    await connection.execute(sql.LOCK_RUNS, workspace_id)
     changed: list[tuple[UUID, UUID, UUID, str]] = []
     unreadable: list[UUID] = []
     for row in await connection.fetch(sql.CITING_RUNS, *document):

@@ -110,6 +110,9 @@ SELECT count(*) FROM gone
 
 DROP_DOCUMENT = "DELETE FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3"
 
+# Taken last: whoever stores runs holds it shared and waits for nothing else (`runs.SHARE_RUNS`). $1 workspace.
+LOCK_RUNS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 1))"
+
 CITING_RUNS = """
 SELECT run_id, answer::text AS answer
 FROM rag_runs

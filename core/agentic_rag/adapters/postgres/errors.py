@@ -76,9 +76,19 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[BaseException]
         ),
         _not_migrated,
     ),
-    ((asyncpg.TransactionRollbackError, asyncpg.LockNotAvailableError, asyncpg.UniqueViolationError), _retryable),
+    (
+        (
+            asyncpg.TransactionRollbackError,
+            asyncpg.LockNotAvailableError,
+            asyncpg.UniqueViolationError,
+            # The schema changed under a connection that knew the old one.
+            asyncpg.InvalidCachedStatementError,
+            asyncpg.InternalClientError,
+        ),
+        _retryable,
+    ),
     ((asyncpg.ForeignKeyViolationError,), _gone),
-    ((asyncpg.DataError, asyncpg.exceptions.DataError), _bad_value),
+    ((asyncpg.DataError,), _bad_value),
     (
         (
             OSError,
@@ -86,6 +96,9 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[BaseException]
             asyncpg.PostgresConnectionError,
             asyncpg.InsufficientResourcesError,
             asyncpg.OperatorInterventionError,
+            # After a fail-over this connection leads to a standby.
+            asyncpg.ReadOnlySQLTransactionError,
+            asyncpg.IdleInTransactionSessionTimeoutError,
             asyncpg.InterfaceError,
         ),
         _unavailable,

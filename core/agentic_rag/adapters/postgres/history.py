@@ -40,12 +40,19 @@ WITH chunks AS (
 SELECT count(*) FROM chunks
 """
 
+# A revision that a publish holds is about to come back (`publication_sql.HOLD_REVISIONS`). Waiting for it would be
+# waiting in a circle: that publish waits for the workspace's row, which is held here.
 PURGE_REVISIONS = """
-DELETE FROM rag_revisions r
-WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to <= $3
-  AND NOT EXISTS (
-      SELECT FROM rag_chunks c WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.revision_id = r.revision_id
-  )
+DELETE FROM rag_revisions
+WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
+    SELECT r.revision_id
+    FROM rag_revisions r
+    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to <= $3
+      AND NOT EXISTS (
+          SELECT FROM rag_chunks c WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.revision_id = r.revision_id
+      )
+    FOR UPDATE SKIP LOCKED
+)
 """
 
 PURGE_ENTITIES = """

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import uuid
-from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
-from typing import Any, Protocol
+from collections.abc import Sequence
+from datetime import timedelta
 from uuid import UUID
 
 from agentic_rag.adapters.postgres import job_sql as sql
-from agentic_rag.domain.errors import AgenticRagError, InvalidInput, Permanent
+from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
+from agentic_rag.domain.errors import AgenticRagError, Permanent
 from agentic_rag.domain.failures import error_chain, redact
 from agentic_rag.domain.jobs import (
     GiveUp,
@@ -26,22 +25,10 @@ from agentic_rag.domain.jobs import (
     QueueName,
     Retry,
 )
-from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
+from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 KNOWN_KINDS = frozenset(kind.value for kind in JobKind)
-
-
-class Connection(Protocol):
-    """What the store uses of an asyncpg connection, pooled or not."""
-
-    async def execute(self, query: str, *args: Any) -> str: ...
-
-    async def fetch(self, query: str, *args: Any) -> Sequence[Mapping[str, Any]]: ...
-
-    async def fetchrow(self, query: str, *args: Any) -> Mapping[str, Any] | None: ...
-
-    async def fetchval(self, query: str, *args: Any) -> Any: ...
 
 
 class PostgresJobStore:
@@ -92,21 +79,18 @@ class PostgresJobStore:
         kinds: Sequence[JobKind] = (),
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
-        if not 1 <= request.first <= MAX_PAGE:
-            raise InvalidInput(f"Ask for 1 to {MAX_PAGE} rows a page.", path=("first",))
-        created, job_id = (None, None) if request.after is None else _position(request.after)
+        size = page_size(request)
         rows = await self._connection.fetch(
             sql.PAGE,
             self._org_id,
             workspace.workspace_id,
-            created,
-            job_id,
+            *decode_instant_cursor(request.after),
             [state.value for state in states],
             [kind.value for kind in kinds],
-            request.first + 1,
+            size + 1,
         )
-        jobs = tuple(_job(self._org_id, row) for row in rows[: request.first])
-        return Page(jobs, tuple(map(_cursor, jobs)), len(rows) > request.first)
+        jobs = tuple(_job(self._org_id, row) for row in rows[:size])
+        return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
@@ -177,7 +161,7 @@ class PostgresJobStore:
         await self._connection.execute(sql.CLOSE_LAPSED_ATTEMPTS, self._org_id, workspace.workspace_id, job_ids)
 
 
-def _job(org_id: UUID, row: Mapping[str, Any]) -> Job:
+def _job(org_id: UUID, row: Row) -> Job:
     return Job(
         workspace=WorkspaceRef(org_id, row["workspace_id"]),
         job_id=row["job_id"],
@@ -205,7 +189,7 @@ def _unknown_kind(kind: str) -> Permanent:
     )
 
 
-def _attempt(row: Mapping[str, Any]) -> JobAttempt:
+def _attempt(row: Row) -> JobAttempt:
     return JobAttempt(
         attempt=row["attempt"],
         worker=row["worker"],
@@ -215,19 +199,3 @@ def _attempt(row: Mapping[str, Any]) -> JobAttempt:
         error_code=row["error_code"],
         error_chain=tuple(row["error_chain"]),
     )
-
-
-def _cursor(job: Job) -> str:
-    place = f"{job.created_at.astimezone(UTC).isoformat()}|{job.job_id}"
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
-def _position(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        created, _, job_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition("|")
-        moment = datetime.fromisoformat(created)
-        if moment.tzinfo is None:
-            raise ValueError("a cursor's instant carries its zone")
-        return moment, UUID(job_id)
-    except (ValueError, binascii.Error) as error:
-        raise InvalidInput("The cursor is not one this server gave.", path=("after",)) from error

@@ -1,13 +1,11 @@
-"""Organisations and API keys, made by operators and, in embedded mode, at start-up."""
+"""`ports.Organisations` on Postgres."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.tenancy import Role
+from agentic_rag.ports.organisations import NewApiKey
 
 ENSURE_ORGANISATION = """
 INSERT INTO rag_organizations (org_id, name) VALUES ($1, $2)
@@ -19,18 +17,6 @@ INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role, groups,
 SELECT $1, gen_random_uuid(), $2, $3, $4, $5, $6, $7
 WHERE NOT EXISTS (SELECT FROM rag_api_keys WHERE org_id = $1 AND key_hash = $2)
 """
-
-
-@dataclass(frozen=True, slots=True)
-class NewApiKey:
-    """A key to be stored: only the SHA-256 (32 bytes) of its token is known here."""
-
-    key_hash: bytes
-    name: str
-    subject: str
-    role: Role
-    groups: tuple[str, ...] = ()
-    expires_at: datetime | None = None
 
 
 class PostgresOrganisations:

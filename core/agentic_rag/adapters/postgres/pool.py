@@ -18,7 +18,7 @@ import orjson
 
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS, Connection, TranslatingConnection
 from agentic_rag.adapters.postgres.errors import translate
-from agentic_rag.domain.errors import AgenticRagError, Misconfigured
+from agentic_rag.domain.errors import AgenticRagError, Misconfigured, Permanent
 
 _HALFVEC_SCHEMA = """
 SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'
@@ -94,7 +94,10 @@ class PostgresPool:
             except BaseException:
                 await _roll_back(connection)
                 raise
-            await connection.execute("COMMIT")
+            if await connection.execute("COMMIT") == "ROLLBACK" and begin == "BEGIN":
+                raise Permanent(
+                    "A statement failed and its error was not passed on: nothing was written.", code="DATABASE_ERROR"
+                )
 
     async def aclose(self) -> None:
         """Close every connection."""

@@ -104,10 +104,11 @@ class PostgresPublisher:
         wanted = {publication.revision.revision_id: publication.revision for publication in accepted}
         if not wanted:
             return
-        missing = await self._connection.fetch(sql.MISSING_REVISIONS, *key, list(wanted))
+        held = await self._connection.fetch(sql.HOLD_REVISIONS, *key, list(wanted))
+        missing = wanted.keys() - {row["revision_id"] for row in held}
         if missing:
             await self._connection.executemany(
-                ADD_REVISIONS, [(*key, *revision_arguments(wanted[row["revision_id"]])) for row in missing]
+                ADD_REVISIONS, [(*key, *revision_arguments(wanted[one])) for one in sorted(missing)]
             )
 
     async def _write(self, workspace: WorkspaceRef, space_id: int, batch: Batch) -> int:

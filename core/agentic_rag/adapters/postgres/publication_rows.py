@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.document_rows import joined_headings
+from agentic_rag.adapters.postgres.document_rows import draft_columns
 from agentic_rag.adapters.postgres.halfvec import from_stored
 from agentic_rag.domain.documents import ChunkDraft
 from agentic_rag.domain.errors import SpaceMismatch
@@ -40,22 +40,12 @@ class ChunkColumns:
 
     def values(self, first_ordinal: int) -> tuple[Sequence[object], ...]:
         """The columns in the order of `publication.ADD_CHUNKS`."""
-        drafts = self.drafts
         return (
             [first_ordinal + ordinal for ordinal in self.ordinal],
             self.document_id,
             self.revision_id,
             self.access_id,
-            [draft.chunk_id for draft in drafts],
-            [draft.index for draft in drafts],
-            [draft.start for draft in drafts],
-            [draft.end for draft in drafts],
-            [draft.page for draft in drafts],
-            [draft.line_start for draft in drafts],
-            [draft.line_end for draft in drafts],
-            [joined_headings(draft.heading_path) for draft in drafts],
-            [draft.content_hash for draft in drafts],
-            [draft.text for draft in drafts],
+            *draft_columns(self.drafts),
         )
 
 

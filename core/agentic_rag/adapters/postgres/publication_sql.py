@@ -28,12 +28,12 @@ ORDER BY job_id
 FOR NO KEY UPDATE
 """
 
-MISSING_REVISIONS = """
-SELECT wanted.revision_id
-FROM unnest($3::uuid[]) AS wanted(revision_id)
-WHERE NOT EXISTS (
-    SELECT FROM rag_revisions r WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = wanted.revision_id
-)
+# Held, because retention must not purge a revision that is about to be published again.
+HOLD_REVISIONS = """
+SELECT revision_id
+FROM rag_revisions
+WHERE org_id = $1 AND workspace_id = $2 AND revision_id = ANY ($3::uuid[])
+FOR KEY SHARE
 """
 
 # The graph of the embedded backend is published in the same transaction, so its watermark is the version.

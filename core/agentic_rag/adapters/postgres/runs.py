@@ -2,23 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from datetime import datetime
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from itertools import groupby
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size, refused_cursor
+from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents
+from agentic_rag.domain.redaction import cited_documents, redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.run_store import AnswerCodec
 
 # Behind the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the disk.
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"
+
+# An erasure redacts the runs it finds; its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for runs being stored, and a
+# run that comes later waits for it and finds the tombstone.
+SHARE_RUNS = """
+SELECT pg_advisory_xact_lock_shared(hashtextextended(workspace_id::text, 1))
+FROM unnest($1::uuid[]) AS w(workspace_id)
+"""
+
+ERASED = """
+SELECT t.workspace_id, t.document_id
+FROM unnest($2::uuid[], $3::uuid[]) AS cited(workspace_id, document_id)
+JOIN rag_tombstones t
+  ON t.org_id = $1 AND t.workspace_id = cited.workspace_id AND t.document_id = cited.document_id
+"""
 
 _COLUMNS = """
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
@@ -93,14 +107,15 @@ class PostgresRunStore:
     async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size)."""
         size = page_size(request)
-        after = (None, None) if request.after is None else _after(request.after)
+        after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
             rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1)
             runs = await self._runs(connection, workspace, rows[:size])
-        cursors = tuple(encode_cursor(f"{run.created_at.isoformat()} {run.run_id}") for run in runs)
+        cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
 
     async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await _without_erased(connection, org_id, runs)
         await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
         for run in runs:
             if run.idempotency_key is not None:
@@ -183,6 +198,29 @@ class PostgresRunStore:
         )
 
 
+async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run]) -> list[Run]:
+    """The runs, redacted where a source was erased while they were under way. Holds erasures up until the end of the
+    transaction.
+    """
+    cited = {(run.workspace.workspace_id, one): None for run in runs for one in cited_documents(run.answer)}
+    if not cited:
+        return runs
+    await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
+    workspace_ids, document_ids = zip(*cited, strict=True)
+    erased: dict[UUID, list[UUID]] = {}
+    for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
+        erased.setdefault(row["workspace_id"], []).append(row["document_id"])
+    return [_redacted(run, erased) for run in runs]
+
+
+def _redacted(run: Run, erased: Mapping[UUID, Sequence[UUID]]) -> Run:
+    cited = cited_documents(run.answer)
+    for document_id in erased.get(run.workspace.workspace_id, ()):
+        if document_id in cited:
+            run = replace(run, answer=redacted(run.answer, document_id))
+    return run
+
+
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
     for run in runs:
         for position, stage in enumerate(run.stages):
@@ -195,11 +233,3 @@ def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
                 stage.seconds,
                 stage.outcome,
             )
-
-
-def _after(cursor: str) -> tuple[datetime, UUID]:
-    created_at, _, run_id = decode_cursor(cursor).partition(" ")
-    try:
-        return datetime.fromisoformat(created_at), UUID(run_id)
-    except ValueError as error:
-        raise refused_cursor() from error

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.adapters.postgres.document_rows import HEADING_SEPARATOR, joined_headings
+from agentic_rag.adapters.postgres.document_rows import HEADING_SEPARATOR, draft_columns
 from agentic_rag.domain.documents import ChunkDraft, Revision
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.document_store import StagedChunk
@@ -33,9 +33,9 @@ INSERT INTO rag_staged_chunks (org_id, workspace_id, revision_id, document_id, i
                                page, line_start, line_end, heading_path, content_hash, text)
 SELECT $1, $2, $3, $4, c.index, c.chunk_id, c.char_start, c.char_end, c.page, c.line_start, c.line_end,
        string_to_array(c.headings, '{HEADING_SEPARATOR}'), c.content_hash, c.text
-FROM unnest($5::integer[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[],
+FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[],
             $12::text[], $13::bytea[], $14::text[])
-    AS c(index, chunk_id, char_start, char_end, page, line_start, line_end, headings, content_hash, text)
+    AS c(chunk_id, index, char_start, char_end, page, line_start, line_end, headings, content_hash, text)
 """  # noqa: S608 - a constant separator
 
 STAGED = """
@@ -103,16 +103,7 @@ class Staging:
             *key,
             revision.revision_id,
             document_id,
-            [draft.index for draft in drafts],
-            [draft.chunk_id for draft in drafts],
-            [draft.start for draft in drafts],
-            [draft.end for draft in drafts],
-            [draft.page for draft in drafts],
-            [draft.line_start for draft in drafts],
-            [draft.line_end for draft in drafts],
-            [joined_headings(draft.heading_path) for draft in drafts],
-            [draft.content_hash for draft in drafts],
-            [draft.text for draft in drafts],
+            *draft_columns(drafts),
         )
 
     async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:

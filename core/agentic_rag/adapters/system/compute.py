@@ -32,10 +32,13 @@ class ProcessCompute:
         """`function(argument)`, in another process when it is worth it."""
         if not self._processes or size < WORTH_A_PROCESS:
             return await asyncio.to_thread(function, argument)
+        pool = self._opened()
         try:
-            return await asyncio.get_running_loop().run_in_executor(self._opened(), function, argument)
+            return await asyncio.get_running_loop().run_in_executor(pool, function, argument)
         except BrokenProcessPool as error:
-            self._pool = None
+            # All work in a broken pool fails; what failed first may have opened the next one already.
+            if self._pool is pool:
+                self._pool = None
             raise Retryable(
                 "A computing process was ended from outside; the work is done again.", code="COMPUTE_LOST"
             ) from error
