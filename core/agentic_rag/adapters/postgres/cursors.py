@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import binascii
+from datetime import UTC, datetime
+from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
@@ -17,8 +19,28 @@ def encode_cursor(key: str) -> str:
 def decode_cursor(cursor: str) -> str:
     """The sort key of a cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
     try:
-        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+        key = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
+        raise refused_cursor() from error
+    if not key or "\0" in key:
+        raise refused_cursor()
+    return key
+
+
+def encode_instant(created: datetime, row_id: UUID) -> str:
+    """The cursor after a row of a list that goes by the instant its rows were made at."""
+    return encode_cursor(f"{created.astimezone(UTC).isoformat()}|{row_id}")
+
+
+def decode_instant(cursor: str) -> tuple[datetime, UUID]:
+    """The inverse of `encode_instant`. Errors: `InvalidInput` code CURSOR_INVALID."""
+    instant, _, row_id = decode_cursor(cursor).partition("|")
+    try:
+        created = datetime.fromisoformat(instant)
+        if created.tzinfo is None:
+            raise refused_cursor()
+        return created.astimezone(UTC), UUID(row_id)
+    except (ValueError, OverflowError) as error:
         raise refused_cursor() from error
 
 

@@ -12,6 +12,7 @@ from typing import Any, Protocol
 import asyncpg
 
 from agentic_rag.adapters.postgres import job_sql as sql
+from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -76,7 +77,7 @@ class PostgresJobBoard:
         if connection is not None and not connection.is_closed():
             try:
                 await connection.close(timeout=self._timeout)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError):
+            except DRIVER_ERRORS:
                 connection.terminate()
 
     async def _fetch(self, statement: str, *arguments: Any) -> Sequence[Mapping[str, Any]]:
@@ -84,14 +85,14 @@ class PostgresJobBoard:
             try:
                 connection = await self._connected()
                 return await connection.fetch(statement, *arguments, timeout=self._timeout)
-            except (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
+            except DRIVER_ERRORS as error:
                 # A new connection does not hold the lock; after a time-out nobody knows what this one holds.
                 self._leading = False
                 if self._connection is not None:
                     self._connection.terminate()
                     self._connection = None
                 raise DependencyUnavailable(
-                    f"Postgres did not answer the dispatcher: {error}. Check DATABASE_URL and `rag doctor`.",
+                    "Postgres did not answer the dispatcher. Check DATABASE_URL and `rag doctor`.",
                     dependency="postgres",
                 ) from error
 

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import base64
-import binascii
 import json
 import uuid
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from typing import Any, Protocol
 from uuid import UUID
 
 from agentic_rag.adapters.postgres import job_sql as sql
+from agentic_rag.adapters.postgres.cursors import decode_instant, encode_instant
 from agentic_rag.domain.errors import AgenticRagError, InvalidInput, Permanent
 from agentic_rag.domain.failures import error_chain, redact
 from agentic_rag.domain.jobs import (
@@ -94,7 +93,7 @@ class PostgresJobStore:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         if not 1 <= request.first <= MAX_PAGE:
             raise InvalidInput(f"Ask for 1 to {MAX_PAGE} rows a page.", path=("first",))
-        created, job_id = (None, None) if request.after is None else _position(request.after)
+        created, job_id = (None, None) if request.after is None else decode_instant(request.after)
         rows = await self._connection.fetch(
             sql.PAGE,
             self._org_id,
@@ -106,7 +105,7 @@ class PostgresJobStore:
             request.first + 1,
         )
         jobs = tuple(_job(self._org_id, row) for row in rows[: request.first])
-        return Page(jobs, tuple(map(_cursor, jobs)), len(rows) > request.first)
+        return Page(jobs, tuple(encode_instant(job.created_at, job.job_id) for job in jobs), len(rows) > request.first)
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
         """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
@@ -215,19 +214,3 @@ def _attempt(row: Mapping[str, Any]) -> JobAttempt:
         error_code=row["error_code"],
         error_chain=tuple(row["error_chain"]),
     )
-
-
-def _cursor(job: Job) -> str:
-    place = f"{job.created_at.astimezone(UTC).isoformat()}|{job.job_id}"
-    return base64.urlsafe_b64encode(place.encode()).decode()
-
-
-def _position(cursor: str) -> tuple[datetime, UUID]:
-    try:
-        created, _, job_id = base64.urlsafe_b64decode(cursor.encode()).decode().partition("|")
-        moment = datetime.fromisoformat(created)
-        if moment.tzinfo is None:
-            raise ValueError("a cursor's instant carries its zone")
-        return moment, UUID(job_id)
-    except (ValueError, binascii.Error) as error:
-        raise InvalidInput("The cursor is not one this server gave.", path=("after",)) from error

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from datetime import datetime
 from itertools import groupby
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size, refused_cursor
+from agentic_rag.adapters.postgres.cursors import decode_instant, encode_instant, page_size
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
@@ -93,11 +92,11 @@ class PostgresRunStore:
     async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size)."""
         size = page_size(request)
-        after = (None, None) if request.after is None else _after(request.after)
+        after = (None, None) if request.after is None else decode_instant(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
             rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1)
             runs = await self._runs(connection, workspace, rows[:size])
-        cursors = tuple(encode_cursor(f"{run.created_at.isoformat()} {run.run_id}") for run in runs)
+        cursors = tuple(encode_instant(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
 
     async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
@@ -195,11 +194,3 @@ def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
                 stage.seconds,
                 stage.outcome,
             )
-
-
-def _after(cursor: str) -> tuple[datetime, UUID]:
-    created_at, _, run_id = decode_cursor(cursor).partition(" ")
-    try:
-        return datetime.fromisoformat(created_at), UUID(run_id)
-    except ValueError as error:
-        raise refused_cursor() from error
