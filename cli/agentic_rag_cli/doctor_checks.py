@@ -273,7 +273,7 @@ async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
     try:
         return await asyncio.wait_for(check(), 4 * _ANSWER_SECONDS)
     except PRODUCT_ERRORS as error:
-        return failed(name, error.code, "refused", error.message)
+        return failed(name, error.code, getattr(error, "reason", "") or "refused", error.message)
     except TimeoutError:
         return failed(name, "TIMEOUT", "no answer in time", "See the logs of the servers.")
 

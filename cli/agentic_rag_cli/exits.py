@@ -10,6 +10,8 @@ from agentic_rag.domain.errors import (
     FeatureDisabled,
     InvalidInput,
     Misconfigured,
+    Permanent,
+    Retryable,
 )
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.settings import SettingsInvalid
@@ -48,5 +50,10 @@ def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
 
 
 def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
-    """How an error is told: its stable code, then what a person can do."""
-    return f"error [{error.code}]: {error.message}"
+    """How an error is told: its stable code, what a person can do, and what the server that refused said."""
+    return f"error [{error.code}]: {error.message}{_said(error)}"
+
+
+def _said(error: AgenticRagError | EmbeddedServerError) -> str:
+    about_servers = isinstance(error, DependencyUnavailable | Misconfigured | Permanent | Retryable)
+    return f" ({error.reason})" if about_servers and error.reason else ""

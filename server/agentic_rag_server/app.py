@@ -13,7 +13,7 @@ from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.graphql.view import GraphQLEndpoint
 from agentic_rag_server.observing import Observing
-from agentic_rag_server.rest.errors import on_no_route, on_product_error
+from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.source import SourceEndpoint
 from agentic_rag_server.wiring import ServerContainer
@@ -41,9 +41,12 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
         Route("/readyz", health.readyz),
         Route("/metrics", health.metrics),
     ]
-    return Starlette(
+    app = Starlette(
         routes=routes,
         middleware=[Middleware(Observing, telemetry=container.telemetry)],
-        exception_handlers={AgenticRagError: on_product_error, 404: on_no_route},
+        exception_handlers={AgenticRagError: on_product_error, 404: on_no_route, 405: on_wrong_method},
         lifespan=lifespan,
     )
+    # A redirect to the path without its slash would be built from the client's Host header.
+    app.router.redirect_slashes = False
+    return app

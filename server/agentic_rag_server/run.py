@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import errno
+import signal
 import socket
 import sys
 from collections.abc import Awaitable, Callable
@@ -75,7 +76,11 @@ def run(open_container: Callable[[], Awaitable[ServerContainer]], options: Serve
     listener = listen(options)
 
     async def work() -> None:
-        await serve(await open_container(), listener)
+        server = build_server(await open_container())
+        # uvicorn raises the signal that stopped it once more when all is closed. By default that would kill the
+        # process before its callers' own clean-up, and with a status that says it did not drain.
+        signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))
+        await server.serve(sockets=[listener])
 
     with listener, asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(work())

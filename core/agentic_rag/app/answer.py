@@ -114,7 +114,9 @@ class AnswerQuestion:
         if question.options.cache is CacheMode.DEFAULT:
             cached = await self._cached(begun)
             if cached is not None:
-                return await self._keep(self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None)
+                return await self._keep(
+                    question, self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None
+                )
             cache_down = not self._ports.cache.available
         return await self._fresh(begun, cache_down)
 
@@ -151,6 +153,9 @@ class AnswerQuestion:
         )
 
     async def _cached(self, begun: _Begun) -> Answer | None:
+        waiting = self._recorder.filling(begun.question.workspace, begun.key)
+        if waiting is not None:
+            return waiting
         value = await self._ports.cache.get(begun.question.workspace, begun.key)
         if value is None:
             return None
@@ -179,7 +184,7 @@ class AnswerQuestion:
             self._versions(begun.context), corpus_version=answered.corpus_version, graph_version=answered.graph_version
         )
         run = self._run_of(begun, answer, outcome, versions, answered.stages)
-        return await self._keep(run, None if joined else self._fill(begun, answered, answer))
+        return await self._keep(begun.question, run, None if joined else self._fill(begun, answered, answer))
 
     def _first_state(self, begun: _Begun) -> RunState:
         options = effective(begun.question.options, self._defaults)
@@ -257,7 +262,7 @@ class AnswerQuestion:
             input_hash=None if question.idempotency_key is None else input_hash(question),
         )
 
-    async def _keep(self, run: Run, fill: CacheFill | None) -> Run:
+    async def _keep(self, question: Question, run: Run, fill: CacheFill | None) -> Run:
         """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
         if run.idempotency_key is None:
             self._recorder.submit(run, fill)
@@ -265,4 +270,5 @@ class AnswerQuestion:
         await self._ports.runs.record([run], durable=True)
         if fill is not None:
             self._recorder.fill(fill)
-        return run
+        # Of equal requests under way at once the store keeps the first; all of them return that one.
+        return await self._stored(question, run.idempotency_key) or run

@@ -95,6 +95,8 @@ class DeleteDocument:
         return sum([await self._blobs.delete(key) for key in keys])
 
     def _told(self, deletion: Deletion) -> Deletion:
+        if deletion.erasure is None and not deletion.blobs:
+            return deletion  # nothing of that id was here: no erasure to tell of
         self._telemetry.event(
             "rag_document_erased",
             document_id=str(deletion.document_id),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict, deque
+from collections import OrderedDict
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -53,7 +53,7 @@ class RunRecorder:
         self._telemetry = telemetry
         self._capacity = capacity
         self._waiting: OrderedDict[UUID, Run] = OrderedDict()
-        self._fills: deque[CacheFill] = deque(maxlen=capacity)
+        self._fills: OrderedDict[tuple[WorkspaceRef, str], CacheFill] = OrderedDict()
         self._wake = asyncio.Event()
         self._idle = asyncio.Event()
         self._idle.set()
@@ -67,18 +67,23 @@ class RunRecorder:
         else:
             self._waiting[run.run_id] = run
         if fill is not None:
-            self._fills.append(fill)
+            self._take(fill)
         self._start()
 
     def fill(self, fill: CacheFill) -> None:
         """Take only an answer to cache: its run is stored already."""
-        self._fills.append(fill)
+        self._take(fill)
         self._start()
 
     def find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """A run that was taken and is not stored yet."""
         run = self._waiting.get(run_id)
         return run if run is not None and run.workspace == workspace else None
+
+    def filling(self, workspace: WorkspaceRef, key: str) -> Answer | None:
+        """An answer on its way into the cache: whoever asks now finds it here, and need not run once more."""
+        fill = self._fills.get((workspace, key))
+        return None if fill is None else fill.answer
 
     async def drain(self) -> None:
         """Return when all that was taken is stored, cached or given up."""
@@ -93,6 +98,10 @@ class RunRecorder:
         if self._worker is not None:
             await asyncio.wait([self._worker])
             self._worker = None
+
+    def _take(self, fill: CacheFill) -> None:
+        if len(self._fills) < self._capacity:
+            self._fills[(fill.workspace, fill.key)] = fill
 
     def _start(self) -> None:
         loop = asyncio.get_running_loop()
@@ -118,13 +127,17 @@ class RunRecorder:
         while not self._closing:
             await self._wake.wait()
             self._wake.clear()
-            while self._fills:
-                await self._cache_one(self._fills.popleft())
+            await self._fill_cache()
             while self._waiting:
                 await self._store([run for _, run in zip(range(BATCH), self._waiting.values(), strict=False)])
-                while self._fills:
-                    await self._cache_one(self._fills.popleft())
+                await self._fill_cache()
             self._idle.set()
+
+    async def _fill_cache(self) -> None:
+        while self._fills:
+            place, fill = next(iter(self._fills.items()))
+            await self._cache_one(fill)
+            self._fills.pop(place, None)
 
     async def _cache_one(self, fill: CacheFill) -> None:
         """Cache an answer of the newest corpus. An erasure empties the cache after its commit: one that came before

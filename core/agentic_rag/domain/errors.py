@@ -38,6 +38,17 @@ class AgenticRagError(Exception):
     def __str__(self) -> str:
         return self.message
 
+    @property
+    def reason(self) -> str:
+        """What the foreign exception behind this one said, for logs and terminals; empty when there is none.
+
+        It may name hosts, roles or tables, so it never leaves the process: `message` is what callers see.
+        """
+        cause = self.__cause__
+        if cause is None or isinstance(cause, AgenticRagError):
+            return ""
+        return str(cause) or type(cause).__name__
+
 
 class InvalidInput(AgenticRagError):
     """The request cannot be carried out as it stands. `path` names the offending argument, outermost first."""

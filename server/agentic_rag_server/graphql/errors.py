@@ -24,6 +24,12 @@ from agentic_rag.ports.telemetry import Telemetry
 
 INTERNAL_MESSAGE = "Something went wrong here. Quote the trace id when you report it."
 
+BAD_VALUE_MESSAGE = "The document holds a value that its type cannot represent."
+"""Instead of the words of whatever Python function refused it."""
+
+MAX_MESSAGE_CHARACTERS = 1000
+"""Messages quote the request; none repeats a whole one."""
+
 USER_ERRORS = (InvalidInput, NotFound, PolicyRefused, BudgetExceeded, MissingProviderKey)
 """What the caller can put right; mutations and `ragAnswer` return these as `userErrors`."""
 
@@ -84,7 +90,7 @@ def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[s
     cause = error.original_error
     while isinstance(cause, GraphQLError):
         cause = cause.original_error
-    shown: dict[str, Any] = {"message": error.message}
+    shown: dict[str, Any] = {"message": _bounded(error.message)}
     if error.locations:
         shown["locations"] = [{"line": place.line, "column": place.column} for place in error.locations]
     if error.path is not None:
@@ -94,12 +100,18 @@ def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[s
         shown["extensions"] = _product_extensions(cause, trace_id)
         _report_product(cause, telemetry)
     elif _is_request_fault(error, cause):
+        if isinstance(cause, Exception):
+            shown["message"] = BAD_VALUE_MESSAGE
         shown["extensions"] = {"code": _request_code(error), "traceId": trace_id}
     else:
         shown["message"] = INTERNAL_MESSAGE
         shown["extensions"] = {"code": "INTERNAL", "traceId": trace_id}
         report_internal(cause or error, telemetry)
     return shown
+
+
+def _bounded(message: str) -> str:
+    return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[:MAX_MESSAGE_CHARACTERS]} …"
 
 
 def report_internal(error: BaseException, telemetry: Telemetry) -> None:
@@ -114,7 +126,9 @@ def report_internal(error: BaseException, telemetry: Telemetry) -> None:
 
 def _report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
     if not isinstance(error, USER_ERRORS):
-        telemetry.event("request_refused", level="warning", code=error.code, message=error.message)
+        telemetry.event(
+            "request_refused", level="warning", code=error.code, message=error.message, reason=error.reason or None
+        )
 
 
 def _is_request_fault(error: GraphQLError, cause: BaseException | None) -> bool:

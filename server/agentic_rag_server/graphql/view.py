@@ -93,9 +93,15 @@ class GraphQLEndpoint:
         except CannotGetOperationTypeError as wrong:
             raise RequestFault(400, "UNKNOWN_OPERATION", "`operationName` must name one operation.") from wrong
         except InvalidOperationTypeError as wrong:
-            raise RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"}) from wrong
+            raise _wrong_operation(allow_mutations) from wrong
         except MissingQueryError as wrong:
             raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.") from wrong
+
+
+def _wrong_operation(allow_mutations: bool) -> RequestFault:
+    if allow_mutations:
+        return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
+    return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
 
 
 def _wants_page(request: Request) -> bool:

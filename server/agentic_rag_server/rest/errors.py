@@ -65,6 +65,13 @@ async def on_product_error(request: Request, error: Exception) -> Response:
     return error_response(error, trace_id_of(request.scope))
 
 
+async def on_wrong_method(request: Request, error: Exception) -> Response:
+    """Starlette's handler for a path that serves other methods."""
+    message = "This path does not serve that method."
+    body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": message, "traceId": trace_id_of(request.scope)}}
+    return JSONResponse(body, 405, getattr(error, "headers", None))
+
+
 async def on_no_route(request: Request, _: Exception) -> Response:
     """Starlette's handler for a path it does not know."""
     return error_response(NotFound("There is nothing at this path."), trace_id_of(request.scope))

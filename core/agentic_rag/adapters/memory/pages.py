@@ -59,9 +59,12 @@ def _encoded(place: str) -> str:
 
 def _decoded(cursor: str) -> str:
     try:
-        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+        place = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
         raise _refused() from error
+    if not place or "\0" in place:
+        raise _refused()
+    return place
 
 
 def _refused() -> InvalidInput:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import binascii
-from datetime import datetime
+from datetime import UTC, datetime
 from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
@@ -19,9 +19,12 @@ def encode_cursor(key: str) -> str:
 def decode_cursor(cursor: str) -> str:
     """The sort key of a cursor. Errors: `InvalidInput` code CURSOR_INVALID."""
     try:
-        return base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
+        key = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
         raise _refused_cursor() from error
+    if not key or "\0" in key:
+        raise _refused_cursor()
+    return key
 
 
 def instant_cursor(instant: datetime, row_id: UUID) -> str:
@@ -38,8 +41,8 @@ def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | N
         made = datetime.fromisoformat(instant)
         if made.tzinfo is None:
             raise ValueError("a cursor's instant carries its zone")
-        return made, UUID(row_id)
-    except ValueError as error:
+        return made.astimezone(UTC), UUID(row_id)
+    except (ValueError, OverflowError) as error:
         raise _refused_cursor() from error
 
 

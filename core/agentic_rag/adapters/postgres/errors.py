@@ -20,47 +20,48 @@ from agentic_rag.domain.errors import (
 )
 
 
-def _unavailable(error: BaseException) -> AgenticRagError:
-    reason = str(error) or type(error).__name__
+def _unavailable() -> AgenticRagError:
     return DependencyUnavailable(
-        f"Postgres does not answer: {reason}. Check DATABASE_URL and `rag doctor`.", dependency="postgres"
+        "Postgres does not answer. Check DATABASE_URL and `rag doctor`.", dependency="postgres"
     )
 
 
-def _login_refused(error: BaseException) -> AgenticRagError:
-    return Misconfigured(f"Postgres refused DATABASE_URL: {error}.", code="DATABASE_LOGIN_REFUSED")
-
-
-def _not_migrated(error: BaseException) -> AgenticRagError:
+def _login_refused() -> AgenticRagError:
     return Misconfigured(
-        f"The database lacks a part of the schema ({error}): run `rag migrate up`.", code="MIGRATIONS_PENDING"
+        "Postgres refused the login of DATABASE_URL: check its user, password and database.",
+        code="DATABASE_LOGIN_REFUSED",
     )
 
 
-def _no_right(error: BaseException) -> AgenticRagError:
+def _not_migrated() -> AgenticRagError:
+    return Misconfigured("The database lacks a part of the schema: run `rag migrate up`.", code="MIGRATIONS_PENDING")
+
+
+def _no_right() -> AgenticRagError:
     return Misconfigured(
-        f"The database role lacks a right ({error}): run `rag migrate up`, which grants it.",
-        code="DATABASE_RIGHTS_MISSING",
+        "The database role lacks a right: run `rag migrate up`, which grants it.", code="DATABASE_RIGHTS_MISSING"
     )
 
 
-def _retryable(error: BaseException) -> AgenticRagError:
-    return Retryable(f"Another transaction was in the way: {error}.", code="DATABASE_CONFLICT")
+def _retryable() -> AgenticRagError:
+    return Retryable("Another transaction was in the way: try again.", code="DATABASE_CONFLICT")
 
 
-def _gone(error: BaseException) -> AgenticRagError:
-    return NotFound(f"The workspace or document this belongs to does not exist: {error}.")
+def _gone() -> AgenticRagError:
+    return NotFound("The workspace or document this belongs to does not exist.")
 
 
-def _bad_value(error: BaseException) -> AgenticRagError:
-    return InvalidInput(f"Postgres cannot store a value: {error}.", code="VALUE_NOT_STORABLE")
+def _bad_value() -> AgenticRagError:
+    return InvalidInput(
+        "A value cannot be stored: it is out of range or holds a forbidden character.", code="VALUE_NOT_STORABLE"
+    )
 
 
-def _other(error: BaseException) -> AgenticRagError:
-    return Permanent(f"Postgres refused a statement: {type(error).__name__}: {error}.", code="DATABASE_ERROR")
+def _other() -> AgenticRagError:
+    return Permanent("Postgres refused a statement; the log says why.", code="DATABASE_ERROR")
 
 
-_MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[BaseException], AgenticRagError]], ...] = (
+_MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagError]], ...] = (
     # The order matters: narrow classes before the wide ones they belong to.
     ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), _login_refused),
     ((asyncpg.InsufficientPrivilegeError,), _no_right),
@@ -100,6 +101,8 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[BaseException]
             asyncpg.ReadOnlySQLTransactionError,
             asyncpg.IdleInTransactionSessionTimeoutError,
             asyncpg.InterfaceError,
+            # The driver's own state when the server dies between two messages.
+            asyncpg.InternalClientError,
         ),
         _unavailable,
     ),
@@ -107,8 +110,10 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[BaseException]
 
 
 def translate(error: BaseException) -> AgenticRagError:
-    """The domain's error for a driver's; raise it `from` that."""
+    """The domain's error for a driver's; raise it `from` that, which is its `reason`: no message repeats the driver,
+    whose words name hosts, roles, tables and values.
+    """
     for classes, meaning in _MEANINGS:
         if isinstance(error, classes):
-            return meaning(error)
-    return _other(error)
+            return meaning()
+    return _other()

@@ -88,8 +88,9 @@ class PostgresPool:
         injected into the simple query.
         """
         async with self.connection() as connection:
-            await connection.execute(f"{begin}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
             try:
+                # Inside the block: a caller who gives up while this is under way must not leave a transaction open.
+                await connection.execute(f"{begin}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
                 yield connection
             except BaseException:
                 await _roll_back(connection)

@@ -81,7 +81,7 @@ class RedisAnswerCache:
             gone: Any = await self._forget(keys=[self._index(workspace)])
         except FAILURES as error:
             self._failed()
-            raise unavailable(error) from error
+            raise unavailable() from error
         self._down_since = None
         return int(gone)
 

@@ -62,8 +62,6 @@ def cache_client(url: str, *, timeout_seconds: float) -> Redis:
     return Redis(connection_pool=pool)
 
 
-def unavailable(error: Exception) -> DependencyUnavailable:
-    """The typed form of a failed Redis call."""
-    return DependencyUnavailable(
-        f"Redis did not answer: {error}. Check REDIS_URL and `rag doctor`.", dependency="redis"
-    )
+def unavailable() -> DependencyUnavailable:
+    """The typed form of a failed Redis call; raise it `from` the client's error, which names the address."""
+    return DependencyUnavailable("Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis")

@@ -34,7 +34,7 @@ class ArqJobQueue:
                 )
                 new += entry is not None
         except FAILURES as error:
-            raise unavailable(error) from error
+            raise unavailable() from error
         return new
 
     async def depth(self, queue: QueueName) -> int:
@@ -45,7 +45,7 @@ class ArqJobQueue:
                 return 0
             running = await self._pool.exists(*[in_progress_key_prefix.encode() + entry for entry in entries])
         except FAILURES as error:
-            raise unavailable(error) from error
+            raise unavailable() from error
         return len(entries) - int(running)
 
     async def mirror_dead(self, job: Job, code: str) -> None:
@@ -65,14 +65,14 @@ class ArqJobQueue:
                 commands.ltrim(key, 0, MIRRORED - 1)
                 await commands.execute()
         except FAILURES as error:
-            raise unavailable(error) from error
+            raise unavailable() from error
 
     async def check(self) -> None:
         """Answer, or raise `DependencyUnavailable`."""
         try:
             await self._pool.ping()
         except FAILURES as error:
-            raise unavailable(error) from error
+            raise unavailable() from error
 
     async def aclose(self) -> None:
         """Release connections."""

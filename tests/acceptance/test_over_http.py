@@ -1,0 +1,305 @@
+"""The whole product over real HTTP: a server and a worker as processes, the sample corpus through the queue, and each
+citation checked by readers that share no code with the product.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import base64
+import io
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+import unicodedata
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import asyncpg
+import httpx2
+import pypdf
+import pytest
+from tests.stack import SessionStack, open_home, redis_sources
+from tests.waiting import wait_until
+
+from agentic_rag.embedded.loopback import free_port
+from agentic_rag_migrations.catalogue import TABLES
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+TOKEN = "acceptance-token-of-sufficient-length"
+QUESTIONS = (
+    "Who founded Corrand Tidal?",
+    "What is the rotor diameter of the Selkie 1200?",
+    "How much oil does the gearbox of a Kelpie 600 hold?",
+    "What was the operating profit in the fourth quarter of 2024?",
+    "On which date did SKN-03 return to service after the pitch bearing failure?",
+    "When was Otter Voe commissioned?",
+    "How many days of paid holiday does an employee get each year besides public holidays?",
+    "Who chairs the panel of the community fund?",
+)
+ASK = """
+mutation ($input: RagAnswerInput!) {
+  ragAnswer(input: $input) {
+    answer outcome degraded userErrors { code } run { id }
+    citations { sourceId sourcePath snippet page verified sourceSpan { start end } }
+  }
+}
+"""
+DOCUMENTS = """
+query ($workspace: ID!) { documents(workspaceId: $workspace, first: 100) { nodes { id sourcePath status } } }
+"""
+DELETE = "mutation ($id: ID!) { deleteDocument(id: $id) { deletedId unfinished userErrors { code } } }"
+OF_DOCUMENT = """
+SELECT table_name FROM information_schema.columns WHERE table_schema = 'public' AND column_name = 'document_id'
+"""
+KEEP_THE_ID = {"rag_tombstones", "rag_jobs", "rag_chunks_v1"}
+"""A tombstone and the record of work name a document that is gone; the view shows what the tables hold."""
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow, pytest.mark.timeout(180)]
+
+
+@dataclass(frozen=True)
+class Product:
+    """A running server and worker, with the sample corpus in one workspace."""
+
+    http: httpx2.Client
+    worker: httpx2.Client
+    database_url: str
+    workspace_id: str
+    environ: dict[str, str]
+
+    def graphql(self, document: str, **variables: Any) -> dict[str, Any]:
+        response = self.http.post("/graphql", json={"query": document, "variables": variables})
+        body = response.json()
+        assert response.status_code == 200, body
+        assert "errors" not in body, body
+        return body["data"]
+
+    def ask(self, question: str) -> dict[str, Any]:
+        return self.graphql(ASK, input={"question": question, "workspaceId": self.workspace_id})["ragAnswer"]
+
+    def fetch(self, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+        return asyncio.run(fetched(self.database_url, statement, *arguments))
+
+
+async def fetched(url: str, statement: str, *arguments: Any) -> list[asyncpg.Record]:
+    connection = await asyncpg.connect(url)
+    try:
+        return await connection.fetch(statement, *arguments)
+    finally:
+        await connection.close()
+
+
+def environment(home: Path, database_url: str, redis_url: str) -> dict[str, str]:
+    return {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+        "AGENTIC_RAG_HOME": str(home),
+        "AGENTIC_RAG_ENABLED": "true",
+        "AGENTIC_RAG_TOKEN": TOKEN,
+        "AGENTIC_RAG_PORT": str(free_port()),
+        "AGENTIC_RAG_WORKER_METRICS_PORT": str(free_port()),
+        "AGENTIC_RAG_QUEUE_NAME": f"acceptance-{secrets.token_hex(4)}",
+        "DATABASE_URL": database_url,
+        "REDIS_URL": redis_url,
+    }
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "agentic_rag_cli", *arguments]
+
+
+def start(environ: dict[str, str], name: str) -> subprocess.Popen[bytes]:
+    with (Path(environ["HOME"]) / f"{name}.log").open("ab") as log:
+        return subprocess.Popen(command(name), cwd=environ["HOME"], env=environ, stdout=log, stderr=log)
+
+
+def answers(client: httpx2.Client, path: str) -> bool:
+    try:
+        return client.get(path).status_code == 200
+    except httpx2.TransportError:
+        return False
+
+
+def stop(process: subprocess.Popen[bytes]) -> int:
+    process.terminate()
+    try:
+        return process.wait(30)
+    finally:
+        process.kill()
+
+
+def client_of(port: str) -> httpx2.Client:
+    return httpx2.Client(
+        base_url=f"http://127.0.0.1:{port}",
+        headers={"authorization": f"Bearer {TOKEN}"},
+        timeout=30,
+        trust_env=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def environ(session_stack: SessionStack) -> Iterator[dict[str, str]]:
+    """What the processes of this file see: a database and a home of their own."""
+    server_url = session_stack.postgres_url()
+    name = f"test_{secrets.token_hex(6)}"
+    asyncio.run(fetched(server_url, f'CREATE DATABASE "{name}"'))
+    home = open_home("agentic-rag-http-")
+    url = urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+    yield environment(home, url, session_stack.redis_url(redis_sources()[0]))
+    shutil.rmtree(home)
+    asyncio.run(fetched(server_url, f'DROP DATABASE "{name}" WITH (FORCE)'))
+
+
+@pytest.fixture(scope="module")
+def product(environ: dict[str, str]) -> Iterator[Product]:
+    """Migrated, serving, working; the sample corpus went through the queue."""
+    home = environ["HOME"]
+    subprocess.run(command("migrate", "up"), cwd=home, env=environ, check=True, capture_output=True)
+    http, worker = client_of(environ["AGENTIC_RAG_PORT"]), client_of(environ["AGENTIC_RAG_WORKER_METRICS_PORT"])
+    processes = [start(environ, name) for name in ("serve", "worker")]
+    try:
+        wait_until(lambda: answers(http, "/readyz") and answers(worker, "/readyz"), "server and worker are ready", 40)
+        ingest = command("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "handbook", "--wait")
+        subprocess.run(ingest, cwd=home, env=environ, check=True, capture_output=True)
+        found = http.post("/graphql", json={"query": '{ workspaceByName(name: "handbook") { id } }'}).json()
+        yield Product(http, worker, environ["DATABASE_URL"], found["data"]["workspaceByName"]["id"], environ)
+        codes = [stop(process) for process in processes]
+    finally:
+        for process in processes:
+            process.kill()
+            process.wait()
+        http.close()
+        worker.close()
+    assert codes == [0, 0]
+
+
+def key_of(public_id: str) -> UUID:
+    """The document's own key: the last 16 bytes of its id."""
+    return UUID(bytes=base64.urlsafe_b64decode(public_id)[-16:])
+
+
+def squeezed(text: str) -> str:
+    """Letters without white space, which two readers of one PDF may place differently."""
+    return "".join(unicodedata.normalize("NFKC", text).split())
+
+
+def page_text(pdf: bytes, page: int) -> str:
+    return pypdf.PdfReader(io.BytesIO(pdf)).pages[page - 1].extract_text()
+
+
+def test_every_document_is_ready_and_its_original_is_served_unchanged(product: Product) -> None:
+    nodes = product.graphql(DOCUMENTS, workspace=product.workspace_id)["documents"]["nodes"]
+
+    assert {node["status"] for node in nodes} == {"READY"}
+    assert len(nodes) == len(list((ROOT / "simulated_ingestion").iterdir()))
+    for node in nodes:
+        served = product.http.get(f"/v1/documents/{node['id']}/source")
+        assert served.content == (ROOT / "simulated_ingestion" / node["sourcePath"]).read_bytes(), node["sourcePath"]
+
+
+def test_every_citation_stands_in_the_stored_text_and_on_the_cited_page_of_the_original(product: Product) -> None:
+    checked, pages = 0, 0
+    for question in QUESTIONS:
+        answered = product.ask(question)
+        assert answered["outcome"] != "ABSTAINED", question
+        assert answered["degraded"] == []
+        assert answered["citations"], question
+        for citation in answered["citations"]:
+            rows = product.fetch(
+                "SELECT r.text FROM rag_documents d JOIN rag_revisions r USING (org_id, workspace_id, revision_id) "
+                "WHERE d.document_id = $1",
+                key_of(citation["sourceId"]),
+            )
+            span = citation["sourceSpan"]
+            assert rows[0]["text"][span["start"] : span["end"]] == citation["snippet"], question
+            assert citation["verified"] is True
+            checked += 1
+            if citation["sourcePath"].endswith(".pdf"):
+                original = product.http.get(f"/v1/documents/{citation['sourceId']}/source").content
+                assert squeezed(citation["snippet"]) in squeezed(page_text(original, citation["page"])), citation
+                pages += 1
+
+    assert checked >= len(QUESTIONS)
+    assert pages >= 3
+
+
+def test_server_and_worker_tell_their_state_and_figures(product: Product) -> None:
+    ready = product.http.get("/readyz").json()
+    figures = product.http.get("/metrics").text
+    work = product.worker.get("/metrics").text
+
+    assert {check["name"]: check["status"] for check in ready["checks"]} == dict.fromkeys(
+        ("postgres", "redis", "blobs"), "ok"
+    )
+    assert product.worker.get("/readyz").status_code == 200
+    assert "rag_runs_total{" in figures
+    assert "rag_http_request_seconds" in figures
+    assert "rag_job_seconds" in work
+    assert TOKEN not in figures + work
+
+
+def test_without_a_token_nothing_is_read(product: Product) -> None:
+    document = product.graphql(DOCUMENTS, workspace=product.workspace_id)["documents"]["nodes"][0]["id"]
+    with httpx2.Client(base_url=product.http.base_url, trust_env=False) as stranger:
+        asked = stranger.post("/graphql", json={"query": "{ workspaces { id } }"})
+        source = stranger.get(f"/v1/documents/{document}/source")
+
+    assert (asked.status_code, source.status_code) == (401, 401)
+
+
+def test_the_logs_hold_neither_questions_nor_the_token(product: Product) -> None:
+    question = "Which zebra signed the marmalade contract?"
+    product.ask(question)
+
+    logs = "".join(path.read_text() for path in Path(product.environ["HOME"]).glob("*.log"))
+
+    assert "rag_directives_evaluated" in logs
+    assert "marmalade" not in logs
+    assert TOKEN not in logs
+
+
+def test_switched_off_it_refuses_with_a_code_and_is_not_ready(product: Product) -> None:
+    environ = product.environ | {"AGENTIC_RAG_ENABLED": "false", "AGENTIC_RAG_PORT": str(free_port())}
+    process = start(environ, "serve")
+    try:
+        with client_of(environ["AGENTIC_RAG_PORT"]) as http:
+            wait_until(lambda: answers(http, "/healthz"), "the second server listens")
+            asked = http.post("/graphql", json={"query": "{ workspaces { id } }"}).json()
+            ready = http.get("/readyz")
+    finally:
+        code = stop(process)
+
+    assert asked["errors"][0]["extensions"]["code"] == "FEATURE_DISABLED"
+    assert ready.status_code == 503
+    assert "FEATURE_DISABLED" in ready.text
+    assert code == 0
+
+
+def test_a_deleted_document_leaves_answers_and_every_table(product: Product) -> None:
+    question = "Who chairs the panel of the community fund?"
+    cited = next(it for it in product.ask(question)["citations"] if it["sourcePath"] == "community-fund.html")
+    document = key_of(cited["sourceId"])
+
+    deleted = product.graphql(DELETE, id=cited["sourceId"])["deleteDocument"]
+    again = product.ask(question)
+
+    assert deleted == {"deletedId": cited["sourceId"], "unfinished": [], "userErrors": []}
+    assert cited["sourceId"] not in {it["sourceId"] for it in again["citations"]}
+    assert cited["snippet"] not in again["answer"]
+    assert product.http.get(f"/v1/documents/{cited['sourceId']}/source").status_code == 404
+    for row in product.fetch(OF_DOCUMENT):
+        table = row["table_name"]
+        if table not in KEEP_THE_ID:
+            left = product.fetch(f'SELECT 1 FROM "{table}" WHERE document_id = $1', document)
+            assert not left, table
+    for table in TABLES:
+        holding = product.fetch(f'SELECT 1 FROM "{table}" t WHERE strpos(t::text, $1) > 0', cited["snippet"])
+        assert not holding, table
