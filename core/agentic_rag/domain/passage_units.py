@@ -7,46 +7,55 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.answer_fit import fit
+from agentic_rag.domain.answer_fit import fit, holds
 from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.chunk_reading import READINGS, ChunkReading, Span
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind, header_span, is_row, kind_of, row_spans
-from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind
+from agentic_rag.domain.tables import header_span, is_header, is_row
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
-READ_PASSAGES = 4
-"""Passages that are split into sentences: the ones that cover most of the question."""
-BLOCKS_PER_PASSAGE = 3
+BLOCKS_PER_PASSAGE = 4
 UNITS_PER_BLOCK = 4
 """Paragraphs of a passage that are split, and units of one that are looked at closely."""
-BLANK_LINE = "\n\n"
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
 MAX_VALUE_CHARACTERS = 60
 
 CONTEXT_CREDIT = 0.6
-"""What a term in the title or heading path counts, against 1 in the sentence itself."""
+"""What a term in the title, a heading or the table's header counts, against 1 in the sentence itself."""
+NEAR_CREDIT = 0.35
+"""What a term in the sentence before or after counts."""
 PASSAGE_CREDIT = 0.2
 """What a term elsewhere in the passage counts."""
-RANK_CREDIT = 0.15
+RANK_CREDIT = 0.3
 """What the passage's fused score, relative to the first one's, adds."""
+BEST_FIT = 0.2
+"""The most that `answer_fit.fit` adds."""
+WORTH_READING = 0.75
+"""What cannot reach this share of the best unit's score is not read any further."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_MALUS = 0.1
 
 
 @dataclass(frozen=True, slots=True)
 class PartQuery:
-    """A part of the question as synthesis needs it."""
+    """A part of the question as synthesis needs it. `marks` are the figures and identifiers it names, lower case;
+    `names` are the bits of the terms that it writes as names, `asked` that of the noun it asks for.
+    """
 
     text: str
     terms: tuple[QuestionTerm, ...]
     answer_type: AnswerType
+    marks: tuple[str, ...] = ()
+    names: int = 0
+    asked: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Unit:
-    """A quotable unit: [start, end) of its passage's text, the terms it covers itself (`mask`), those of title and
-    headings (`context`), and those of the whole passage.
+    """A quotable unit: [start, end) of its passage's text, the terms it covers itself (`mask`), those of title,
+    headings and table header (`context`), of the sentences beside it (`near`), and of the whole passage.
     """
 
     passage: int
@@ -55,114 +64,141 @@ class Unit:
     kind: UnitKind
     mask: int
     context: int
+    near: int
     passage_mask: int
+    fits: bool
+    """It has the figure, date or name that is asked for."""
+    around: Span
+    """Where the unit stands with the sentences beside it."""
+    heading: Span | None
     score: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A passage with its hits, before it is split."""
+    """A passage with its hits, before it is split; no unit of it scores more than `bound`."""
 
     position: int
     passage: Passage
+    reading: ChunkReading
     hits: list[tuple[int, int]]
     mask: int
     context: int
-    value: float
+    rank_bonus: float
+    bound: float
 
 
 def best_units(part: PartQuery, position: int, passages: Sequence[Passage]) -> list[Unit]:
     """The units that may answer a part, best first; ties by passage, then offset."""
-    reads = _most_promising(part, position, passages)
-    top = max((read.passage.candidate.score for read in reads), default=0.0) or 1.0
-    units = [unit for read in reads for unit in _units_of(read, part, top)]
+    units: list[Unit] = []
+    best = 0.0
+    for read in _most_promising(part, position, passages):
+        if read.bound < WORTH_READING * best:
+            break
+        found = _units_of(read, part, best)
+        best = max(best, max((unit.score for unit in found), default=0.0))
+        units += found
     units.sort(key=lambda unit: (-unit.score, unit.passage, unit.start))
     return units
 
 
+def reading_of(passage: Passage) -> ChunkReading:
+    """The reading of a passage's text."""
+    return READINGS.of(passage.chunk.text, passage.chunk.start > 0)
+
+
 def opening_unit(passage: Passage, position: int) -> Unit | None:
     """The first quotable unit of a passage: what a reader is shown when nothing matches."""
-    text = passage.chunk.text
-    for start, end in sentence_spans(text):
-        kind = kind_of(text[start:end])
-        if kind in QUOTABLE:
-            return Unit(position, start, end, kind, 0, 0, 0, 0.0)
+    reading = reading_of(passage)
+    for place in range(len(reading.ends)):
+        for span in reading.sentences(reading.block(place))[0]:
+            kind = reading.kind(span)
+            if kind in QUOTABLE:
+                return Unit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
     return None
 
 
 def _most_promising(part: PartQuery, position: int, passages: Sequence[Passage]) -> list[_Read]:
+    top = max((passage.candidate.score for passage in passages if position in passage.parts), default=0.0) or 1.0
+    contexts: dict[tuple[str, tuple[str, ...]], int] = {}
     reads: list[_Read] = []
     for place, passage in enumerate(passages):
         if position not in passage.parts:
             continue
         chunk = passage.chunk
-        found = hits(lowered(chunk.text), part.terms)
+        reading = reading_of(passage)
+        found = hits(reading.low, part.terms)
         if not found:
             continue
         mask = 0
         for _, bit in found:
             mask |= bit
-        context = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
-        value = weight_of(mask | context, part.terms) + 0.5 * passage.candidate.score
-        reads.append(_Read(place, passage, found, mask, context, round(value, 6)))
-    reads.sort(key=lambda read: (-read.value, read.position))
-    return reads[:READ_PASSAGES]
+        named = (chunk.document_title, chunk.heading_path)
+        if named not in contexts:
+            contexts[named] = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
+        context = contexts[named]
+        rank_bonus = RANK_CREDIT * passage.candidate.score / top
+        above = weight_of(context & ~mask, part.terms)
+        bound = weight_of(mask, part.terms) + CONTEXT_CREDIT * above + rank_bonus + BEST_FIT
+        reads.append(_Read(place, passage, reading, found, mask, context, rank_bonus, round(bound, 6)))
+    reads.sort(key=lambda read: (-read.bound, read.position))
+    return reads
 
 
-def _units_of(read: _Read, part: PartQuery, top: float) -> list[Unit]:
-    text = read.passage.chunk.text
-    rank_bonus = RANK_CREDIT * read.passage.candidate.score / top
+def _units_of(read: _Read, part: PartQuery, best: float) -> list[Unit]:
     units: list[Unit] = []
-    for block_start, block_end, block_hits in _best_blocks(text, read.hits, part.terms):
-        spans = _spans(text, block_start, block_end)
-        masks = _masks(spans, block_hits)
+    for place, mask, found in _best_blocks(read, part.terms):
+        rest = read.mask & ~mask
+        bound = weight_of(mask, part.terms) + CONTEXT_CREDIT * weight_of(rest | read.context & ~mask, part.terms)
+        if bound + read.rank_bonus + BEST_FIT < WORTH_READING * best:
+            continue
+        block = read.reading.block(place)
+        spans, starts = read.reading.sentences(block)
+        masks = _masks(spans, starts, found)
+        heading = read.reading.heading(place)
         by_weight = sorted(masks.items(), key=lambda item: (-round(weight_of(item[1], part.terms), 6), item[0]))
-        for place, mask in by_weight[:UNITS_PER_BLOCK]:
-            unit = _unit(read, part, spans, masks, place, mask, rank_bonus)
+        for at, _ in by_weight[:UNITS_PER_BLOCK]:
+            unit = _unit(read, part, _Block(spans, masks, heading), at)
             if unit is not None:
                 units.append(unit)
+                best = max(best, unit.score)
     return units
 
 
-def _best_blocks(
-    text: str, found: list[tuple[int, int]], terms: Sequence[QuestionTerm]
-) -> list[tuple[int, int, list[tuple[int, int]]]]:
-    """The paragraphs (start, end, hits) that cover most of the question: no sentence crosses a blank line, and only
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A paragraph's sentences, the terms of those that have any, and its heading."""
+
+    spans: list[Span]
+    masks: dict[int, int]
+    heading: Span | None
+
+
+def _best_blocks(read: _Read, terms: Sequence[QuestionTerm]) -> list[tuple[int, int, list[tuple[int, int]]]]:
+    """The paragraphs (place, terms, hits) that cover most of the question: no sentence crosses a blank line, and only
     what may be quoted is worth splitting.
     """
-    ends: list[int] = []
-    at = text.find(BLANK_LINE)
-    while at >= 0:
-        ends.append(at)
-        at = text.find(BLANK_LINE, at + len(BLANK_LINE))
-    ends.append(len(text))
     held: dict[int, list[tuple[int, int]]] = {}
-    for hit in found:
-        held.setdefault(bisect_right(ends, hit[0]), []).append(hit)
-    weights: list[tuple[float, int]] = []
-    for block, hits_of in held.items():
+    for hit in read.hits:
+        held.setdefault(read.reading.block_of(hit[0]), []).append(hit)
+    weighed: list[tuple[float, int, int]] = []
+    for place, found in held.items():
         mask = 0
-        for _, bit in hits_of:
+        for _, bit in found:
             mask |= bit
-        weights.append((-round(weight_of(mask, terms), 6), block))
-    weights.sort()
+        weighed.append((-round(weight_of(mask, terms), 6), place, mask))
+    weighed.sort()
     blocks: list[tuple[int, int, list[tuple[int, int]]]] = []
-    for _, block in weights[:BLOCKS_PER_PASSAGE]:
-        end = ends[block]
-        if text[:end].endswith(":") and block + 1 < len(ends):
-            end = ends[block + 1]
-        blocks.append((ends[block - 1] if block else 0, end, held[block]))
+    for _, place, mask in weighed[:BLOCKS_PER_PASSAGE]:
+        found = held[place]
+        if read.reading.block(place)[1] > read.reading.ends[place]:
+            found = found + held.get(place + 1, [])
+        blocks.append((place, mask, found))
     return blocks
 
 
-def _spans(text: str, start: int, end: int) -> list[tuple[int, int]]:
-    block = text[start:end]
-    return [(start + first, start + last) for first, last in row_spans(block, sentence_spans(block))]
-
-
-def _masks(spans: list[tuple[int, int]], found: list[tuple[int, int]]) -> dict[int, int]:
+def _masks(spans: list[Span], starts: list[int], found: list[tuple[int, int]]) -> dict[int, int]:
     """The terms of each sentence that has any."""
-    starts = [start for start, _ in spans]
     masks: dict[int, int] = {}
     for at, bit in found:
         place = bisect_right(starts, at) - 1
@@ -171,34 +207,36 @@ def _masks(spans: list[tuple[int, int]], found: list[tuple[int, int]]) -> dict[i
     return masks
 
 
-def _unit(
-    read: _Read,
-    part: PartQuery,
-    spans: list[tuple[int, int]],
-    masks: dict[int, int],
-    place: int,
-    mask: int,
-    rank_bonus: float,
-) -> Unit | None:
+def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | None:
     """The quotable unit at a place of a block, scored; None for headings, fragments, boilerplate, header rows."""
-    text = read.passage.chunk.text
-    start, end = spans[place]
-    kind = kind_of(text[start:end], cut_off=start == 0 and read.passage.chunk.start > 0)
+    text, spans, mask = read.passage.chunk.text, block.spans, block.masks[place]
+    (start, end), last = spans[place], place
+    kind = read.reading.kind(spans[place])
     if kind is UnitKind.LEAD_IN:
-        end, mask = _with_list(text, spans, masks, place)
+        last, mask = _with_list(read.reading, block, place)
+        end = spans[last][1]
     if kind is UnitKind.HEADING and _has_value(text, spans, place):
-        kind, end = UnitKind.LABELLED, spans[place + 1][1]
+        kind, last = UnitKind.LABELLED, place + 1
+        end = spans[last][1]
     if kind not in QUOTABLE:
         return None
     context = read.context
-    if kind is UnitKind.TABLE_ROW:
-        header = header_span(text, start)
-        if header is None and _is_header(text, end):
+    if block.heading is not None:
+        context |= mask_of(read.reading.low[slice(*block.heading)], part.terms)
+    if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
+        if is_header(text, start, end):
             return None
+        header = header_span(text, start)
         if header is not None:
-            context |= mask_of(lowered(text[header[0] : header[1]]), part.terms)
-    score = _score(text[start:end], mask, context, read.mask, part) + rank_bonus
-    return Unit(read.position, start, end, kind, mask, context, read.mask, round(score, 6))
+            context |= mask_of(read.reading.low[slice(*header)], part.terms)
+    near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
+    around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
+    sentence = text[start:end]
+    fits = holds(sentence, part.answer_type, part.text)
+    score = _score(sentence, (mask, context, near, read.mask), part, fits=fits) + read.rank_bonus
+    return Unit(
+        read.position, start, end, kind, mask, context, near, read.mask, fits, around, block.heading, round(score, 6)
+    )
 
 
 def _has_value(text: str, spans: list[tuple[int, int]], place: int) -> bool:
@@ -217,31 +255,29 @@ def _has_value(text: str, spans: list[tuple[int, int]], place: int) -> bool:
     )
 
 
-def _with_list(text: str, spans: list[tuple[int, int]], masks: dict[int, int], place: int) -> tuple[int, int]:
-    """The end and terms of a lead-in together with the list items that follow it."""
-    start, end = spans[place]
-    mask = masks.get(place, 0)
+def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, int]:
+    """The last place and the terms of a lead-in together with the list items that follow it."""
+    spans, last = block.spans, place
+    mask = block.masks.get(place, 0)
     for after in range(place + 1, len(spans)):
-        item_start, item_end = spans[after]
-        if kind_of(text[item_start:item_end]) is not UnitKind.LIST_ITEM or item_end - start > MAX_LIST_CHARACTERS:
+        too_long = spans[after][1] - spans[place][0] > MAX_LIST_CHARACTERS
+        if too_long or reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
             break
-        end = item_end
-        mask |= masks.get(after, 0)
-    return end, mask
+        last = after
+        mask |= block.masks.get(after, 0)
+    return last, mask
 
 
-def _is_header(text: str, end: int) -> bool:
-    """True when a row of cells that has none above it has one below it."""
-    following = text[end : end + 200].lstrip("\n\r ")
-    return is_row(following.split("\n", 1)[0])
-
-
-def _score(sentence: str, mask: int, context: int, passage: int, part: PartQuery) -> float:
-    own = weight_of(mask, part.terms)
-    above = weight_of(context & ~mask, part.terms)
-    rest = weight_of(passage & ~mask & ~context, part.terms)
+def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, *, fits: bool) -> float:
+    mask, context, near, passage = masks
+    credit = (
+        weight_of(mask, part.terms)
+        + CONTEXT_CREDIT * weight_of(context & ~mask, part.terms)
+        + NEAR_CREDIT * weight_of(near & ~mask & ~context, part.terms)
+        + PASSAGE_CREDIT * weight_of(passage & ~mask & ~context & ~near, part.terms)
+    )
     malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
-    return own + CONTEXT_CREDIT * above + PASSAGE_CREDIT * rest + fit(sentence, part.answer_type, part.text) - malus
+    return credit + fit(sentence, part.answer_type, part.text, fits=fits) - malus
 
 
 def starts_midway(sentence: str) -> bool:

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.passage_units import BLANK_LINE, PartQuery, Unit, best_units, opening_unit, starts_midway
-from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable
-from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
+from agentic_rag.domain.sentence_units import UnitKind, readable
+from agentic_rag.domain.tables import header_span, is_row
 from agentic_rag.domain.term_match import weight_of
 
 MAX_SENTENCES = 3
@@ -180,22 +181,18 @@ def _with_openers(
 
 
 def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
-    text = passages[unit.passage].chunk.text
-    paragraph = text.rfind(BLANK_LINE, 0, unit.start) + 1
-    before = sentence_spans(text[paragraph : unit.start])
-    if not before:
+    reading = reading_of(passages[unit.passage])
+    spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
+    place = bisect_left(starts, unit.start) - 1
+    if place < 0 or reading.kind(spans[place]) is not UnitKind.PROSE:
         return None
-    previous = (paragraph + before[-1][0], paragraph + before[-1][1])
-    kind = kind_of(text[previous[0] : previous[1]])
-    if kind is not UnitKind.PROSE:
-        return None
-    return Unit(unit.passage, *previous, kind, 0, unit.context, unit.passage_mask, unit.score)
+    return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
 
 
 def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
     quote = _quote(unit, passages)
     header = None
-    if unit.kind is UnitKind.TABLE_ROW:
+    if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
         text = passages[unit.passage].chunk.text
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()

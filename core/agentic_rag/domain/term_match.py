@@ -12,8 +12,25 @@ from dataclasses import dataclass
 _FIRST_IDEOGRAPH = "\u2e80"
 _SHORT_STEM = 3
 _SHORT_ENDINGS = frozenset(("", "s", "es", "ed", "d", "ing", "'s", "’s"))
-_LONGEST_ENDING = 4
-"""Letters that inflection and the commonest derivations add to an English stem (-ings, -ally)."""
+_INFLECTING = "ered ering s es d ed ing ings e y ies ied ying er ers est ier iest iness 's ’s"
+_DERIVED = (
+    "ly ily ally al als ally ial ic ical ics able ably ible ibly ability ibility ation ations ational ition itions ion "
+    "ions ional ioned ioning sion sions tion tions ment ments mental ness nesses ful fully less ance ances ence ences "
+    "ant ants ent ents ency ancy or ors ator ators ate ates ated ating ative ive ives ively ity ities ous ously ist "
+    "ists istic ism ise ised ises ising isation ize ized izes izing ization ure ures ship ships ward wards fy fied ery"
+)
+_ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
+"""What may follow an English stem in a written form of it."""
+_LONGEST_ENDING = max(map(len, _ENDINGS))
+
+_DERIVING = (
+    "ational", "ization", "isation", "fulness", "iveness", "ibility", "ability", "ation", "ition", "ement", "iness",
+    "ment", "ness", "ance", "ence", "ible", "able", "ator", "sion", "tion", "iest", "ier", "ion", "ive", "ity", "iti",
+    "ous", "ful", "iv", "er",
+)  # fmt: skip
+"""Endings of English derivation, longest first (after Porter's steps 2 to 4, on stems of step 1)."""
+_SHORTEST_ROOT = 4
+"""Letters that stay: noisi-er and suppli-er, not oft-en."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +92,15 @@ def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:
 
 
 def _stem(term: str) -> str:
-    """What every written form of a stemmed term begins with (the tokenizer turns a final y into i)."""
-    return term[:-1] if len(term) > _SHORT_STEM and term.endswith("i") else term
+    """What every written form of a stemmed term begins with: the tokenizer turns a final y into i, and a long word is
+    cut before a suffix that derives another part of speech (commission-ing, install-ation, noisi-er).
+    """
+    if len(term) <= _SHORT_STEM or not term.isalpha() or not term.isascii():
+        return term
+    for suffix in _DERIVING:
+        if term.endswith(suffix) and len(term) - len(suffix) >= _SHORTEST_ROOT:
+            return term[: -len(suffix)]
+    return term[:-1] if term.endswith("i") else term
 
 
 def _is_word(low: str, at: int, end: int, stem: str) -> bool:
@@ -85,11 +109,12 @@ def _is_word(low: str, at: int, end: int, stem: str) -> bool:
     if at and low[at - 1].isalnum():
         return False
     stop = end
-    limit = min(len(low), end + _LONGEST_ENDING + 1)
+    limit = min(len(low), end + _LONGEST_ENDING + 2)
     while stop < limit and low[stop].isalpha():
         stop += 1
     if stop < len(low) and low[stop].isdigit() and stop == end and stem[-1].isdigit():
         return False
     if len(stem) <= _SHORT_STEM or stem[-1].isdigit():
         return low[end:stop] in _SHORT_ENDINGS or stem[-1].isdigit()
-    return stop - end <= _LONGEST_ENDING
+    ending = low[end:stop]
+    return ending in _ENDINGS or (ending[0] == stem[-1] and ending[1:] in _ENDINGS)
