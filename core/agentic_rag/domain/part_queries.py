@@ -11,6 +11,10 @@ from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.term_match import weighted_terms
 
 _MARK = re.compile(r"(?<!\w)(?:[A-Za-z]{1,8}[-‑])*[A-Za-z]{0,8}\d[\d.,]*(?:[-‑/]\d+)*(?!\w)")
+_PERIOD = re.compile(
+    r"\b(?:(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth) (?:quarter|half|phase|round)|January|February|March|April|June|July|"
+    r"August|September|October|November|December|May(?= \d)|(?<=\d )May)\b"
+)
 _NAME = re.compile(r"(?<=[\w,;:)&’'] )(?-i:[A-Z])[\w’'-]*|(?<= [\"“‘'(])[A-Z][\w’'-]*")
 """A word with a capital that does not open the question."""
 _AFTER_NOUN = (
@@ -82,6 +86,18 @@ ASKING_WORDS = frozenset(
         "allow",
         "permit",
         "possibl",
+        "greater",
+        "larger",
+        "bigger",
+        "higher",
+        "lower",
+        "smaller",
+        "longer",
+        "shorter",
+        "heavier",
+        "lighter",
+        "earlier",
+        "later",
     ]
 )
 """Stems that say how is asked rather than about what: passages answer without them."""
@@ -171,8 +187,12 @@ def terms_of(text: str) -> list[str]:
     return parts or terms
 
 
-def part_query(text: str, kind: AnswerType, rarity: Mapping[str, float]) -> PartQuery:
-    """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown)."""
+def part_query(
+    text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()
+) -> PartQuery:
+    """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown); `found` as in
+    `PartQuery`.
+    """
     terms = terms_of(text)
     shares = {term: rarity.get(term, 1.0) * (ASKING_WEIGHT if term in ASKING_WORDS else 1.0) for term in terms}
     weighted = weighted_terms(terms, shares)
@@ -182,7 +202,7 @@ def part_query(text: str, kind: AnswerType, rarity: Mapping[str, float]) -> Part
     if asked in CATEGORY_NOUNS:
         asked = None
     wanted = sum(1 << place for place, term in enumerate(weighted) if term.term == asked)
-    return PartQuery(text, weighted, kind, marks_of(text), names, wanted)
+    return PartQuery(text, weighted, kind, marks_of(text), names, wanted, tuple(name.lower() for name in found))
 
 
 def _asked(text: str) -> list[str]:
@@ -192,6 +212,10 @@ def _asked(text: str) -> list[str]:
 
 
 def marks_of(text: str) -> tuple[str, ...]:
-    """The figures (at least two digits) and identifiers that a question names, lower case, each once."""
-    found = (match[0].strip(".,").lower() for match in _MARK.finditer(text))
-    return tuple(dict.fromkeys(mark for mark in found if sum(sign.isdigit() for sign in mark) > 1))
+    """The figures (at least two digits), identifiers, months and quarters that a question names, lower case, each
+    once.
+    """
+    figures = (match[0].strip(".,").lower() for match in _MARK.finditer(text))
+    marks = [mark for mark in figures if sum(sign.isdigit() for sign in mark) > 1]
+    marks += [match[0].lower() for match in _PERIOD.finditer(text)]
+    return tuple(dict.fromkeys(marks))

@@ -22,17 +22,17 @@ MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
 MAX_VALUE_CHARACTERS = 60
 
-CONTEXT_CREDIT = 0.6
+CONTEXT_CREDIT = 0.75
 """What a term in the title, a heading or the table's header counts, against 1 in the sentence itself."""
-NEAR_CREDIT = 0.35
+NEAR_CREDIT = 0.25
 """What a term in the sentence before or after counts."""
 PASSAGE_CREDIT = 0.2
 """What a term elsewhere in the passage counts."""
-RANK_CREDIT = 0.3
+RANK_CREDIT = 0.35
 """What the passage's fused score, relative to the first one's, adds."""
 BEST_FIT = 0.2
 """The most that `answer_fit.fit` adds."""
-WORTH_READING = 0.75
+WORTH_READING = 0.8
 """What cannot reach this share of the best unit's score is not read any further."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_MALUS = 0.1
@@ -50,6 +50,8 @@ class PartQuery:
     marks: tuple[str, ...] = ()
     names: int = 0
     asked: int = 0
+    found: tuple[str, ...] = ()
+    """Names that an earlier part found, lower case: evidence for this one must name one of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -215,10 +217,14 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | Non
     if kind is UnitKind.LEAD_IN:
         last, mask = _with_list(read.reading, block, place)
         end = spans[last][1]
-    if kind is UnitKind.HEADING and _has_value(text, spans, place):
-        kind, last = UnitKind.LABELLED, place + 1
+    label = _label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
+    if label is not None:
+        start, kind, last = label, UnitKind.LABELLED, place + 1
         end = spans[last][1]
     if kind not in QUOTABLE:
+        return None
+    around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
+    if part.found and not _names_one_of(part.found, read, around, block.heading):
         return None
     context = read.context
     if block.heading is not None:
@@ -230,7 +236,6 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | Non
         if header is not None:
             context |= mask_of(read.reading.low[slice(*header)], part.terms)
     near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
-    around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
     sentence = text[start:end]
     fits = holds(sentence, part.answer_type, part.text)
     score = _score(sentence, (mask, context, near, read.mask), part, fits=fits) + read.rank_bonus
@@ -239,20 +244,33 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | Non
     )
 
 
-def _has_value(text: str, spans: list[tuple[int, int]], place: int) -> bool:
-    """True when a label without figures is followed by a line that is a figure with its unit."""
+def _names_one_of(names: tuple[str, ...], read: _Read, around: Span, heading: Span | None) -> bool:
+    """True when a name stands in a stretch of the passage, its heading, or the title or headings of the chunk."""
+    low, chunk = read.reading.low, read.passage.chunk
+    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
+    headed = "" if heading is None else low[slice(*heading)]
+    return any(name in low[slice(*around)] or name in headed or name in above for name in names)
+
+
+def _label_start(text: str, spans: list[Span], place: int) -> int | None:
+    """Where the label starts that is the last line of a unit without figures in it and is followed by a line that is a
+    figure with its unit; None when there is none.
+    """
     if place + 1 >= len(spans):
-        return False
-    start, end = spans[place]
+        return None
+    end = spans[place][1]
+    start = max(spans[place][0], text.rfind("\n", 0, end) + 1)
     value_start, value_end = spans[place + 1]
     label, value = text[start:end], text[value_start:value_end]
-    return (
+    labelled = (
         text[end:value_start].strip(" ") == "\n"
         and len(value) <= MAX_VALUE_CHARACTERS
         and value[:2].strip("£$€~≈-")[:1].isdigit()
         and label[0] != "#"
+        and label[-1] not in ".:;|"
         and not any(letter.isdigit() for letter in label)
     )
+    return start if labelled else None
 
 
 def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, int]:

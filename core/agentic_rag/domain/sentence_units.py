@@ -31,9 +31,18 @@ _EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
 _LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
 _QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
 
+_VALUE = re.compile(r"\d")
+_NO_VALUE = re.compile(
+    r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)|\b(?:phase|part|chapter|section|step|volume|figure|table|no\.?|round|"
+    r"appendix|annex|stage) \d+\b",
+    re.IGNORECASE,
+)
+"""Numbers that do not make a line a row of a table: years, and what numbers a heading."""
+
 MIN_PROSE_WORDS = 4
 MAX_PROSE_WORDS = 70
 MAX_HEADING_WORDS = 12
+MAX_NUMBERED_HEADING_WORDS = 5
 
 
 class UnitKind(enum.Enum):
@@ -70,6 +79,8 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
     if unit.endswith(("?", "？")):
         return UnitKind.QUESTION
     if _LIST_MARK.match(unit):
+        if words <= MAX_NUMBERED_HEADING_WORDS and unit[0].isdigit() and not _TERMINAL.search(unit):
+            return UnitKind.HEADING
         return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
     return _kind_of_text(unit, words)
 
@@ -87,7 +98,7 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
         return UnitKind.PROSE if unspaced or words >= MIN_PROSE_WORDS else UnitKind.FRAGMENT
     if words <= MAX_HEADING_WORDS and _NUMBERED_HEADING.match(unit):
         return UnitKind.HEADING
-    if words > 2 and any(letter.isdigit() for letter in unit):
+    if words > 2 and _VALUE.search(_NO_VALUE.sub(" ", unit)):
         return UnitKind.TABLE_ROW
     if words <= MAX_HEADING_WORDS:
         return UnitKind.HEADING

@@ -19,6 +19,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from agentic_rag.domain.contradiction import MONTH_NAMES, MONTHS
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.passage_units import PartQuery, Unit, reading_of
 from agentic_rag.domain.retrieval import Retriever
@@ -27,7 +28,7 @@ from agentic_rag.domain.term_match import weight_of
 
 NEAR_SHARE, PASSAGE_SHARE, LEXICAL_SHARE, DENSE_SHARE = 0.10, 0.20, 0.28, 0.42
 BESIDE_CREDIT = 0.8
-WITHOUT_ANSWER = 0.85
+WITHOUT_ANSWER = 0.8
 """Factor for a unit that has no figure, date or name where one is asked for."""
 WITHOUT_PROPERTY = 0.9
 """Factor for a passage without the word for what is asked (the *salary* of …, which *university* …)."""
@@ -35,6 +36,8 @@ MARK_ELSEWHERE, MARK_MISSING = 0.95, 0.7
 """Factor for a figure or identifier of the question that stands only elsewhere in the passage, or not at all."""
 NAME_MISSING = 0.5
 """What is taken off per weight of names of the question that the passage lacks."""
+
+_QUARTERS = ("first", "second", "third", "fourth")
 
 DEFAULT_THRESHOLD = 0.31
 """Below it a part counts as unsupported. A workspace may calibrate its own."""
@@ -99,10 +102,14 @@ def _heading(unit: Unit, low: str) -> tuple[str, ...]:
 
 def _either_way(mark: str) -> str:
     """A figure with or without thousands separators, an identifier with any hyphen or a space."""
-    whole = re.escape(mark.replace(",", "")) if mark.replace(",", "").isdigit() else re.escape(mark)
-    if mark.replace(",", "").isdigit():
-        return ",?".join(re.escape(mark.replace(",", "")))
-    return re.sub(r"(?:\\-|‑)", "[-‐‑– ]?", whole)
+    digits = mark.replace(",", "")
+    if digits.isdigit():
+        return ",?".join(digits)
+    if mark.endswith(" quarter"):
+        return rf"(?:{mark}|q{_QUARTERS.index(mark.split()[0]) + 1})"
+    if mark in MONTHS:
+        return rf"(?:{mark}|{mark[:3]}\.?|(?:19|20)\d\d-{MONTH_NAMES.index(mark) + 1:02d}-\d\d)"
+    return re.sub(r"(?:\\-|‑)", "[-‐‑– ]?", re.escape(mark))
 
 
 def assess(scores: Sequence[float], threshold: float = DEFAULT_THRESHOLD) -> Support:
