@@ -64,11 +64,23 @@ _MONEY = re.compile(
     r"[£$€¥₹]|\b(?:dollars?|pounds?|euros?|pence|cents?|usd|eur|gbp|million|billion|free of charge)\b|\d,\d{3}|%",
     re.IGNORECASE,
 )
-_NAME_ASKED = re.compile(r"\b(?:nick)?names? (?:of|for|is|was|did|does)\b|\b(?:is|was|are|were) .{2,80} (?:called|named)\b", re.I)
-_CAPITALISED = re.compile(r"(?<=[\w,;:)\"“‘(*] )[\"“‘(*]{0,2}([A-Z][\w’'-]+)|[\"“‘*]([A-Z][\w’'-]+)|\b([A-Z]+-?\d[\w-]*)")
+_NAME_ASKED = re.compile(
+    r"\b(?:nick)?names? (?:of|for|is|was|did|does)\b|\b(?:is|was|are|were) .{2,80} (?:called|named)\b", re.I
+)
+_CAPITALISED = re.compile(
+    r"(?<=[\w,;:)\"“‘(*] )[\"“‘(*]{0,2}([A-Z][\w’'-]+)|[\"“‘*]([A-Z][\w’'-]+)|\b([A-Z]+-?\d[\w-]*)"
+)
 
 
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
+
+
+_BEST_FIT = {AnswerType.FIGURE: 0.16, AnswerType.DATE: 0.18, AnswerType.PERSON: 0.14, AnswerType.LIST: 0.1}
+
+
+def best_fit(kind: AnswerType) -> float:
+    """The most that `fit` gives for a kind of answer."""
+    return _BEST_FIT.get(kind, 0.12)
 
 
 def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:

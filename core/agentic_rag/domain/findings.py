@@ -14,7 +14,9 @@ MAX_FINDINGS = 2
 _NAMES = frozenset({"name", "identifier", "code", "title"})
 _CLOSE = 3
 """Words between what was asked for and a name that says which one is meant."""
-_ASKED_FOR = re.compile(r"^(?:who|which|what)\b\s*(?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?= (?:that|which|who|where|whose|is|was)\b)")
+_ASKED_FOR = re.compile(
+    r"^(?:who|which|what)\b\s*(?P<thing>(?:[\w-]+ ){0,4}?[\w-]+)(?= (?:that|which|who|where|whose|is|was)\b)"
+)
 
 
 def names_found(workspace_id: UUID, question: str, sentences: Sequence[str]) -> tuple[str, ...]:
@@ -42,7 +44,7 @@ def _opens(sentence: str, at: int, name: str) -> bool:
     """True for a single word that has its capital from where it stands: at the start of a sentence, cell or label."""
     before = sentence[:at].rstrip()
     single = " " not in name and not any(sign.isdigit() for sign in name)
-    return single and (not before or before[-1] in ".:;—–-([\"“")
+    return single and (not before or before[-1] in '.:;—–-(["“')
 
 
 def _beside(sentence: str, at: int, name: str, noun: str) -> bool:

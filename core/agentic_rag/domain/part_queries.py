@@ -187,9 +187,7 @@ def terms_of(text: str) -> list[str]:
     return parts or terms
 
 
-def part_query(
-    text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()
-) -> PartQuery:
+def part_query(text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()) -> PartQuery:
     """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown); `found` as in
     `PartQuery`.
     """

@@ -7,7 +7,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.answer_fit import fit, holds
+from agentic_rag.domain.answer_fit import best_fit, fit, holds
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.chunk_reading import READINGS, ChunkReading, Span
 from agentic_rag.domain.evidence import Passage
@@ -15,9 +15,11 @@ from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind
 from agentic_rag.domain.tables import header_span, is_header, is_row
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
-BLOCKS_PER_PASSAGE = 4
+MOST_PARAGRAPHS = 16
+CLOSE_PASSAGE = 0.65
+"""Passages whose fused score is below this share of the first one's are not read."""
 UNITS_PER_BLOCK = 4
-"""Paragraphs of a passage that are split, and units of one that are looked at closely."""
+"""Paragraphs that are split at most, and units of one that are looked at closely."""
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
 MAX_VALUE_CHARACTERS = 60
@@ -30,8 +32,6 @@ PASSAGE_CREDIT = 0.2
 """What a term elsewhere in the passage counts."""
 RANK_CREDIT = 0.35
 """What the passage's fused score, relative to the first one's, adds."""
-BEST_FIT = 0.2
-"""The most that `answer_fit.fit` adds."""
 WORTH_READING = 0.8
 """What cannot reach this share of the best unit's score is not read any further."""
 LONG_UNIT_WORDS = 60
@@ -78,30 +78,61 @@ class Unit:
 
 @dataclass(frozen=True, slots=True)
 class _Read:
-    """A passage with its hits, before it is split; no unit of it scores more than `bound`."""
+    """A passage with the terms that stand in it and in its title and headings."""
 
     position: int
     passage: Passage
     reading: ChunkReading
-    hits: list[tuple[int, int]]
     mask: int
     context: int
     rank_bonus: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Paragraph:
+    """A paragraph with its hits, before it is split; no unit of it scores more than `bound`."""
+
+    read: _Read
+    place: int
+    mask: int
+    hits: list[tuple[int, int]]
     bound: float
 
 
 def best_units(part: PartQuery, position: int, passages: Sequence[Passage]) -> list[Unit]:
-    """The units that may answer a part, best first; ties by passage, then offset."""
+    """The units that may answer a part, best first; ties by passage, then offset.
+
+    Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close to
+    the best one found.
+    """
+    weigh = _Weigher(part.terms)
+    waiting = _paragraphs(part, weigh, position, passages)
     units: list[Unit] = []
     best = 0.0
-    for read in _most_promising(part, position, passages):
-        if read.bound < WORTH_READING * best:
+    for paragraph in waiting:
+        if paragraph.bound < WORTH_READING * best:
             break
-        found = _units_of(read, part, best)
-        best = max(best, max((unit.score for unit in found), default=0.0))
-        units += found
+        for unit in _units_of(paragraph, part, weigh, best):
+            units.append(unit)
+            best = max(best, unit.score)
     units.sort(key=lambda unit: (-unit.score, unit.passage, unit.start))
     return units
+
+
+class _Weigher:
+    """`weight_of` for one question's terms, each mask once."""
+
+    __slots__ = ("_known", "_terms")
+
+    def __init__(self, terms: Sequence[QuestionTerm]) -> None:
+        self._terms = terms
+        self._known: dict[int, float] = {0: 0.0}
+
+    def __call__(self, mask: int) -> float:
+        weight = self._known.get(mask)
+        if weight is None:
+            weight = self._known[mask] = weight_of(mask, self._terms)
+        return weight
 
 
 def reading_of(passage: Passage) -> ChunkReading:
@@ -120,83 +151,88 @@ def opening_unit(passage: Passage, position: int) -> Unit | None:
     return None
 
 
-def _most_promising(part: PartQuery, position: int, passages: Sequence[Passage]) -> list[_Read]:
+def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
+    """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
     top = max((passage.candidate.score for passage in passages if position in passage.parts), default=0.0) or 1.0
+    most = best_fit(part.answer_type)
     contexts: dict[tuple[str, tuple[str, ...]], int] = {}
-    reads: list[_Read] = []
+    found: list[_Paragraph] = []
     for place, passage in enumerate(passages):
-        if position not in passage.parts:
+        if position not in passage.parts or passage.candidate.score < CLOSE_PASSAGE * top:
             continue
         chunk = passage.chunk
         reading = reading_of(passage)
-        found = hits(reading.low, part.terms)
-        if not found:
-            continue
-        mask = 0
-        for _, bit in found:
-            mask |= bit
+        held: dict[int, list[tuple[int, int]]] = {}
+        masks: dict[int, int] = {}
+        everywhere = 0
+        for hit in hits(reading.low, part.terms):
+            block = reading.block_of(hit[0])
+            held.setdefault(block, []).append(hit)
+            masks[block] = masks.get(block, 0) | hit[1]
+            everywhere |= hit[1]
         named = (chunk.document_title, chunk.heading_path)
-        if named not in contexts:
+        if held and named not in contexts:
             contexts[named] = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
-        context = contexts[named]
-        rank_bonus = RANK_CREDIT * passage.candidate.score / top
-        above = weight_of(context & ~mask, part.terms)
-        bound = weight_of(mask, part.terms) + CONTEXT_CREDIT * above + rank_bonus + BEST_FIT
-        reads.append(_Read(place, passage, reading, found, mask, context, rank_bonus, round(bound, 6)))
-    reads.sort(key=lambda read: (-read.bound, read.position))
-    return reads
+        read = _Read(
+            place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * passage.candidate.score / top
+        )
+        for block, mask in masks.items():
+            spots = held[block]
+            if reading.block(block)[1] > reading.ends[block]:
+                spots = spots + held.get(block + 1, [])
+                mask |= masks.get(block + 1, 0)
+            above = (read.context | everywhere) & ~mask
+            bound = weigh(mask) + CONTEXT_CREDIT * weigh(above) + read.rank_bonus + most
+            found.append(_Paragraph(read, block, mask, spots, round(bound, 6)))
+    found.sort(key=lambda one: (-one.bound, one.read.position, one.place))
+    return found[:MOST_PARAGRAPHS]
 
 
-def _units_of(read: _Read, part: PartQuery, best: float) -> list[Unit]:
+def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: float) -> list[Unit]:
+    """The units of a paragraph that can come close to the best one so far."""
+    read, reading = paragraph.read, paragraph.read.reading
+    most = read.rank_bonus + best_fit(part.answer_type)
+    heading = reading.heading(paragraph.place)
+    context = read.context
+    if heading is not None and read.mask & ~paragraph.mask:
+        context |= mask_of(reading.low[slice(*heading)], part.terms)
+    rest = NEAR_CREDIT * weigh(read.mask & ~context & ~paragraph.mask)
+    if most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest < WORTH_READING * best:
+        return []
+    spans, starts = reading.sentences(reading.block(paragraph.place))
+    masks = _masks(spans, starts, paragraph.hits)
+    block = _Block(spans, masks, heading, context, paragraph.mask)
     units: list[Unit] = []
-    for place, mask, found in _best_blocks(read, part.terms):
-        rest = read.mask & ~mask
-        bound = weight_of(mask, part.terms) + CONTEXT_CREDIT * weight_of(rest | read.context & ~mask, part.terms)
-        if bound + read.rank_bonus + BEST_FIT < WORTH_READING * best:
+    for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:UNITS_PER_BLOCK]:
+        if most - weight + _most_beside(read, block, at, weigh) < WORTH_READING * best:
             continue
-        block = read.reading.block(place)
-        spans, starts = read.reading.sentences(block)
-        masks = _masks(spans, starts, found)
-        heading = read.reading.heading(place)
-        by_weight = sorted(masks.items(), key=lambda item: (-round(weight_of(item[1], part.terms), 6), item[0]))
-        for at, _ in by_weight[:UNITS_PER_BLOCK]:
-            unit = _unit(read, part, _Block(spans, masks, heading), at)
-            if unit is not None:
-                units.append(unit)
-                best = max(best, unit.score)
+        unit = _unit(read, part, block, at, weigh)
+        if unit is not None:
+            units.append(unit)
+            best = max(best, unit.score)
     return units
+
+
+def _most_beside(read: _Read, block: _Block, place: int, weigh: _Weigher) -> float:
+    """The most that a unit's surroundings can add to what it covers itself."""
+    mask = block.masks[place]
+    kind = read.reading.kind(block.spans[place])
+    above = block.context if kind is UnitKind.PROSE else block.context | block.mask
+    credit = 1.0 if kind is UnitKind.LEAD_IN else CONTEXT_CREDIT
+    return credit * weigh(above & ~mask) + NEAR_CREDIT * weigh(read.mask & ~above & ~mask)
 
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A paragraph's sentences, the terms of those that have any, and its heading."""
+    """A paragraph's sentences, the terms of those that have any, its heading, and the terms of title and headings and
+    of all its sentences.
+    """
 
     spans: list[Span]
     masks: dict[int, int]
     heading: Span | None
-
-
-def _best_blocks(read: _Read, terms: Sequence[QuestionTerm]) -> list[tuple[int, int, list[tuple[int, int]]]]:
-    """The paragraphs (place, terms, hits) that cover most of the question: no sentence crosses a blank line, and only
-    what may be quoted is worth splitting.
-    """
-    held: dict[int, list[tuple[int, int]]] = {}
-    for hit in read.hits:
-        held.setdefault(read.reading.block_of(hit[0]), []).append(hit)
-    weighed: list[tuple[float, int, int]] = []
-    for place, found in held.items():
-        mask = 0
-        for _, bit in found:
-            mask |= bit
-        weighed.append((-round(weight_of(mask, terms), 6), place, mask))
-    weighed.sort()
-    blocks: list[tuple[int, int, list[tuple[int, int]]]] = []
-    for _, place, mask in weighed[:BLOCKS_PER_PASSAGE]:
-        found = held[place]
-        if read.reading.block(place)[1] > read.reading.ends[place]:
-            found = found + held.get(place + 1, [])
-        blocks.append((place, mask, found))
-    return blocks
+    context: int
+    mask: int
 
 
 def _masks(spans: list[Span], starts: list[int], found: list[tuple[int, int]]) -> dict[int, int]:
@@ -209,7 +245,7 @@ def _masks(spans: list[Span], starts: list[int], found: list[tuple[int, int]]) -
     return masks
 
 
-def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | None:
+def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigher) -> Unit | None:
     """The quotable unit at a place of a block, scored; None for headings, fragments, boilerplate, header rows."""
     text, spans, mask = read.passage.chunk.text, block.spans, block.masks[place]
     (start, end), last = spans[place], place
@@ -226,9 +262,7 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | Non
     around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
     if part.found and not _names_one_of(part.found, read, around, block.heading):
         return None
-    context = read.context
-    if block.heading is not None:
-        context |= mask_of(read.reading.low[slice(*block.heading)], part.terms)
+    context = block.context
     if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
         if is_header(text, start, end):
             return None
@@ -238,7 +272,7 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int) -> Unit | Non
     near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
     sentence = text[start:end]
     fits = holds(sentence, part.answer_type, part.text)
-    score = _score(sentence, (mask, context, near, read.mask), part, fits=fits) + read.rank_bonus
+    score = _score(sentence, (mask, context, near, read.mask), part, weigh, fits=fits) + read.rank_bonus
     return Unit(
         read.position, start, end, kind, mask, context, near, read.mask, fits, around, block.heading, round(score, 6)
     )
@@ -286,13 +320,13 @@ def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, i
     return last, mask
 
 
-def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, *, fits: bool) -> float:
+def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, weigh: _Weigher, *, fits: bool) -> float:
     mask, context, near, passage = masks
     credit = (
-        weight_of(mask, part.terms)
-        + CONTEXT_CREDIT * weight_of(context & ~mask, part.terms)
-        + NEAR_CREDIT * weight_of(near & ~mask & ~context, part.terms)
-        + PASSAGE_CREDIT * weight_of(passage & ~mask & ~context & ~near, part.terms)
+        weigh(mask)
+        + CONTEXT_CREDIT * weigh(context & ~mask)
+        + NEAR_CREDIT * weigh(near & ~mask & ~context)
+        + PASSAGE_CREDIT * weigh(passage & ~mask & ~context & ~near)
     )
     malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
     return credit + fit(sentence, part.answer_type, part.text, fits=fits) - malus

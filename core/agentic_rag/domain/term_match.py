@@ -55,7 +55,9 @@ def weighted_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[Q
     total = sum(rarity.get(term, 1.0) for term in distinct)
     if total <= 0:
         return ()
-    return tuple(QuestionTerm(term, _stem(term), _root(_stem(term)), rarity.get(term, 1.0) / total) for term in distinct)
+    return tuple(
+        QuestionTerm(term, _stem(term), _root(_stem(term)), rarity.get(term, 1.0) / total) for term in distinct
+    )
 
 
 def lowered(text: str) -> str:
