@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.tables import CELL_SIGN
 
 _NUMBER_WORDS = (
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|"
@@ -37,9 +38,10 @@ _WHAT_IS = re.compile(r"^(?:what (?:is|are|was|were|does)|define|who (?:is|was))
 _WHY = re.compile(r"\bwhy\b|\bwhat caused\b", re.IGNORECASE)
 
 
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
 _CALENDAR = re.compile(
-    r"\b\d{1,2}(?:st|nd|rd|th)? (?:of )?(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b(?:,? (?:1[5-9]|20)\d\d)?|"
-    r"\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]* \d{1,2}\b(?:, (?:1[5-9]|20)\d\d)?|"
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b(?:,? (?:1[5-9]|20)\d\d)?|"
+    rf"\b{_MONTH} \d{{1,2}}\b(?:, (?:1[5-9]|20)\d\d)?|"
     r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|"
     r"\b(?:figure|fig\.|table|section|chapter|page|phase|part|step|item|note|no\.|number) \d[\d.]*",
     re.IGNORECASE,
@@ -56,8 +58,7 @@ _TIME = re.compile(
     re.IGNORECASE,
 )
 _MONEY_ASKED = re.compile(
-    r"\b(?:how much (?:money|does .{2,80} cost|did .{2,80} cost|revenue|profit)|cost|price|salary|revenue|profit|income|"
-    r"budget|fee|wage|rent)\b",
+    r"\b(?:how much money|cost|price|salary|revenue|profit|income|budget|fee|wage|rent)\b",
     re.IGNORECASE,
 )
 _MONEY = re.compile(
@@ -94,7 +95,11 @@ def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
     if kind is AnswerType.PERSON:
         return 0.14 if fits else -0.15
     if kind is AnswerType.LIST:
-        return 0.1 if sentence.endswith(":") or sentence.count(",") + sentence.count(";") >= 2 else 0.0
+        return (
+            0.1
+            if sentence.endswith(":") or CELL_SIGN in sentence or sentence.count(",") + sentence.count(";") >= 2
+            else 0.0
+        )
     if kind is AnswerType.YES_NO:
         return 0.04 if _PERMISSION.search(sentence) else 0.0
     if _WHY.search(question):

@@ -10,12 +10,15 @@ from collections import OrderedDict
 
 from agentic_rag.domain.sentence_units import UnitKind, kind_of
 from agentic_rag.domain.sentences import sentence_spans
-from agentic_rag.domain.tables import row_spans
+from agentic_rag.domain.tables import CELL_SIGN, row_spans
 from agentic_rag.domain.term_match import lowered
 
 BLANK_LINE = "\n\n"
 CACHED_CHARACTERS = 2_000_000
 """Text whose readings are kept: about 1,000 chunks of 512 tokens, some 10 MB."""
+
+LONGEST_HEADING = 120
+"""Characters."""
 
 Span = tuple[int, int]
 
@@ -40,11 +43,17 @@ class ChunkReading:
         return bisect_right(self.ends, at)
 
     def block(self, place: int) -> Span:
-        """Where a paragraph lies; one that announces a list or table brings the next along."""
-        end = self.ends[place]
-        if place + 1 < len(self.ends) and self.text[:end].rstrip().endswith(":"):
-            end = self.ends[place + 1]
-        return (self.ends[place - 1] if place else 0), end
+        """Where a paragraph lies; one that announces a list, or is a line that heads a table, brings the next along."""
+        start, end = (self.ends[place - 1] if place else 0), self.ends[place]
+        if place + 1 < len(self.ends):
+            following = self.ends[place + 1]
+            if self.text[start:end].rstrip().endswith(":") or self._heads_table(start, end, following):
+                end = following
+        return start, end
+
+    def _heads_table(self, start: int, end: int, following: int) -> bool:
+        one_line = self.text.find("\n", start + len(BLANK_LINE) if start else 0, end) < 0
+        return one_line and end - start < LONGEST_HEADING and self.text.find(CELL_SIGN, end, following) >= 0
 
     def heading(self, place: int) -> Span | None:
         """The heading that a paragraph stands under within this chunk: the nearest line above that is marked as one,

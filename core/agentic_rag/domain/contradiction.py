@@ -7,7 +7,20 @@ import re
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-MONTH_NAMES = "january february march april may june july august september october november december".split()
+MONTH_NAMES = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
 MONTHS = frozenset(MONTH_NAMES)
 SAME_STATEMENT = 0.6
 """Share of common words (Jaccard) from which two sentences are taken to state the same thing."""

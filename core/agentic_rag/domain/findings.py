@@ -20,8 +20,8 @@ _ASKED_FOR = re.compile(
 
 
 def names_found(workspace_id: UUID, question: str, sentences: Sequence[str]) -> tuple[str, ...]:
-    """At most two names in the sentences that the question does not name: those beside the word asked for first, else
-    in reading order.
+    """At most two names in the sentences that the question does not name, in reading order: those beside the word asked
+    for, else any.
     """
     asked = frozenset(terms(question))
     thing = _ASKED_FOR.match(question.lower())
@@ -37,7 +37,8 @@ def names_found(workspace_id: UUID, question: str, sentences: Sequence[str]) -> 
                 continue
             ranked.append((0 if _beside(sentence, at, entity.name, noun) else 1, place, at, entity.name))
     ranked.sort()
-    return tuple(dict.fromkeys(name for *_, name in ranked))[:MAX_FINDINGS]
+    nearest = ranked[0][0] if ranked else 0
+    return tuple(dict.fromkeys(name for rank, *_, name in ranked if rank == nearest))[:MAX_FINDINGS]
 
 
 def _opens(sentence: str, at: int, name: str) -> bool:

@@ -12,14 +12,14 @@ from agentic_rag.domain.term_match import weighted_terms
 
 _MARK = re.compile(r"(?<!\w)(?:[A-Za-z]{1,8}[-‑])*[A-Za-z]{0,8}\d[\d.,]*(?:[-‑/]\d+)*(?!\w)")
 _PERIOD = re.compile(
-    r"\b(?:(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth) (?:quarter|half|phase|round)|January|February|March|April|June|July|"
-    r"August|September|October|November|December|May(?= \d)|(?<=\d )May)\b"
+    r"\b(?:(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth) (?:quarter|half|phase|round)|"
+    r"January|February|March|April|June|July|August|September|October|November|December|May(?= \d)|(?<=\d )May)\b"
 )
 _NAME = re.compile(r"(?<=[\w,;:)&’'] )(?-i:[A-Z])[\w’'-]*|(?<= [\"“‘'(])[A-Z][\w’'-]*")
 """A word with a capital that does not open the question."""
 _AFTER_NOUN = (
-    r"(?= (?:of|for|in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|that|"
-    r"which|who|should)\b|\W*$)"
+    r"(?= (?:of|for|in|on|at|to|from|by|with|do|does|did|is|was|are|were|has|have|had|must|may|can|could|will|would|"
+    r"that|which|who|should)\b|\W*$)"
 )
 _ASKED = re.compile(
     r"^(?:(?:in|at|on|by|for|from|to|under|with) )?(?:what|which)(?:'s| is| are| was| were)? (?:the |an? )?"

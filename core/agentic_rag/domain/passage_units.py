@@ -12,7 +12,7 @@ from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.chunk_reading import READINGS, ChunkReading, Span
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind
-from agentic_rag.domain.tables import header_span, is_header, is_row
+from agentic_rag.domain.tables import CELL_SIGN, caption_span, header_span, is_header, is_row
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
 MOST_PARAGRAPHS = 16
@@ -20,6 +20,8 @@ CLOSE_PASSAGE = 0.65
 """Passages whose fused score is below this share of the first one's are not read."""
 UNITS_PER_BLOCK = 4
 """Paragraphs that are split at most, and units of one that are looked at closely."""
+ROWS_PER_BLOCK = 12
+"""The same where a list is asked for and the paragraph holds a table: its rows may answer by what heads them."""
 MAX_LIST_CHARACTERS = 700
 """A list is quoted whole up to this length, else item by item."""
 MAX_VALUE_CHARACTERS = 60
@@ -201,9 +203,15 @@ def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: flo
         return []
     spans, starts = reading.sentences(reading.block(paragraph.place))
     masks = _masks(spans, starts, paragraph.hits)
+    looked_at = UNITS_PER_BLOCK
+    if part.answer_type is AnswerType.LIST and CELL_SIGN in reading.text:
+        looked_at = ROWS_PER_BLOCK
+        for at, (start, end) in enumerate(spans):
+            if CELL_SIGN in reading.text[start:end]:
+                masks.setdefault(at, 0)
     block = _Block(spans, masks, heading, context, paragraph.mask)
     units: list[Unit] = []
-    for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:UNITS_PER_BLOCK]:
+    for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:looked_at]:
         if most - weight + _most_beside(read, block, at, weigh) < WORTH_READING * best:
             continue
         unit = _unit(read, part, block, at, weigh)
@@ -266,9 +274,13 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigh
     if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
         if is_header(text, start, end):
             return None
+        if read.reading.kind(spans[0]) is UnitKind.HEADING:
+            context |= block.masks.get(0, 0)
         header = header_span(text, start)
         if header is not None:
-            context |= mask_of(read.reading.low[slice(*header)], part.terms)
+            caption = caption_span(text, header[0])
+            named = (header[0] if caption is None else caption[0], header[1])
+            context |= mask_of(read.reading.low[slice(*named)], part.terms)
     near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
     sentence = text[start:end]
     fits = holds(sentence, part.answer_type, part.text)

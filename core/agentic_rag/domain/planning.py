@@ -33,8 +33,9 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
             r"\bhow (?:many|much|long|tall|far|high|deep|wide|old|often|large|big|heavy|fast|hot|cold|thick)\b|"
             r"\bwhat (?:is|was|are|were) the (?:\w+[ -]){0,4}(?:number|amount|percentage|share|rate|cost|price|revenue|"
             r"capacity|height|length|width|weight|limit|speed|temperature|diameter|total|size|depth|pressure|power|"
-            r"duration|distance|threshold|torque|budget|income|margin|interval|ratio)\b|\b(?:what|which) (?:\w+[ -]){0,2}(?:percentage|share|voltage|pressure|temperature|speed|height|level|weight|"
-            r"price|mark|limit|rate|number|amount)\b|\bwhat (?:does|did|do|would|will) .{3,120} cost\b",
+            r"duration|distance|threshold|torque|budget|income|margin|interval|ratio)\b|"
+            r"\b(?:what|which) (?:\w+[ -]){0,2}(?:percentage|share|voltage|pressure|temperature|speed|height|level|"
+            r"weight|price|mark|limit|rate|number|amount)\b|\bwhat (?:does|did|do|would|will) .{3,120} cost\b",
         ),
         (
             AnswerType.LIST,
@@ -61,7 +62,8 @@ _COMPARE = re.compile(
 )
 _VERSUS = re.compile(r"^(?P<a>.{2,80}?) (?:vs\.?|versus) (?P<b>.{2,80}?)(?P<rest>)[?.!]*$", re.IGNORECASE)
 _EITHER = re.compile(
-    rf"^(?P<lead>(?:in |at |on |for |of )?{_WH}\b[^,:]{{3,120}}?)\s*[,:]\s*(?P<a>[^,]{{2,80}}?),? or (?P<b>[^,]{{2,80}}?)[?.!]*$",
+    rf"^(?P<lead>(?:in |at |on |for |of )?{_WH}\b[^,:]{{3,120}}?)\s*[,:]\s*"
+    r"(?P<a>[^,]{2,80}?),? or (?P<b>[^,]{2,80}?)[?.!]*$",
     re.IGNORECASE,
 )
 """Which is …, A or B?"""

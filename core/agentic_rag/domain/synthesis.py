@@ -26,6 +26,8 @@ CLOSE_PASSAGE = 0.8
 """The same for the fused scores of their passages, when the documents differ."""
 CLOSE_WITHOUT_NEWS = 0.87
 """The same for a sentence that adds no term of the question: it may be the better answer."""
+OWN_SHARE = 0.5
+"""Such a sentence itself covers at least this share of what the best one covers."""
 NEWS = 0.1
 """Weight of the terms that a further sentence must add."""
 NEAREST = 3
@@ -144,16 +146,18 @@ def _same_list(unit: Unit, best: Unit) -> bool:
 
 
 def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], part: PartQuery) -> bool:
-    """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or comes
-    close to the best one.
+    """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or
+    comes close to the best one by itself.
     """
     if best.fits and not unit.fits:
         return False
     one, other = passages[unit.passage], passages[best.passage]
     if one.chunk.document_id != other.chunk.document_id and one.candidate.score < CLOSE_PASSAGE * other.candidate.score:
         return False
-    news = weight_of(unit.mask & ~covered, part.terms) >= NEWS
-    return news or unit.score >= CLOSE_WITHOUT_NEWS * best.score
+    if weight_of(unit.mask & ~covered, part.terms) >= NEWS:
+        return True
+    own = weight_of(unit.mask, part.terms)
+    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * weight_of(best.mask, part.terms)
 
 
 def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
@@ -229,4 +233,6 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
+    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+        text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

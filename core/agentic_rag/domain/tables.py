@@ -47,6 +47,15 @@ def header_span(passage: str, row_start: int) -> tuple[int, int] | None:
     return above if _names_columns(passage[above[0] : above[1]]) else None
 
 
+def caption_span(passage: str, header_start: int) -> tuple[int, int] | None:
+    """The line right above a table, which says what the table holds; None when a blank line or nothing is there."""
+    end = header_start - 1
+    if end <= 0:
+        return None
+    start = passage.rfind("\n", 0, end) + 1
+    return (start, end) if passage[start:end].strip() else None
+
+
 def is_header(passage: str, start: int, end: int) -> bool:
     """True when the row [start, end) names the columns of the rows below it."""
     after = passage.find("\n", end) + 1
