@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.contradiction import MONTHS
 from agentic_rag.domain.lexical import content_terms, query_terms
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.term_match import weighted_terms
@@ -194,7 +195,9 @@ def part_query(text: str, kind: AnswerType, rarity: Mapping[str, float], found: 
     terms = terms_of(text)
     shares = {term: rarity.get(term, 1.0) * (ASKING_WEIGHT if term in ASKING_WORDS else 1.0) for term in terms}
     weighted = weighted_terms(terms, shares)
-    named = frozenset(term for match in _NAME.finditer(text) for term in terms_of(match[0]))
+    named = frozenset(
+        term for match in _NAME.finditer(text) if match[0].lower() not in MONTHS for term in terms_of(match[0])
+    )
     names = sum(1 << place for place, term in enumerate(weighted) if term.term in named)
     asked = next((term for term in reversed(_asked(text)) if term not in ASKING_WORDS), None)
     if asked in CATEGORY_NOUNS:

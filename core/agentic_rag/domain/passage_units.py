@@ -12,7 +12,7 @@ from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.chunk_reading import READINGS, ChunkReading, Span
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind
-from agentic_rag.domain.tables import CELL_SIGN, caption_span, header_span, is_header, is_row
+from agentic_rag.domain.tables import CELL_SIGN, caption_span, header_span, is_header, is_page_foot, is_row
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
 
 MOST_PARAGRAPHS = 16
@@ -38,6 +38,8 @@ WORTH_READING = 0.8
 """What cannot reach this share of the best unit's score is not read any further."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_MALUS = 0.1
+UNNAMED_MALUS = 0.15
+"""What a unit loses whose passage has none of the names in the question; in proportion for some of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +274,7 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigh
         return None
     context = block.context
     if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
-        if is_header(text, start, end):
+        if is_header(text, start, end) or is_page_foot(text, start, end):
             return None
         if read.reading.kind(spans[0]) is UnitKind.HEADING:
             context |= block.masks.get(0, 0)
@@ -341,6 +343,9 @@ def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, wei
         + PASSAGE_CREDIT * weigh(passage & ~mask & ~context & ~near)
     )
     malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
+    if part.names:
+        unnamed = part.names & ~(mask | context | near | passage)
+        malus += UNNAMED_MALUS * unnamed.bit_count() / part.names.bit_count()
     return credit + fit(sentence, part.answer_type, part.text, fits=fits) - malus
 
 

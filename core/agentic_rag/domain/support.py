@@ -36,6 +36,9 @@ MARK_ELSEWHERE, MARK_MISSING = 0.95, 0.7
 """Factor for a figure or identifier of the question that stands only elsewhere in the passage, or not at all."""
 NAME_MISSING = 0.5
 """What is taken off per weight of names of the question that the passage lacks."""
+OTHER_SUBJECT = 0.8
+"""Factor for a passage that lacks at least half of the names, however common they are in the corpus: it is about
+another company, machine or person."""
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
@@ -76,7 +79,10 @@ def unit_support(part: PartQuery, unit: Unit, passages: Sequence[Passage]) -> fl
         support *= WITHOUT_ANSWER
     if part.asked & ~everywhere:
         support *= WITHOUT_PROPERTY
-    support *= 1.0 - NAME_MISSING * weight_of(part.names & ~everywhere, part.terms)
+    unnamed = part.names & ~everywhere
+    support *= 1.0 - NAME_MISSING * weight_of(unnamed, part.terms)
+    if 2 * unnamed.bit_count() >= max(1, part.names.bit_count()):
+        support *= OTHER_SUBJECT
     return round(support * _mark_factor(part, unit, passage), 6)
 
 

@@ -7,6 +7,7 @@ import re
 CELL_SIGN = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
 _MAX_HEADER_WORDS = 6
+_LONGEST_PAGE_NUMBER = 4
 
 
 def is_row(unit: str) -> bool:
@@ -68,6 +69,16 @@ def is_header(passage: str, start: int, end: int) -> bool:
         return True
     header = header_span(passage, after)
     return header is not None and header[0] <= start < header[1]
+
+
+def is_page_foot(passage: str, start: int, end: int) -> bool:
+    """True for a row that stands alone and ends in a page number: "Harbour Ltd | Annual report | 5"."""
+    last = cells(passage[start:end])[-1]
+    if not last.isdigit() or len(last) > _LONGEST_PAGE_NUMBER:
+        return False
+    before = passage[: max(0, start - 1)].rsplit("\n", 1)[-1]
+    after = passage[end:].lstrip("\n").split("\n", 1)[0]
+    return not is_row(before.strip()) and not is_row(after.strip())
 
 
 def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:

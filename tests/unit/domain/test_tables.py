@@ -1,4 +1,4 @@
-from agentic_rag.domain.tables import caption_span, header_span, is_header, readable_row, row_spans
+from agentic_rag.domain.tables import caption_span, header_span, is_header, is_page_foot, readable_row, row_spans
 
 KEYS_AND_VALUES = "| | |\n|---|---|\n| Site | Skelder Narrows |\n| Date of event | 11 November 2024 |"
 NAMED = (
@@ -35,3 +35,11 @@ def test_what_stands_right_above_a_table_says_what_it_holds() -> None:
 def test_a_table_that_was_read_as_one_sentence_is_cut_into_rows() -> None:
     spans = row_spans(NAMED, [(0, len(NAMED))])
     assert [NAMED[start:end] for start, end in spans] == NAMED.split("\n")
+
+
+def test_a_lone_row_that_ends_in_a_page_number_is_the_foot_of_a_page() -> None:
+    text = "The tide turns.\nHarbour Ltd | Annual report | 5\nWaves fall."
+    start = text.index("Harbour")
+    assert is_page_foot(text, start, text.index("\nWaves"))
+    assert not is_page_foot("Part | Stock | Least\nKB-17 | 1 | 2", len("Part | Stock | Least\n"), 33)
+    assert not is_page_foot("Sum | in all | £5", 0, 17)
