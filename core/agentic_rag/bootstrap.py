@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
+    from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
     from agentic_rag.ports.embedder import Embedder
     from agentic_rag.ports.identity import Identity
@@ -178,7 +179,7 @@ class Container:
         if self.settings.embedder == "deterministic":
             from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 
-            return DeterministicEmbedder()
+            return DeterministicEmbedder(self._compute)
         from agentic_rag.adapters.openai.client import open_client
         from agentic_rag.adapters.openai.embedder import OpenAIEmbedder
 
@@ -267,11 +268,19 @@ class Container:
         return parser
 
     @cached_property
+    def _compute(self) -> Compute:
+        from agentic_rag.adapters.system.compute import ProcessCompute
+
+        compute = ProcessCompute(self.settings.compute_processes)
+        self._closing.push_async_callback(compute.aclose)
+        return compute
+
+    @cached_property
     def _analysis(self) -> TextAnalysis:
         from agentic_rag.app.indexing import TextAnalysis
         from agentic_rag.domain.tokens import estimate_tokens
 
-        return TextAnalysis(estimate_tokens)
+        return TextAnalysis(estimate_tokens, self._compute)
 
     @cached_property
     def ingest(self) -> IngestDocument:

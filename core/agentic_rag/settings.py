@@ -208,6 +208,14 @@ class Settings:
     drain_seconds: float = _var(
         "AGENTIC_RAG_DRAIN_SECONDS", 20.0, "How long SIGTERM waits for running jobs.", group=_J, minimum=0
     )
+    compute_processes: int = _var(
+        "AGENTIC_RAG_COMPUTE_PROCESSES",
+        2,
+        "Processes of one worker for embedding and indexing; 0 for its own threads.",
+        group=_J,
+        minimum=0,
+        maximum=64,
+    )
     parser_processes: int = _var(
         "AGENTIC_RAG_PARSER_PROCESSES", 1, "Parsing children of one worker.", group=_J, minimum=1, maximum=64
     )

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.stack import open_home
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -45,10 +48,16 @@ def rag(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "venv" / "bin" / "rag"
 
 
-def test_it_migrates_ingests_the_packaged_corpus_and_answers(rag: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    work = tmp_path / "work"
-    work.mkdir()
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A state folder that the embedded servers' own user may enter."""
+    folder = open_home("rag-wheel-")
+    yield folder
+    shutil.rmtree(folder)
+
+
+def test_it_migrates_ingests_the_packaged_corpus_and_answers(rag: Path, home: Path, tmp_path: Path) -> None:
+    work = tmp_path
 
     run(rag, "migrate", "up", cwd=work, home=home)
     ingested = run(rag, "ingest", "--workspace", "handbook", "--wait", "--json", cwd=work, home=home)
@@ -62,10 +71,8 @@ def test_it_migrates_ingests_the_packaged_corpus_and_answers(rag: Path, tmp_path
     assert all(citation["verified"] for citation in json.loads(answer.stdout)["citations"])
 
 
-def test_it_evaluates_the_packaged_golden_set(rag: Path, tmp_path: Path) -> None:
-    home = tmp_path / "home"
-    work = tmp_path / "work"
-    work.mkdir()
+def test_it_evaluates_the_packaged_golden_set(rag: Path, home: Path, tmp_path: Path) -> None:
+    work = tmp_path
     run(rag, "ingest", "--workspace", "handbook", "--wait", cwd=work, home=home)
 
     report = run(rag, "eval", "--workspace", "handbook", "--json", cwd=work, home=home)

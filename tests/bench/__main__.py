@@ -29,8 +29,7 @@ mutation Ask($input: RagAnswerInput!) {
   ragAnswer(input: $input) {
     answer outcome
     citations {
-      marker chunkId title snippet sourceSpan { start end } page lineStart lineEnd score verified
-      document { sourcePath }
+      marker chunkId title sourcePath snippet sourceSpan { start end } page lineStart lineEnd score verified
     }
     userErrors { code message }
   }
@@ -52,6 +51,7 @@ async def measure(servers: Servers, corpus: BenchCorpus, *, short: bool) -> list
         floor = await raw_floor(servers.database_url, corpus.chunks, vectors)
         workspace = await product.create_workspace(container, "bench")
         ingest = await product.ingest_rate(container, workspace, corpus.chunks)
+        await product.settle(servers.database_url)
         reference = await Reference.load(servers.database_url, corpus.chunks, vectors)
         words = [item.question for item in questions]
         # In turn, so that a machine that slows down slows both; the first round warms caches on both sides.

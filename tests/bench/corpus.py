@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-SHARED = Path(__file__).resolve().parents[3] / "shared" / "data"
+SHARED = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).resolve().parents[3] / "shared" / "data")
 
 
 @dataclass(frozen=True, slots=True)

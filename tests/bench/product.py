@@ -83,6 +83,13 @@ async def ingest_rate(container: Container, workspace: WorkspaceRef, chunks: Seq
     return len(chunks) / (time.perf_counter() - began)
 
 
+async def settle(url: str) -> None:
+    """What autovacuum does within a minute, and the reference does for itself: statistics and visibility."""
+    connection = await asyncpg.connect(url)
+    await connection.execute("VACUUM ANALYZE")
+    await connection.close()
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalFigures:
     """Median seconds of a retrieval, and how often the known item was among the first ten."""
@@ -134,7 +141,7 @@ async def unverified_citations(url: str, workspace: WorkspaceRef, replies: Seque
                     "SELECT substr(r.text, $3 + 1, $4 - $3) FROM rag_revisions r JOIN rag_documents d "
                     "USING (org_id, workspace_id, document_id) "
                     "WHERE d.workspace_id = $1 AND d.source_path = $2 AND r.revision_id = d.revision_id",
-                    workspace.workspace_id, citation["document"]["sourcePath"], span["start"], span["end"],
+                    workspace.workspace_id, citation["sourcePath"], span["start"], span["end"],
                 )  # fmt: skip
                 checked += 1
                 wrong += stored != citation["snippet"]

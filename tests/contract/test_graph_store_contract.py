@@ -3,7 +3,7 @@
 from tests.builders import entities_of, entity_id
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.retrieval import Mention, Neighbour
+from agentic_rag.domain.retrieval import Neighbour
 
 A, B, C, UNKNOWN = (entity_id(name) for name in ("A", "B", "C", "Unknown"))
 ENTITIES = {
@@ -13,15 +13,18 @@ ENTITIES = {
 }
 
 
-async def test_mentions_are_counted_in_full_and_listed_up_to_the_cap(adapter: Backend) -> None:
+async def test_mentions_are_listed_up_to_the_cap_and_beyond_it_only_said_to_be_more(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
     async with adapter.database.snapshot(workspace) as snapshot:
         found = await snapshot.graph.mentions_of([C, UNKNOWN, A], 2)
+        whole = await snapshot.graph.mentions_of([A], 3)
 
     assert [(one.entity_id, one.passages) for one in found] == [(C, 2), (A, 3)]
-    assert found[1].mentions == (Mention(A, 0, 2), Mention(A, 1, 1))
+    assert (found[0].ordinals, found[0].counts) == ((1, 2), (1, 1))
+    assert (found[1].ordinals, found[1].counts) == ((), ())
+    assert (whole[0].ordinals, whole[0].counts) == ((0, 1, 2), (2, 1, 1))
 
 
 async def test_the_entities_of_chunks_come_by_ordinal_then_id(adapter: Backend) -> None:

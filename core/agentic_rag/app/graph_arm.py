@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from uuid import UUID
 
-from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.graph_walk import PASSAGE_CAP, plan_frontier, score_graph, seed_weights
-from agentic_rag.domain.retrieval import ArmHit, Retriever, Scope
+from agentic_rag.domain.retrieval import ArmHit, ExtractedEntity, Retriever, Scope
 from agentic_rag.ports.database import Snapshot
 
 FIRST_PASSAGES = 4
 """Passages whose entities are followed: more gave nothing (RETRIEVAL.md, B)."""
+
+
+HIT_LIMIT = 60
+"""As many candidates as a text arm gives."""
 
 
 class GraphArm:
@@ -23,14 +25,12 @@ class GraphArm:
     async def hits(
         self,
         snapshot: Snapshot,
-        workspace_id: UUID,
-        question: str,
+        named: Sequence[ExtractedEntity],
         arms: Mapping[Retriever, Sequence[ArmHit]],
         scope: Scope,
     ) -> list[ArmHit]:
-        """The arm's candidates, best first. Errors: `DependencyUnavailable`."""
+        """The arm's candidates, best first; `named` may be of the question. Errors: `DependencyUnavailable`."""
         first = _first_passages(arms)
-        named = question_entities(workspace_id, question)
         held = await snapshot.graph.mentions_in(list(first)) if first else []
         nearby = plan_frontier({}, first, held).entity_ids
         wanted = list(dict.fromkeys((*(entity.entity_id for entity in named), *nearby)))
@@ -39,7 +39,7 @@ class GraphArm:
         mentions = await snapshot.graph.mentions_of(wanted, PASSAGE_CAP)
         total = await snapshot.lexical.passages(scope)
         seeds = seed_weights(named, mentions, total)
-        hits = score_graph(mentions, (), plan_frontier(seeds, first, held), total)
+        hits = score_graph(mentions, (), plan_frontier(seeds, first, held), total, HIT_LIMIT)
         return hits if scope.ordinals is None else [hit for hit in hits if hit.ordinal in scope.ordinals]
 
 

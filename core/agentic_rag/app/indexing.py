@@ -9,41 +9,53 @@ from uuid import UUID
 from agentic_rag.domain.chunk_profiles import chunk_profile
 from agentic_rag.domain.chunking import chunk_document
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
-from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.lexical import term_counts
 from agentic_rag.domain.spaces import encode_half
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
+from agentic_rag.ports.compute import Compute
 from agentic_rag.ports.database import Transaction
 from agentic_rag.ports.embedder import Embedder
 from agentic_rag.ports.publication import NewChunk
 
+INDEX_SLICE = 128
+"""Chunks per hand-over to the computing processes: about 50 ms of work."""
+
 
 class TextAnalysis:
-    """Pure and CPU-bound: callers run it in a thread. `count_tokens` is the chunker's measure
+    """Pure and CPU-bound work, kept off the event loop. `count_tokens` is the chunker's measure
     (`ports.token_counter`).
     """
 
-    def __init__(self, count_tokens: Callable[[str], int]) -> None:
+    def __init__(self, count_tokens: Callable[[str], int], compute: Compute) -> None:
         self._count_tokens = count_tokens
+        self._compute = compute
 
-    def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
+    async def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
-        return chunk_document(document_id, parsed, chunk_profile(profile), self._count_tokens)
+        return await asyncio.to_thread(chunk_document, document_id, parsed, chunk_profile(profile), self._count_tokens)
 
-    def index(
-        self, workspace: WorkspaceRef, title: str, drafts: Sequence[ChunkDraft], vectors: Sequence[bytes]
-    ) -> tuple[NewChunk, ...]:
-        """Everything publishing needs of chunks no reader has seen: vectors, postings, entities."""
-        return tuple(
-            NewChunk(
-                draft,
-                vector,
-                term_counts(draft.text),
-                extract_entities(workspace.workspace_id, draft.text, draft.heading_path, title),
+    async def index(
+        self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]
+    ) -> list[NewChunk]:
+        """Everything publishing needs of chunks no reader has seen: vectors, postings, entities. `titled` pairs each
+        chunk with the title of its document.
+        """
+        requests = [
+            IndexRequest(
+                workspace.workspace_id,
+                tuple((draft.text, draft.heading_path, title) for title, draft in titled[part]),
             )
-            for draft, vector in zip(drafts, vectors, strict=True)
+            for part in slices(len(titled), INDEX_SLICE)
+        ]
+        indexed = await asyncio.gather(
+            *(self._compute.run(index_chunks, request, len(request.chunks)) for request in requests)
         )
+        found = [one for part in indexed for one in part]
+        return [
+            NewChunk(draft, vector, terms, entities)
+            for (_, draft), vector, (terms, entities) in zip(titled, vectors, found, strict=True)
+        ]
 
 
 async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedder: Embedder) -> int:
@@ -72,4 +84,4 @@ async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:
             f"The embedder answered with shape {vectors.shape} to {len(texts)} texts; "
             f"{embedder.space.name} was expected. Check the model's dimensions."
         )
-    return await asyncio.to_thread(encode_half, vectors)
+    return encode_half(vectors)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import enum
 import hashlib
 from collections.abc import Mapping
@@ -201,7 +200,7 @@ class IngestDocument:
         # The registered media type is a guess from the name; the parser looks at the bytes as well.
         parsed = await self._parser.parse(content, document.file_name, None)
         work.progress.advance()
-        drafts = await asyncio.to_thread(self._analysis.chunk, document.document_id, parsed, work.profile)
+        drafts = await self._analysis.chunk(document.document_id, parsed, work.profile)
         if not drafts:
             raise ParseFailed(f"{document.source_path} holds no text.", code="PARSE_NO_TEXT")
         work.progress.advance()
@@ -296,12 +295,12 @@ class IngestDocument:
         document = work.document
         title = parsed.title or document.title
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
-        added = await asyncio.to_thread(self._analysis.index, document.workspace, title, diff.added, vectors)
+        added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
         return DocumentPublication(
             document_id=document.document_id,
             revision=revision,
             content_hash=work.content_hash,
-            added=added,
+            added=tuple(added),
             kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in diff.kept),
             removed=diff.removed,
             expected=document.revision_id,

@@ -6,6 +6,7 @@ import asyncio
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
 from agentic_rag.app.publishing import COMPACT_KEY
@@ -22,6 +23,7 @@ from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.domain.jobs import JobKind, NewJob
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.text_index import slices
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import NewDocument, VisibleChunk
 from agentic_rag.ports.embedder import Embedder
@@ -178,25 +180,17 @@ class IngestPrepared:
     async def _publications(
         self, workspace: WorkspaceRef, ready: Sequence[_Ready], tally: _Tally
     ) -> list[DocumentPublication]:
-        texts = [draft.text for one in ready for draft in one.diff.added]
-        vectors: list[bytes] = []
-        for start in range(0, len(texts), self._embedder.batch_size):
-            vectors += await embed_texts(self._embedder, texts[start : start + self._embedder.batch_size])
-        tally.embedded += len(texts)
+        titled = [(one.cut.source.title, draft) for one in ready for draft in one.diff.added]
+        batches = await asyncio.gather(
+            *(
+                embed_texts(self._embedder, [draft.text for _, draft in titled[part]])
+                for part in slices(len(titled), self._embedder.batch_size)
+            )
+        )
+        chunks = iter(await self._analysis.index(workspace, titled, [one for batch in batches for one in batch]))
+        tally.embedded += len(titled)
         tally.kept += sum(len(one.diff.kept) for one in ready)
-        return await asyncio.to_thread(self._assemble, workspace, ready, vectors)
-
-    def _assemble(
-        self, workspace: WorkspaceRef, ready: Sequence[_Ready], vectors: Sequence[bytes]
-    ) -> list[DocumentPublication]:
-        publications: list[DocumentPublication] = []
-        start = 0
-        for one in ready:
-            end = start + len(one.diff.added)
-            added = self._analysis.index(workspace, one.cut.source.title, one.diff.added, vectors[start:end])
-            publications.append(_publication(one, added))
-            start = end
-        return publications
+        return [_publication(one, tuple(islice(chunks, len(one.diff.added)))) for one in ready]
 
     async def _publish(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter
 from uuid import UUID
 
@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 from agentic_rag.app.graph_arm import GraphArm
 from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod, FusionWeights
 from agentic_rag.domain.documents import Chunk
+from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.errors import DependencyUnavailable, SpaceMismatch
 from agentic_rag.domain.fusion import fuse
 from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
+from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, ExtractedEntity, Retriever, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.ports.database import Snapshot
 from agentic_rag.ports.telemetry import Telemetry
@@ -70,6 +71,16 @@ async def scope_of(snapshot: Snapshot, wanted: DocumentFilter, access_ids: tuple
     return Scope(access_ids, await snapshot.documents.ordinals_matching(wanted, access_ids))
 
 
+@dataclass(frozen=True, slots=True)
+class _TextArms:
+    """What both text arms found, and what else of the question needs no further round trip."""
+
+    dense: list[ArmHit]
+    lexical: list[ArmHit]
+    rarity: Mapping[str, float]
+    entities: Sequence[ExtractedEntity]
+
+
 class Retrieve:
     """The retrieval use case: four round trips on one snapshot, three without a graph."""
 
@@ -83,30 +94,26 @@ class Retrieve:
         Errors: `DependencyUnavailable` (database), `SpaceMismatch` when the vector is not of the workspace's space.
         """
         terms = query_terms(query.text)
-        dense, lexical = await self._text_arms(snapshot, query, terms)
-        rarity = await snapshot.lexical.rarity(list(terms), query.scope)
-        arms: dict[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: dense, Retriever.LEXICAL: lexical}
+        text = await self._text_arms(snapshot, query, terms)
+        arms: dict[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: text.dense, Retriever.LEXICAL: text.lexical}
         degraded: tuple[Dependency, ...] = ()
         if query.weights.graph > 0:
             try:
-                arms[Retriever.GRAPH] = await self._graph.hits(
-                    snapshot, query.workspace_id, query.text, arms, query.scope
-                )
+                arms[Retriever.GRAPH] = await self._graph.hits(snapshot, text.entities, arms, query.scope)
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
                 degraded = (Dependency.GRAPH,)
         began = perf_counter()
-        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust)
+        wanted = query.top_k * (SPARE if query.per_document is not None else 1)
+        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=wanted)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
-        return await _with_texts(snapshot, query, fused, rarity, degraded)
+        return await _with_texts(snapshot, query, fused, text.rarity, degraded)
 
-    async def _text_arms(
-        self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]
-    ) -> tuple[list[ArmHit], list[ArmHit]]:
-        """Dense beside lexical: the database scans vectors while this process sums postings."""
+    async def _text_arms(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
+        """Dense beside lexical: the database scans vectors while this process does all that needs no answer of it."""
         if query.vector is None or snapshot.space is None or query.weights.vector == 0:
-            return [], await self._lexical(snapshot, query, terms)
+            return await self._beside(snapshot, query, terms)
         space = snapshot.space
         if space.space != query.vector.space:
             raise SpaceMismatch(
@@ -118,12 +125,20 @@ class Retrieve:
         )
         try:
             await asyncio.sleep(0)
-            lexical = await self._lexical(snapshot, query, terms)
-            return await scan, lexical
+            found = await self._beside(snapshot, query, terms)
+            return replace(found, dense=await scan)
         finally:
             if not scan.done():
                 scan.cancel()
                 await asyncio.wait([scan])
+
+    async def _beside(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
+        return _TextArms(
+            dense=[],
+            lexical=await self._lexical(snapshot, query, terms),
+            rarity=await snapshot.lexical.rarity(list(terms), query.scope),
+            entities=question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else [],
+        )
 
     async def _lexical(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> list[ArmHit]:
         if not terms or query.weights.vector == 0:
@@ -134,12 +149,10 @@ class Retrieve:
 async def _with_texts(
     snapshot: Snapshot,
     query: RetrievalQuery,
-    fused: list[Candidate],
+    first: list[Candidate],
     rarity: Mapping[str, float],
     degraded: tuple[Dependency, ...],
 ) -> Retrieved:
-    wanted = query.top_k * (SPARE if query.per_document is not None else 1)
-    first = fused[:wanted]
     chunks = await snapshot.documents.chunks([one.ordinal for one in first], query.scope.access_ids) if first else []
     by_ordinal = {chunk.ordinal: chunk for chunk in chunks}
     kept: list[tuple[Chunk, Candidate]] = []

@@ -58,31 +58,36 @@ def fuse(
     method: FusionMethod = FusionMethod.WEIGHTED,
     *,
     dense_trust: float = MODEL_TRUST,
+    limit: int | None = None,
 ) -> list[Candidate]:
-    """Candidates of all arms, highest score first, ties by ordinal; the order of the arms does not matter.
+    """The best `limit` candidates of all arms (None: every one), highest score first, ties by ordinal; the order of the
+    arms does not matter.
 
     WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), scaled so that the first of every arm has the
     sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is
     left out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
     """
     shares = arm_weights(arms, weights, dense_trust)
-    gathered: dict[int, list[ArmScore]] = {}
+    found: dict[int, list[tuple[Retriever, int, ArmHit]]] = {}
+    scores: dict[int, float] = {}
     for retriever in Retriever:
+        weight = shares[retriever]
         taken: set[int] = set()
         for rank, hit in enumerate(arms.get(retriever, ()), start=1):
-            if hit.ordinal not in taken:
-                taken.add(hit.ordinal)
-                score = ArmScore(retriever, rank, hit.raw, hit.score, shares[retriever])
-                gathered.setdefault(hit.ordinal, []).append(score)
-    candidates = [
-        Candidate(ordinal, round(sum(_contribution(score, method) for score in scores), SCORE_DIGITS), tuple(scores))
-        for ordinal, scores in gathered.items()
-        if any(score.weight > 0 for score in scores)
+            ordinal = hit.ordinal
+            if ordinal in taken:
+                continue
+            taken.add(ordinal)
+            found.setdefault(ordinal, []).append((retriever, rank, hit))
+            if weight > 0:
+                gain = (RRF_K + 1) / (RRF_K + rank) if method is FusionMethod.RRF else hit.score
+                scores[ordinal] = scores.get(ordinal, 0.0) + weight * gain
+    ranked = sorted((-round(score, SCORE_DIGITS), ordinal) for ordinal, score in scores.items())
+    return [
+        Candidate(
+            ordinal,
+            -negated,
+            tuple(ArmScore(arm, rank, hit.raw, hit.score, shares[arm]) for arm, rank, hit in found[ordinal]),
+        )
+        for negated, ordinal in (ranked if limit is None else ranked[:limit])
     ]
-    return sorted(candidates, key=lambda candidate: (-candidate.score, candidate.ordinal))
-
-
-def _contribution(score: ArmScore, method: FusionMethod) -> float:
-    if method is FusionMethod.RRF:
-        return score.weight * (RRF_K + 1) / (RRF_K + score.rank)
-    return score.weight * score.normalised

@@ -167,16 +167,20 @@ def score_graph(
     linked: dict[int, float] = {}
     for entity in mentions:
         seed = seeds.get(entity.entity_id)
+        if seed is not None:
+            for ordinal in entity.ordinals:
+                held.setdefault(ordinal, []).append(seed)
+            continue
         link = links.get(entity.entity_id)
-        for mention in entity.mentions:
-            if seed is not None:
-                held.setdefault(mention.ordinal, []).append(seed)
-            elif link is not None and link.weight > 0 and mention.ordinal not in link.origins:
-                linked[mention.ordinal] = max(linked.get(mention.ordinal, 0.0), link.weight)
-    hits: list[ArmHit] = []
+        if link is not None and link.weight > 0:
+            for ordinal in entity.ordinals:
+                if link.weight > linked.get(ordinal, 0.0) and ordinal not in link.origins:
+                    linked[ordinal] = link.weight
+    scored: list[tuple[float, int, float]] = []
     for ordinal in held.keys() | linked.keys():
         direct = min(1.0, confidence * math.fsum(held[ordinal]) / whole) if ordinal in held else 0.0
         link_weight = linked.get(ordinal, 0.0)
         score = 1.0 - (1.0 - direct) * (1.0 - link_weight)
-        hits.append(ArmHit(ordinal, round(direct + link_weight, SCORE_DIGITS), round(score, SCORE_DIGITS)))
-    return sorted(hits, key=lambda hit: (-hit.score, hit.ordinal))[:limit]
+        scored.append((-round(score, SCORE_DIGITS), ordinal, round(direct + link_weight, SCORE_DIGITS)))
+    scored.sort()
+    return [ArmHit(ordinal, raw, -negated) for negated, ordinal, raw in scored[:limit]]

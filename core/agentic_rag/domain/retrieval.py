@@ -88,13 +88,16 @@ class Mention:
 
 @dataclass(frozen=True, slots=True)
 class EntityMentions:
-    """The passages of one entity: `passages` counts all visible ones, `mentions` holds at most the asked cap (in
-    ordinal order).
+    """The passages of one entity. Of an entity in more passages than the asked cap only that is known: `passages` is
+    cap + 1 and `ordinals` is empty. It would link half the corpus, so nobody follows it.
     """
 
     entity_id: UUID
     passages: int
-    mentions: tuple[Mention, ...]
+    ordinals: tuple[int, ...]
+    """Ascending."""
+    counts: tuple[int, ...]
+    """How often each of them mentions the entity."""
 
 
 @dataclass(frozen=True, slots=True)

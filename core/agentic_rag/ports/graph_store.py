@@ -18,8 +18,8 @@ class GraphReader(Protocol):
         ...
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
-        """The visible passages of each known entity, at most `cap` each (lowest ordinals), in the order asked;
-        unknown ones are left out.
+        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
+        that it is.
         """
         ...
 

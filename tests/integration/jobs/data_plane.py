@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.postgres.database import PostgresDatabase
@@ -134,7 +135,7 @@ class DataPlane:
     @cached_property
     def ingest(self) -> IngestDocument:
         return IngestDocument(
-            self.database, self.blobs, self.parser, self.embedder, TextAnalysis(estimate_tokens),
+            self.database, self.blobs, self.parser, self.embedder, TextAnalysis(estimate_tokens, InlineCompute()),
             GroupPublisher(self.database), self.telemetry, "small",
         )  # fmt: skip
 

@@ -3,6 +3,7 @@
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
 
+from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
 from agentic_rag.domain.documents import DocumentStatus
@@ -14,7 +15,9 @@ pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 
 def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestPrepared:
-    return IngestPrepared(plane.database, plane.embedder, TextAnalysis(estimate_tokens), batch_chunks=batch_chunks)
+    return IngestPrepared(
+        plane.database, plane.embedder, TextAnalysis(estimate_tokens, InlineCompute()), batch_chunks=batch_chunks
+    )
 
 
 def documents(count: int, chunks: int = 3, word: str = "water") -> list[PreparedDocument]:

@@ -7,6 +7,7 @@ from uuid import uuid4
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.blobs import MemoryBlobStore
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.queue import MemoryJobQueue
@@ -42,7 +43,8 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     database, board, queue = MemoryDatabase(store, cache), MemoryJobBoard(store), MemoryJobQueue()
     parser = ProcessParser()
     ingest = IngestDocument(
-        database, blobs, parser, DeterministicEmbedder(), TextAnalysis(estimate_tokens), GroupPublisher(database),
+        database, blobs, parser, DeterministicEmbedder(), TextAnalysis(estimate_tokens, InlineCompute()),
+        GroupPublisher(database),
         telemetry, "small",
     )  # fmt: skip
     workspace = WorkspaceRef(uuid4(), uuid4())

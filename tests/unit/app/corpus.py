@@ -243,7 +243,12 @@ class Graph:
         if self.corpus.graph_down:
             raise DependencyUnavailable("The graph does not answer.", dependency="neo4j")
         known = [(one, self.corpus.mentions[one]) for one in entity_ids if one in self.corpus.mentions]
-        return [EntityMentions(one, len(held), tuple(held[:cap])) for one, held in known]
+        return [
+            EntityMentions(one, len(held), tuple(m.ordinal for m in held), tuple(m.count for m in held))
+            if len(held) <= cap
+            else EntityMentions(one, cap + 1, (), ())
+            for one, held in known
+        ]
 
     async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
         self.corpus.calls.note("mentions_in")

@@ -23,8 +23,9 @@ ACME, PUMP, PLANT, RARE = (UUID(int=number) for number in (1, 2, 3, 4))
 
 
 def mentions(entity_id: UUID, *ordinals: int, passages: int | None = None) -> EntityMentions:
-    held = tuple(Mention(entity_id, ordinal, 1) for ordinal in ordinals)
-    return EntityMentions(entity_id, len(ordinals) if passages is None else passages, held)
+    return EntityMentions(
+        entity_id, len(ordinals) if passages is None else passages, ordinals, tuple(1 for _ in ordinals)
+    )
 
 
 def seeded() -> Frontier:

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
 from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.ports.compute import Compute
 
 DETERMINISTIC_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 
@@ -17,7 +18,13 @@ _BATCH = 64
 
 
 class DeterministicEmbedder:
-    """Implements `ports.Embedder` by `domain.hashed_embedding`; never fails."""
+    """Implements `ports.Embedder` by `domain.hashed_embedding`. A question is embedded where it stands; many texts,
+    with
+    `compute`, elsewhere.
+    """
+
+    def __init__(self, compute: Compute | None = None) -> None:
+        self._compute = compute
 
     @property
     def space(self) -> EmbeddingSpace:
@@ -31,7 +38,9 @@ class DeterministicEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length vectors, shape (len(texts), 384), in the order of `texts`."""
-        return embed_texts(texts)
+        if self._compute is None or len(texts) == 1:
+            return embed_texts(texts)
+        return await self._compute.run(embed_texts, texts, len(texts))
 
     async def aclose(self) -> None:
         """Nothing to release."""

@@ -112,14 +112,17 @@ class MemoryGraphReader:
         return self._version
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
-        """The visible passages of each entity, at most `cap` each, in the order asked; entities without any are left
-        out.
+        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
+        that it is.
         """
         found: list[EntityMentions] = []
         for entity_id in entity_ids:
-            mentions = [Mention(entity_id, ordinal, held.count) for ordinal, held in self._mentions(entity_id)]
-            if mentions:
-                found.append(EntityMentions(entity_id, len(mentions), tuple(mentions[:cap])))
+            held = [(ordinal, mention.count) for ordinal, mention in self._mentions(entity_id)]
+            if len(held) > cap:
+                found.append(EntityMentions(entity_id, cap + 1, (), ()))
+            elif held:
+                ordinals, counts = zip(*held, strict=True)
+                found.append(EntityMentions(entity_id, len(held), ordinals, counts))
         return found
 
     async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:

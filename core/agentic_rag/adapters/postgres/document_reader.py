@@ -10,14 +10,22 @@ from agentic_rag.domain.documents import Chunk, Document, RevisionSpan, SpanRequ
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.tenancy import WorkspaceRef
 
+# Laterals keep both look-ups by key while a new table has no statistics.
 CHUNKS = """
 SELECT c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end, c.page,
        c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
-FROM rag_chunks c
-JOIN rag_documents d
-  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
-WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.ordinal = ANY ($3::integer[]) AND c.access_id = ANY ($4::integer[])
-  AND c.visible_from <= $5 AND (c.visible_to IS NULL OR c.visible_to > $5)
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT * FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
+      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title, source_path, url, media_type FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
+    OFFSET 0
+) d
 """
 
 ORDINALS_MATCHING = """

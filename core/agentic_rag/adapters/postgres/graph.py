@@ -9,26 +9,36 @@ from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour
 from agentic_rag.domain.tenancy import WorkspaceRef
 
+# One bounded index scan per entity, whatever the planner knows of the table: an entity that half the corpus mentions
+# costs no more than `cap` + 1 rows.
 MENTIONS_OF = """
-SELECT entity_id, ordinal, count, passages
-FROM (
-    SELECT entity_id, ordinal, count,
-           count(*) OVER (PARTITION BY entity_id) AS passages,
-           row_number() OVER (PARTITION BY entity_id ORDER BY ordinal) AS place
-    FROM rag_mentions
-    WHERE org_id = $1 AND workspace_id = $2 AND entity_id = ANY ($3::uuid[])
-      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-) ranked
-WHERE place <= $5
-ORDER BY entity_id, ordinal
+SELECT asked.entity_id, held.ordinals, held.counts
+FROM unnest($3::uuid[]) AS asked(entity_id)
+CROSS JOIN LATERAL (
+    SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
+    FROM (
+        SELECT m.ordinal, m.count
+        FROM rag_mentions m
+        WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
+          AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+        ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
+        LIMIT $5 + 1
+    ) first
+) held
+WHERE held.ordinals IS NOT NULL
 """
 
 MENTIONS_IN = """
-SELECT entity_id, ordinal, count
-FROM rag_mentions
-WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])
-  AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
-ORDER BY ordinal, entity_id
+SELECT m.entity_id, m.ordinal, m.count
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT entity_id, ordinal, count
+    FROM rag_mentions
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
+      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+    OFFSET 0  -- keeps the index scan by ordinal while a new table has no statistics
+) m
+ORDER BY m.ordinal, m.entity_id
 """
 
 NEIGHBOURS = """
@@ -65,29 +75,20 @@ class PostgresGraphReader:
         return self._version
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
-        """The visible passages of each entity, at most `cap` each, in the order asked; entities without any are left
-        out.
+        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
+        that it is.
         """
         if not entity_ids:
             return []
         rows = await self._connection.fetch(MENTIONS_OF, *self._key, entity_ids, self._version, cap)
-        mentions: dict[UUID, list[Mention]] = {}
-        passages: dict[UUID, int] = {}
-        for row in rows:
-            entity_id = row["entity_id"]
-            passages[entity_id] = row["passages"]
-            mentions.setdefault(entity_id, []).append(Mention(entity_id, row["ordinal"], row["count"]))
-        return [
-            EntityMentions(entity_id, passages[entity_id], tuple(mentions[entity_id]))
-            for entity_id in entity_ids
-            if entity_id in mentions
-        ]
+        found = {row["entity_id"]: (row["ordinals"], row["counts"]) for row in rows}
+        return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
 
     async def mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
         """Every entity of these chunks, by ordinal, then entity id."""
         if not ordinals:
             return []
-        rows = await self._connection.fetch(MENTIONS_IN, *self._key, ordinals, self._version)
+        rows = await self._connection.fetch(MENTIONS_IN, *self._key, sorted(set(ordinals)), self._version)
         return [Mention(row["entity_id"], row["ordinal"], row["count"]) for row in rows]
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
@@ -107,3 +108,9 @@ class PostgresGraphReader:
             return {}
         rows = await self._connection.fetch(NAMES, *self._key, entity_ids)
         return {row["entity_id"]: row["name"] for row in rows}
+
+
+def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityMentions:
+    if len(ordinals) > cap:
+        return EntityMentions(entity_id, cap + 1, (), ())
+    return EntityMentions(entity_id, len(ordinals), tuple(ordinals), tuple(counts))

@@ -17,17 +17,18 @@ MARGIN = 16
 near the last rank may change places when they are scored again.
 """
 
-# The materialised part keeps the planner from an approximate index under a filter, and holds numbers, not vectors:
-# those of the candidates alone are fetched by key afterwards (a join would scan the workspace once per candidate while
-# a new table has no statistics).
+# Exact by construction: an approximate index is built on an expression with the space's dimensions, which this ordering
+# does not name. Vectors have unit length, so the inner product ranks as the cosine does, for a third of the arithmetic.
+# The candidates' vectors are fetched by key afterwards: a join would scan the workspace once per candidate while a new
+# table has no statistics.
 NEAREST = """
-WITH scored AS MATERIALIZED (
-    SELECT ordinal, v <=> $4 AS distance
+WITH candidates AS MATERIALIZED (
+    SELECT ordinal
     FROM rag_embeddings
-    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND access_id = ANY ($5::integer[])
+    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND {access}
       AND visible_from <= $6 AND (visible_to IS NULL OR visible_to > $6)
-), candidates AS MATERIALIZED (
-    SELECT ordinal FROM scored ORDER BY distance, ordinal LIMIT $7
+    ORDER BY v <#> $4, ordinal
+    LIMIT $7
 )
 SELECT c.ordinal, (
     SELECT v FROM rag_embeddings e
@@ -36,7 +37,10 @@ SELECT c.ordinal, (
 FROM candidates c
 """
 
-NEAREST_AMONG = NEAREST.replace("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
+# One access set, the usual case, is compared as a number: an array costs the scan 5 %.
+NEAREST_OF_ONE = NEAREST.replace("{access}", "access_id = $5::integer")
+NEAREST_OF_MANY = NEAREST.replace("{access}", "access_id = ANY ($5::integer[])")
+_AMONG = ("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
 
 
 class PostgresVectorReader:
@@ -57,11 +61,14 @@ class PostgresVectorReader:
         self._check(query, space_id, self._space)
         if not query.any():
             return []
-        arguments = (*self._key, space_id, from_query(query), scope.access_ids, self._version, limit + MARGIN)
+        only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
+        statement = NEAREST_OF_MANY if only is None else NEAREST_OF_ONE
+        access = scope.access_ids if only is None else only
+        arguments = (*self._key, space_id, from_query(query), access, self._version, limit + MARGIN)
         if scope.ordinals is None:
-            rows = await self._connection.fetch(NEAREST, *arguments)
+            rows = await self._connection.fetch(statement, *arguments)
         else:
-            rows = await self._connection.fetch(NEAREST_AMONG, *arguments, sorted(scope.ordinals))
+            rows = await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
         if not rows:
             return []
         ordinals = np.array([row["ordinal"] for row in rows], np.int64)

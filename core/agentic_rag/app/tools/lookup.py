@@ -34,7 +34,7 @@ async def _entity_passage(
     if not entities:
         return None
     for found in await snapshot.graph.mentions_of(entities, 8):
-        ordinals = [mention.ordinal for mention in found.mentions]
+        ordinals = list(found.ordinals)
         chunks = await snapshot.documents.chunks(ordinals, access_ids)
         if chunks:
             return _passage(chunks[0])

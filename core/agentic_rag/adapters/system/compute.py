@@ -1,0 +1,67 @@
+"""`ports.Compute` on a pool of processes: Python computes on one core per process."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import threading
+from collections.abc import Callable
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+from multiprocessing.connection import wait
+from typing import TypeVar
+
+from agentic_rag.domain.errors import Retryable
+
+T = TypeVar("T")
+A = TypeVar("A")
+
+WORTH_A_PROCESS = 48
+"""Items from which on a hand-over (about 1 ms, and 0.3 s for the first) is repaid; fewer run in a thread."""
+
+
+class ProcessCompute:
+    """Starts its processes when first needed; 0 processes means threads of this one."""
+
+    def __init__(self, processes: int) -> None:
+        self._processes = processes
+        self._pool: ProcessPoolExecutor | None = None
+
+    async def run(self, function: Callable[[A], T], argument: A, size: int) -> T:
+        """`function(argument)`, in another process when it is worth it."""
+        if not self._processes or size < WORTH_A_PROCESS:
+            return await asyncio.to_thread(function, argument)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._opened(), function, argument)
+        except BrokenProcessPool as error:
+            self._pool = None
+            raise Retryable(
+                "A computing process was ended from outside; the work is done again.", code="COMPUTE_LOST"
+            ) from error
+
+    async def aclose(self) -> None:
+        """End the processes."""
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await asyncio.to_thread(pool.shutdown, cancel_futures=True)
+
+    def _opened(self) -> ProcessPoolExecutor:
+        if self._pool is None:
+            # Spawned, not forked: this process has threads and an event loop.
+            self._pool = ProcessPoolExecutor(
+                self._processes, mp_context=get_context("spawn"), initializer=_end_with_parent
+            )
+        return self._pool
+
+
+def _end_with_parent() -> None:
+    """A pool's processes would outlive a parent that was killed."""
+    parent = parent_process()
+    if parent is not None:
+        threading.Thread(target=_watch, args=(parent.sentinel,), daemon=True).start()
+
+
+def _watch(sentinel: int) -> None:
+    wait([sentinel])
+    os._exit(1)
