@@ -7,22 +7,21 @@ import re
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_MONTHS = frozenset(
-    [
-        "january",
-        "february",
-        "march",
-        "april",
-        "may",
-        "june",
-        "july",
-        "august",
-        "september",
-        "october",
-        "november",
-        "december",
-    ]
-)
+MONTH_NAMES = [
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+]
+MONTHS = frozenset(MONTH_NAMES)
 SAME_STATEMENT = 0.6
 """Share of common words (Jaccard) from which two sentences are taken to state the same thing."""
 NEARLY_IDENTICAL = 0.8
@@ -32,12 +31,12 @@ NEARLY_IDENTICAL = 0.8
 def figures(sentence: str) -> frozenset[str]:
     """The figures of a sentence, thousands separators removed, and the months it names."""
     found = {match[0].replace(",", "").rstrip(".") for match in _FIGURE.finditer(sentence)}
-    return frozenset(found) | (_MONTHS & frozenset(sentence.lower().split()))
+    return frozenset(found) | (MONTHS & frozenset(sentence.lower().split()))
 
 
 def words(sentence: str) -> frozenset[str]:
     """The words of three letters or more, months left out."""
-    return frozenset(_WORD.findall(sentence.lower())) - _MONTHS
+    return frozenset(_WORD.findall(sentence.lower())) - MONTHS
 
 
 def likeness(left: frozenset[str], right: frozenset[str]) -> float:
@@ -60,4 +59,4 @@ def disagree(left: str, right: str, *, about_dates: bool = False) -> bool:
 
 
 def _years(found: frozenset[str]) -> frozenset[str]:
-    return frozenset(figure for figure in found if _YEAR.match(figure)) | (found & _MONTHS)
+    return frozenset(figure for figure in found if _YEAR.match(figure)) | (found & MONTHS)

@@ -33,12 +33,15 @@ _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
             r"\bhow (?:many|much|long|tall|far|high|deep|wide|old|often|large|big|heavy|fast|hot|cold|thick)\b|"
             r"\bwhat (?:is|was|are|were) the (?:\w+[ -]){0,4}(?:number|amount|percentage|share|rate|cost|price|revenue|"
             r"capacity|height|length|width|weight|limit|speed|temperature|diameter|total|size|depth|pressure|power|"
-            r"duration|distance|threshold|torque|budget|income|margin|interval|ratio)\b|\bwhat percentage\b",
+            r"duration|distance|threshold|torque|budget|income|margin|interval|ratio)\b|"
+            r"\b(?:what|which) (?:\w+[ -]){0,2}(?:percentage|share|voltage|pressure|temperature|speed|height|level|"
+            r"weight|price|mark|limit|rate|number|amount)\b|\bwhat (?:does|did|do|would|will) .{3,120} cost\b",
         ),
         (
             AnswerType.LIST,
             r"^(?:list|name|enumerate)\b|^(?:what|which) are\b|"
-            r"^(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|must|should|can|do|have)\b|\bwhat (?:\w+ )?steps\b",
+            r"^(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|must|should|can|do|have)\b|\bwhat (?:\w+ )?steps\b|"
+            r"^which (?:two |three |four |\w+ )?(?!does|was|is|has|this)[a-z]{2,}[^\Wsu]s\b",
         ),
         (
             AnswerType.YES_NO,
@@ -58,6 +61,19 @@ _COMPARE = re.compile(
     re.IGNORECASE,
 )
 _VERSUS = re.compile(r"^(?P<a>.{2,80}?) (?:vs\.?|versus) (?P<b>.{2,80}?)(?P<rest>)[?.!]*$", re.IGNORECASE)
+_EITHER = re.compile(
+    rf"^(?P<lead>(?:in |at |on |for |of )?{_WH}\b[^,:]{{3,120}}?)\s*[,:]\s*"
+    r"(?P<a>[^,]{2,80}?),? or (?P<b>[^,]{2,80}?)[?.!]*$",
+    re.IGNORECASE,
+)
+"""Which is …, A or B?"""
+_THAT_OF = re.compile(r"^(?:that|those|the one|the ones) (?:of|in|at|on|for|from)\s+(?:the\s+)?", re.IGNORECASE)
+_COMPARED_FIGURE = re.compile(
+    r"\b(?:greater|larger|bigger|higher|lower|smaller|longer|shorter|heavier|lighter|cheaper|dearer|faster|slower|more|"
+    r"less|fewer|taller|deeper|wider|stronger|warmer|colder)\b.*:",
+    re.IGNORECASE,
+)
+_COMPARED_DATE = re.compile(r"\b(?:earlier|later|sooner|older|newer|younger|first|last)\b.*:", re.IGNORECASE)
 _ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
 
 _NEXT_QUESTION = re.compile(
@@ -67,9 +83,19 @@ _PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.I
 _BRIDGE = re.compile(
     rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) (?P<link>of |for |at |in )?the "
     r"(?P<thing>[\w-]+(?: [\w-]+){0,3}?) "
-    r"(?P<relative>that|which|who|where|whose|used|built|made|named|called) (?P<clause>.{10,160}?)[?.!]*$",
+    r"(?P<relative>(?-i:that|which|who|where|whose|used|built|made|named|called)) (?P<clause>.{10,160}?)[?.!]*$",
     re.IGNORECASE,
 )
+_PARTICIPLES = frozenset({"used", "built", "made", "named", "called"})
+_SPREAD = re.compile(r"\b(?:for|of|in|on|at|to|with|by|people|persons?|those)\b", re.IGNORECASE)
+"""Words in a noun phrase that make it doubtful which noun the relative clause belongs to."""
+_AUXILIARY = re.compile(r"\b(?:do|does|did|must|can|may|should|will|would|is|was|are|were)\b", re.IGNORECASE)
+_TAIL = re.compile(
+    r"^(?P<clause>.+?) (?P<tail>cost|costs|hold|weigh|mean|last|take|need|carry|produce|measure|contain|work|"
+    r"be \w+ed|be \w+en)$",
+    re.IGNORECASE,
+)
+"""The verb of the question itself where it follows the relative clause: what does the type used there *cost*?"""
 _EMPTY_HEAD = re.compile(
     rf"^(?:in |at |on )?{_WH}\b(?: (?:is|was|are|were|did|does|do|the|an?|name|names|kind|type|date|time|called))*$",
     re.IGNORECASE,
@@ -127,6 +153,10 @@ def plan(question: str, *, use_tools: bool = True) -> Plan:
 
 def answer_type(question: str) -> AnswerType:
     """What kind of answer the wording asks for."""
+    if _COMPARED_FIGURE.search(question):
+        return AnswerType.FIGURE
+    if _COMPARED_DATE.search(question):
+        return AnswerType.DATE
     for kind, pattern in _TYPES:
         if pattern.search(question):
             return kind
@@ -159,19 +189,32 @@ def named_document(question: str) -> str | None:
 def _comparison(question: str) -> tuple[SubQuestion, ...]:
     match = _BETWEEN.match(question) or _COMPARE.match(question) or _VERSUS.match(question)
     if match is None:
-        return ()
+        return _either(question)
     rest = match["rest"].strip(" ?.!")
     sides = [_ARTICLE.sub("", match[side].strip(" ,")) for side in ("a", "b")]
     return tuple(SubQuestion(f"{side} {rest}".strip()) for side in sides)
 
 
+def _either(question: str) -> tuple[SubQuestion, ...]:
+    match = _EITHER.match(question)
+    if match is None:
+        return ()
+    sides = [_THAT_OF.sub("", match[side].strip(" ,")) for side in ("a", "b")]
+    return tuple(SubQuestion(f"{match['lead'].strip()}: {side}?") for side in sides)
+
+
 def _bridge(question: str) -> tuple[SubQuestion, ...]:
     """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
     match = _BRIDGE.match(question)
-    if match is None or _EMPTY_HEAD.match(match["head"]):
+    if match is None or _EMPTY_HEAD.match(match["head"]) or _SPREAD.search(match["thing"]):
         return ()
-    first = SubQuestion(f"Which {match['thing']} {match['relative']} {match['clause']}?")
-    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}?", depends_on=(0,)))
+    clause, tail = match["clause"], ""
+    ending = _TAIL.match(clause)
+    if ending is not None and _AUXILIARY.search(match["head"]):
+        clause, tail = ending["clause"], " " + ending["tail"]
+    verb = "is the one " if match["relative"] in _PARTICIPLES else ""
+    first = SubQuestion(f"Which {match['thing']} {verb}{match['relative']} {clause}?")
+    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}{tail}?", depends_on=(0,)))
 
 
 def _conjunction(question: str) -> tuple[SubQuestion, ...]:

@@ -12,7 +12,6 @@ from agentic_rag.domain.gate import refers_back
 from agentic_rag.domain.planning import FINDING
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-MAX_FINDINGS = 3
 
 
 def standalone(question: str, history: Sequence[Turn]) -> str:
@@ -33,9 +32,19 @@ def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
     return f"{text} ({'; '.join(added)})" if added else text
 
 
+def needs_finding(part: SubQuestion) -> bool:
+    """True for a part that asks about what another one finds, and means nothing without it."""
+    return FINDING in part.text
+
+
+def unfilled(part: SubQuestion) -> str:
+    """How a part reads whose finding is missing."""
+    return part.text.replace(FINDING, "what the first part asks for")
+
+
 def filled(part: SubQuestion, findings: Sequence[str]) -> str:
-    """A dependent sub-question with the names that the earlier parts found (at most three)."""
-    names = ", ".join(findings[:MAX_FINDINGS])
+    """A dependent sub-question with the names that the earlier parts found."""
+    names = ", ".join(findings)
     if FINDING in part.text:
         return folded(part.text.replace(FINDING, names))
     return f"{part.text.rstrip(' ?')} ({names})?" if names else part.text

@@ -11,10 +11,11 @@ from agentic_rag.domain.citations import cite, compose, matches
 from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
 
 MIN_OVERLAP = 0.6
-"""Share of a sentence's words that its quote (with its table's header) must hold."""
+"""Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
 
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"https?://[^\s)\]>\"']+")
@@ -103,7 +104,9 @@ def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stor
     links = _LINK.findall(sentence.text)
     if any(link not in quote and link != chunk.url for link in links):
         return "link_to_uncited_source"
-    source = quote if not quote.startswith("|") else chunk.text[: sentence.end]
+    source = quote if sentence.kind is not UnitKind.TABLE_ROW else chunk.text[: sentence.end]
+    if sentence.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
+        source = f"{chunk.document_title}\n{source}"
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):

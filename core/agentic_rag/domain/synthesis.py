@@ -2,25 +2,34 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.passage_units import BLANK_LINE, PartQuery, Unit, best_units, opening_unit, starts_midway
-from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable
-from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
+from agentic_rag.domain.sentence_units import UnitKind, readable
+from agentic_rag.domain.tables import header_span, is_row
 from agentic_rag.domain.term_match import weight_of
 
-MAX_SENTENCES = 3
-MAX_LIST_SENTENCES = 4
+MAX_SENTENCES = 2
+MAX_LIST_SENTENCES = 6
 MAX_PART_SENTENCES = 2
 """Sentences a part of a question with several parts may take."""
-CLOSE_TO_BEST = 0.75
+CLOSE_TO_BEST = 0.8
 """A further sentence must score at least this share of the best one's."""
-CLOSE_WITHOUT_NEWS = 0.9
-"""The same for a sentence that covers no further term of the question."""
+CLOSE_IN_LIST = 0.85
+"""The same for a further row or item of the list that the best one is of."""
+CLOSE_PASSAGE = 0.8
+"""The same for the fused scores of their passages, when the documents differ."""
+CLOSE_WITHOUT_NEWS = 0.87
+"""The same for a sentence that adds no term of the question: it may be the better answer."""
+OWN_SHARE = 0.5
+"""Such a sentence itself covers at least this share of what the best one covers."""
+NEWS = 0.1
+"""Weight of the terms that a further sentence must add."""
 NEAREST = 3
 """Passages shown with an abstention."""
 
@@ -53,7 +62,7 @@ class PartDraft:
 def draft_part(
     part: PartQuery, position: int, passages: Sequence[Passage], limit: int, excluded: Excluded = frozenset()
 ) -> PartDraft:
-    """The best sentences for one part, in reading order; none when no passage has a term of it."""
+    """The best sentences for one part, best first; none when no passage has a term of it."""
     units = [
         unit
         for unit in best_units(part, position, passages)
@@ -65,7 +74,7 @@ def draft_part(
     rival = _rival(chosen[0], units, passages, part)
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
-    sentences = _with_openers(_in_reading_order(chosen), passages, position, excluded)
+    sentences = _with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
     return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
 
 
@@ -99,11 +108,12 @@ def opening(passages: Sequence[Passage], place: int) -> DraftSentence | None:
 def limit_for(kind: AnswerType, parts: int) -> int:
     """How many sentences each part may take."""
     if parts > 1:
-        return MAX_PART_SENTENCES if parts <= 2 else 1
+        return MAX_PART_SENTENCES if parts <= 2 and kind is not AnswerType.COMPARISON else 1
     return MAX_LIST_SENTENCES if kind is AnswerType.LIST else MAX_SENTENCES
 
 
 def _choose(units: list[Unit], passages: Sequence[Passage], part: PartQuery, limit: int) -> list[Unit]:
+    """The best unit and those that add to it: terms of the question it lacks, or further rows and items of a list."""
     best = units[0]
     chosen = [best]
     covered = best.mask | best.context
@@ -111,18 +121,43 @@ def _choose(units: list[Unit], passages: Sequence[Passage], part: PartQuery, lim
     for unit in units[1:]:
         if len(chosen) >= limit or unit.score < CLOSE_TO_BEST * best.score:
             break
-        news = weight_of(unit.mask & ~covered, part.terms) > 0
-        if not news and unit.score < CLOSE_WITHOUT_NEWS * best.score:
-            continue
         if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
             continue
+        listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
+        if not listed and not _adds(unit, best, covered, passages, part):
+            continue
         spoken = words(_quote(unit, passages))
-        if any(likeness(spoken, before) >= NEARLY_IDENTICAL for before in said):
+        if not listed and any(likeness(spoken, before) >= NEARLY_IDENTICAL for before in said):
             continue
         chosen.append(unit)
         said.append(spoken)
         covered |= unit.mask | unit.context
     return chosen
+
+
+def _same_list(unit: Unit, best: Unit) -> bool:
+    """Rows and items of one passage that are as good as the best one."""
+    return (
+        unit.kind is best.kind
+        and unit.kind in (UnitKind.TABLE_ROW, UnitKind.LIST_ITEM)
+        and unit.passage == best.passage
+        and unit.score >= CLOSE_IN_LIST * best.score
+    )
+
+
+def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], part: PartQuery) -> bool:
+    """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or
+    comes close to the best one by itself.
+    """
+    if best.fits and not unit.fits:
+        return False
+    one, other = passages[unit.passage], passages[best.passage]
+    if one.chunk.document_id != other.chunk.document_id and one.candidate.score < CLOSE_PASSAGE * other.candidate.score:
+        return False
+    if weight_of(unit.mask & ~covered, part.terms) >= NEWS:
+        return True
+    own = weight_of(unit.mask, part.terms)
+    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * weight_of(best.mask, part.terms)
 
 
 def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
@@ -153,8 +188,10 @@ def _overlap(left: Unit, right: Unit) -> bool:
     return left.start < right.end and right.start < left.end
 
 
-def _in_reading_order(chosen: Sequence[Unit]) -> list[Unit]:
-    """Passages by their best unit, units of a passage as the source has them."""
+def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
+    """Best first; of a list, passages by their best unit and units of a passage as the source has them."""
+    if kind is not AnswerType.LIST:
+        return list(chosen)
     first: dict[int, int] = {}
     for rank, unit in enumerate(chosen):
         first.setdefault(unit.passage, rank)
@@ -180,24 +217,22 @@ def _with_openers(
 
 
 def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
-    text = passages[unit.passage].chunk.text
-    paragraph = text.rfind(BLANK_LINE, 0, unit.start) + 1
-    before = sentence_spans(text[paragraph : unit.start])
-    if not before:
+    reading = reading_of(passages[unit.passage])
+    spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
+    place = bisect_left(starts, unit.start) - 1
+    if place < 0 or reading.kind(spans[place]) is not UnitKind.PROSE:
         return None
-    previous = (paragraph + before[-1][0], paragraph + before[-1][1])
-    kind = kind_of(text[previous[0] : previous[1]])
-    if kind is not UnitKind.PROSE:
-        return None
-    return Unit(unit.passage, *previous, kind, 0, unit.context, unit.passage_mask, unit.score)
+    return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
 
 
 def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
     quote = _quote(unit, passages)
     header = None
-    if unit.kind is UnitKind.TABLE_ROW:
+    if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
         text = passages[unit.passage].chunk.text
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
+    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+        text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

@@ -12,8 +12,29 @@ from dataclasses import dataclass
 _FIRST_IDEOGRAPH = "\u2e80"
 _SHORT_STEM = 3
 _SHORT_ENDINGS = frozenset(("", "s", "es", "ed", "d", "ing", "'s", "’s"))
+_INFLECTING = "s es d ed ing ings e y ies ied ying er ers est ier iest iness 's ’s"
+_DERIVED = (
+    "ly ily ally al als ally ial ic ical ics able ably ible ibly ability ibility ation ations ational ition itions ion "
+    "ions ional ioned ioning sion sions tion tions ment ments mental ness nesses ful fully less ance ances ence ences "
+    "ant ants ent ents ency ancy or ors ator ators ate ates ated ating ative ive ives ively ity ities ous ously ist "
+    "ists istic ism ise ised ises ising isation ize ized izes izing ization ure ures ship ships ward wards fy fied ery"
+)
+_ENDINGS = frozenset((*_INFLECTING.split(), *_DERIVED.split(), ""))
+"""What may follow the root of an English word in another word of its family."""
 _LONGEST_ENDING = 4
 """Letters that inflection and the commonest derivations add to an English stem (-ings, -ally)."""
+
+_LONGEST_WORD_REST = 9
+"""Letters looked at: none of the endings is longer."""
+
+_DERIVING = (
+    "ational", "ization", "isation", "fulness", "iveness", "ibility", "ability", "ation", "ition", "ement", "iness",
+    "ment", "ness", "ance", "ence", "ible", "able", "ator", "sion", "tion", "iest", "ier", "ion", "ive", "ity", "iti",
+    "ous", "ful", "iv", "er",
+)  # fmt: skip
+"""Endings of English derivation, longest first (after Porter's steps 2 to 4, on stems of step 1)."""
+_SHORTEST_ROOT = 4
+"""Letters that stay: noisi-er and suppli-er, not oft-en."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +43,9 @@ class QuestionTerm:
 
     term: str
     stem: str
+    """What its inflected forms begin with."""
+    root: str
+    """What forms of other parts of speech begin with as well: the stem or its beginning."""
     weight: float
 
 
@@ -31,7 +55,9 @@ def weighted_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[Q
     total = sum(rarity.get(term, 1.0) for term in distinct)
     if total <= 0:
         return ()
-    return tuple(QuestionTerm(term, _stem(term), rarity.get(term, 1.0) / total) for term in distinct)
+    return tuple(
+        QuestionTerm(term, _stem(term), _root(_stem(term)), rarity.get(term, 1.0) / total) for term in distinct
+    )
 
 
 def lowered(text: str) -> str:
@@ -46,13 +72,13 @@ def hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
     """Where the terms occur in lower-case text: (offset, bit of the term), by term, then offset."""
     found: list[tuple[int, int]] = []
     for place, term in enumerate(terms):
-        stem = term.stem
-        at = low.find(stem)
+        root, stem = term.root, term.stem
+        at = low.find(root)
         while at >= 0:
-            end = at + len(stem)
-            if _is_word(low, at, end, stem):
+            whole = root is stem or low.startswith(stem, at)
+            if _is_word(low, at, at + len(stem if whole else root), stem if whole else root, derived=not whole):
                 found.append((at, 1 << place))
-            at = low.find(stem, end)
+            at = low.find(root, at + len(root))
     return found
 
 
@@ -75,21 +101,30 @@ def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:
 
 
 def _stem(term: str) -> str:
-    """What every written form of a stemmed term begins with (the tokenizer turns a final y into i)."""
+    """What every inflected form of a stemmed term begins with (the tokenizer turns a final y into i)."""
     return term[:-1] if len(term) > _SHORT_STEM and term.endswith("i") else term
 
 
-def _is_word(low: str, at: int, end: int, stem: str) -> bool:
+def _root(stem: str) -> str:
+    """A long English stem without the suffix that made it another part of speech: noisi-er, productiv → product."""
+    if stem.isascii() and stem.isalpha():
+        for suffix in _DERIVING:
+            if stem.endswith(suffix) and len(stem) - len(suffix) >= _SHORTEST_ROOT:
+                return stem[: -len(suffix)]
+    return stem
+
+
+def _is_word(low: str, at: int, end: int, stem: str, *, derived: bool) -> bool:
     if stem[0] >= _FIRST_IDEOGRAPH:
         return True
     if at and low[at - 1].isalnum():
         return False
     stop = end
-    limit = min(len(low), end + _LONGEST_ENDING + 1)
+    limit = min(len(low), end + _LONGEST_WORD_REST)
     while stop < limit and low[stop].isalpha():
         stop += 1
     if stop < len(low) and low[stop].isdigit() and stop == end and stem[-1].isdigit():
         return False
     if len(stem) <= _SHORT_STEM or stem[-1].isdigit():
         return low[end:stop] in _SHORT_ENDINGS or stem[-1].isdigit()
-    return stop - end <= _LONGEST_ENDING
+    return low[end:stop] in _ENDINGS if derived else stop - end <= _LONGEST_ENDING

@@ -431,6 +431,6 @@ async def test_the_cells_of_a_pdf_table_are_quoted_as_label_and_value() -> None:
     corpus.add("selkie.pdf", "Selkie 1200 specification", data)
     world = World(corpus)
     answer = (await world.ask("What is the rotor diameter of the Selkie 1200?")).answer
-    assert answer.text.startswith("Rotor diameter: 20.0 m. [1]")
+    assert answer.text.startswith("Selkie 1200 specification — Rotor diameter: 20.0 m. [1]")
     assert answer.citations[0].snippet == "Rotor diameter\n20.0 m"
     await world.recorder.aclose()

@@ -71,6 +71,23 @@ def test_a_comparison_has_a_part_for_each_side() -> None:
     ]
 
 
+def test_which_of_two_has_a_part_for_each() -> None:
+    made = plan("Which repair cost more, that of SKN-03 or that of the Brannoch Sound cable?")
+    assert made.answer_type is AnswerType.COMPARISON
+    assert [part.text for part in made.sub_questions] == [
+        "Which repair cost more: SKN-03?",
+        "Which repair cost more: Brannoch Sound cable?",
+    ]
+
+
+def test_a_verb_after_the_relative_clause_belongs_to_the_question() -> None:
+    made = plan("What does a pail of the grease used in campaigns C1 and C2 cost?")
+    assert [part.text for part in made.sub_questions] == [
+        "Which grease is the one used in campaigns C1 and C2?",
+        f"What does a pail of {FINDING} cost?",
+    ]
+
+
 def test_two_questions_in_one_are_two_parts_and_a_pronoun_waits_for_the_first() -> None:
     made = plan("When was Otter Voe commissioned and who manages it?")
     assert made.sub_questions == (
@@ -90,6 +107,8 @@ def test_a_relative_clause_is_found_before_what_is_asked_of_it() -> None:
         "What are the rules for food and drink?",
         "What is the name of the trawler that damaged the cable?",
         "Which cable and anchor were used?",
+        "Which pass mark applies to the written paper for people who isolate plant?",
+        "What is the reduction under the revised WHO definition of pneumonia?",
     ],
 )
 def test_what_only_looks_like_parts_stays_whole(question: str) -> None:

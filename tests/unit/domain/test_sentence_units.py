@@ -3,8 +3,9 @@ import pytest
 from agentic_rag.domain.answer_fit import holds
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import disagree
-from agentic_rag.domain.sentence_units import UnitKind, header_span, kind_of, readable, row_spans
+from agentic_rag.domain.sentence_units import UnitKind, kind_of, readable
 from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.domain.tables import header_span, row_spans
 
 
 @pytest.mark.parametrize(

@@ -20,6 +20,10 @@ from agentic_rag.domain.term_match import hits, lowered, mask_of, weight_of, wei
         ("car", "two cars", True),
         ("1200", "the selkie 1200 trips", True),
         ("120", "the selkie 1200 trips", False),
+        ("noisier", "the noise", True),
+        ("productiv", "energy production", True),
+        ("transfer", "they transform", False),
+        ("interest", "international", False),
         ("潮流", "強い潮流です", True),
     ],
 )

@@ -9,16 +9,17 @@ from dataclasses import dataclass, replace
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
 from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
-from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.findings import names_found
 from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.planning import answer_type
 from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.rewriting import filled
+from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.support import support_of
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.ports.clock import Clock
@@ -26,6 +27,8 @@ from agentic_rag.ports.clock import Clock
 PART_SHARE = 0.85
 """Share of the time left that the search of one part may take: a little less than the stage's own, so that what earlier
 parts found is kept."""
+
+SENTENCES_FOR_FINDINGS = 2
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +57,11 @@ class RetrieveStage:
         cut_short = False
         for place, part in enumerate(parts):
             try:
+                findings = self._findings(state, part, done)
+                if not findings and needs_finding(part):
+                    break
+                text = filled(part, findings) if part.depends_on else state.searches[place]
                 async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
-                    text = self._search_text(state, place, part, done)
                     query = self._query(state, place, text, scope)
                     found = await self._retrieve.run(snapshot, query)
             except TimeoutError:
@@ -64,31 +70,24 @@ class RetrieveStage:
                 cut_short = True
                 break
             kind = _part_type(state, text, len(parts))
-            done.append(_Searched(text, part_query(text, kind, found.rarity), found))
+            query_part = part_query(text, kind, found.rarity, findings if needs_finding(part) else ())
+            done.append(_Searched(text, query_part, found))
         read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
         return _collected(read, done)
 
-    def _search_text(self, state: RunState, place: int, part: SubQuestion, done: Sequence[_Searched]) -> str:
-        if not part.depends_on:
-            return state.searches[place]
-        earlier = [(at, done[at]) for at in part.depends_on if at < len(done)]
+    def _findings(self, state: RunState, part: SubQuestion, done: Sequence[_Searched]) -> tuple[str, ...]:
+        """Names in the best sentences for the parts this one waits for that their questions did not name."""
         names: dict[str, None] = {}
-        for at, one in earlier:
-            names.update(dict.fromkeys(self._findings(state, at, one)))
-        return filled(part, list(names))
-
-    def _findings(self, state: RunState, place: int, searched: _Searched) -> list[str]:
-        """Names in the best sentence for an earlier part that its question did not name."""
-        passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.found.chunks]
-        best = draft_part(searched.query, place, passages, 1).sentences
-        workspace = state.question.workspace.workspace_id
-        asked = {entity.key for entity in question_entities(workspace, searched.text)}
-        return [
-            entity.name
-            for sentence in best
-            for entity in question_entities(workspace, sentence.text)
-            if entity.key not in asked
-        ]
+        for place in part.depends_on:
+            searched = done[place]
+            passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.found.chunks]
+            draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS)
+            if support_of(searched.query, draft, passages) < state.options.support_threshold:
+                continue
+            best = [one.text for one in sorted(draft.sentences, key=lambda one: -one.score)]
+            workspace_id = state.question.workspace.workspace_id
+            names.update(dict.fromkeys(names_found(workspace_id, searched.text, best)))
+        return tuple(names)
 
     def _query(self, state: RunState, place: int, text: str, scope: Scope) -> RetrievalQuery:
         options = state.options

@@ -7,6 +7,7 @@ from dataclasses import replace
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import AbstentionReason, AnswerType
 from agentic_rag.domain.pipeline import Stage
+from agentic_rag.domain.rewriting import unfilled
 from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
 from agentic_rag.domain.support import assess, support_of
 from agentic_rag.domain.synthesis import DraftSentence, draft_part, joined, limit_for, nearest, opening
@@ -54,9 +55,9 @@ class SynthesizeStage:
 
 
 def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:
-    """The parts without support, and those that were not searched for lack of time."""
+    """The parts without support, and those that were not searched: for lack of time or of what an earlier one finds."""
     unsearched = state.plan.sub_questions[len(state.parts) :] if state.plan else ()
-    return (*(state.parts[place].text for place in places), *(part.text for part in unsearched))
+    return (*(state.parts[place].text for place in places), *(unfilled(part) for part in unsearched))
 
 
 def _partly(state: RunState, missing: tuple[str, ...]) -> Shortfall | None:

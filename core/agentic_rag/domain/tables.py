@@ -1,0 +1,120 @@
+"""Rows of tables in running text: cells between vertical bars, the header they belong to, and how a row reads."""
+
+from __future__ import annotations
+
+import re
+
+CELL_SIGN = " | "
+RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
+_MAX_HEADER_WORDS = 6
+_LONGEST_PAGE_NUMBER = 4
+
+
+def is_row(unit: str) -> bool:
+    """True for a line of a table: cells between vertical bars."""
+    return unit.startswith("|") or CELL_SIGN in unit
+
+
+def cells(row: str) -> list[str]:
+    """The cells of a row, trimmed."""
+    return [cell.strip() for cell in row.strip().strip("|").split("|")]
+
+
+def header_span(passage: str, row_start: int) -> tuple[int, int] | None:
+    """Where the header row of the table stands that the row at `row_start` belongs to.
+
+    With a rule (`|---|---|`) the header is the line above it, and none when that line is blank or missing: a table of
+    keys and values. Without a rule it is the table's first line when that names at least three columns; two columns
+    without a rule read as key and value. None for the header row itself.
+    """
+    line_start = passage.rfind("\n", 0, row_start) + 1
+    above: tuple[int, int] | None = None
+    """The line read last, which lies above all others read."""
+    below_rule = False
+    end = line_start - 1
+    while end > 0:
+        start = passage.rfind("\n", 0, end) + 1
+        line = passage[start:end].strip()
+        if not is_row(line):
+            break
+        if below_rule:
+            return None if RULE_ROW.match(line) else (start, end)
+        if RULE_ROW.match(line):
+            below_rule = True
+        above = (start, end)
+        end = start - 1
+    if below_rule or above is None:
+        return None
+    return above if _names_columns(passage[above[0] : above[1]]) else None
+
+
+def caption_span(passage: str, header_start: int) -> tuple[int, int] | None:
+    """The line right above a table, which says what the table holds; None when a blank line or nothing is there."""
+    end = header_start - 1
+    if end <= 0:
+        return None
+    start = passage.rfind("\n", 0, end) + 1
+    return (start, end) if passage[start:end].strip() else None
+
+
+def is_header(passage: str, start: int, end: int) -> bool:
+    """True when the row [start, end) names the columns of the rows below it."""
+    after = passage.find("\n", end) + 1
+    if not after:
+        return False
+    following = passage[after:].split("\n", 1)[0].strip() if after < len(passage) else ""
+    if not is_row(following):
+        return False
+    if RULE_ROW.match(following):
+        return True
+    header = header_span(passage, after)
+    return header is not None and header[0] <= start < header[1]
+
+
+def is_page_foot(passage: str, start: int, end: int) -> bool:
+    """True for a row that stands alone and ends in a page number: "Harbour Ltd | Annual report | 5"."""
+    last = cells(passage[start:end])[-1]
+    if not last.isdigit() or len(last) > _LONGEST_PAGE_NUMBER:
+        return False
+    before = passage[: max(0, start - 1)].rsplit("\n", 1)[-1]
+    after = passage[end:].lstrip("\n").split("\n", 1)[0]
+    return not is_row(before.strip()) and not is_row(after.strip())
+
+
+def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """The spans with every table that was read as one sentence cut into its lines."""
+    if CELL_SIGN not in text:
+        return spans
+    cut: list[tuple[int, int]] = []
+    for start, end in spans:
+        if CELL_SIGN not in text[start:end] or "\n" not in text[start:end]:
+            cut.append((start, end))
+            continue
+        at = start
+        for line in text[start:end].split("\n"):
+            stripped = line.strip()
+            if stripped:
+                first = at + line.index(stripped)
+                cut.append((first, first + len(stripped)))
+            at += len(line) + 1
+    return cut
+
+
+def readable_row(row: str, header: str | None) -> str:
+    """The row as words: its cells named by the header's, two cells without a header as key and value."""
+    held = cells(row)
+    names = cells(header) if header else []
+    if len(names) == len(held) and row.strip() != (header or "").strip():
+        first, *others = zip(names, held, strict=True)
+        named = [f"{name}: {cell}" if name else cell for name, cell in others if cell]
+        lead = first[1] or first[0]
+        return f"{lead} — {'; '.join(named)}" if named else lead
+    filled = [cell for cell in held if cell]
+    return ": ".join(filled) if len(filled) == 2 else "; ".join(filled)
+
+
+def _names_columns(row: str) -> bool:
+    held = cells(row)
+    return len(held) > 2 and all(
+        cell and not cell[0].isdigit() and cell.count(" ") < _MAX_HEADER_WORDS for cell in held
+    )

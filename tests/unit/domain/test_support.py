@@ -1,0 +1,118 @@
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.documents import Chunk
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.findings import names_found
+from agentic_rag.domain.part_queries import marks_of, part_query
+from agentic_rag.domain.planning import answer_type
+from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
+from agentic_rag.domain.support import support_of
+from agentic_rag.domain.synthesis import PartDraft, draft_part
+
+
+def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 0.5) -> Passage:
+    chunk = Chunk(
+        ordinal, UUID(int=ordinal), UUID(int=ordinal), UUID(int=ordinal), 0, text, 0, len(text), None, 1, 1, (), title,
+        f"{ordinal}.md", None, "text/markdown",
+    )  # fmt: skip
+    arms = (ArmScore(Retriever.DENSE, 1, score, score, 0.4), ArmScore(Retriever.LEXICAL, 1, score, score, 0.4))
+    return Passage(chunk, Candidate(ordinal, score, arms))
+
+
+def _drafted(question: str, *passages: Passage, found: tuple[str, ...] = ()) -> tuple[PartDraft, float]:
+    part = part_query(question, answer_type(question), {}, found)
+    draft = draft_part(part, 0, passages, 2)
+    return draft, support_of(part, draft, passages)
+
+
+@pytest.mark.parametrize(
+    ("question", "better", "worse"),
+    [
+        ("What failed on SKN-04?", "The bearing failed on SKN-04.", "The bearing failed on SKN-03."),
+        ("What revenue came in the third quarter?", "Q3 revenue was £5.", "Revenue of the first quarter was £5."),
+        ("What salary does Halla earn?", "The salary Halla can earn is £9.", "Halla can earn praise for £9."),
+        ("When was it opened?", "It was opened on 9 May 2024.", "It was opened with some delay."),
+        ("How long is the wait?", "The wait is 15 minutes.", "The wait is at 15 metres."),
+        ("What is the name of the trawler?", "The trawler was the *Anna*.", "The trawler came near."),
+    ],
+)
+def test_evidence_that_lacks_what_the_question_asks_or_names_supports_less(
+    question: str, better: str, worse: str
+) -> None:
+    assert _drafted(question, _passage(better))[1] > _drafted(question, _passage(worse))[1]
+
+
+def test_the_marks_of_a_question_are_its_figures_identifiers_and_periods() -> None:
+    assert marks_of("Did SKN-03 make 1,200 kW in the third quarter of 2025, by 4 May?") == (
+        "skn-03",
+        "1,200",
+        "2025",
+        "third quarter",
+        "may",
+    )
+    assert marks_of("May I go?") == ()
+
+
+def test_evidence_for_a_second_hop_must_name_what_the_first_found() -> None:
+    draft, support = _drafted(
+        "Who manages Otter Voe?", _passage("Oona Pellgrave manages the site."), found=("Otter Voe",)
+    )
+    assert (draft.units, support) == ((), 0.0)
+    draft, support = _drafted(
+        "Who manages Otter Voe?", _passage("Casimir Druett manages Otter Voe."), found=("Otter Voe",)
+    )
+    assert support > 0
+
+
+def test_findings_are_names_that_the_question_lacks_nearest_to_what_it_asks_for() -> None:
+    workspace = UUID(int=7)
+    sentence = "In May Brannoch Sound was cut off."
+    assert names_found(workspace, "Which site was cut off?", [sentence]) == ("Brannoch Sound",)
+    row = "C1 — Turbines: SKN-01; Work: change to HG-460 grease."
+    assert names_found(workspace, "Which grease is used in C1?", [row]) == ("HG-460",)
+    assert names_found(workspace, "Which grease is used?", ["Nothing is said."]) == ()
+
+
+def test_the_best_sentence_comes_first_and_what_adds_nothing_is_left_out() -> None:
+    text = (
+        "The report was filed in May 2024. Some people were glad. "
+        "The machine returned to service on 24 January 2025 after its bearing failure."
+    )
+    draft, _ = _drafted("On which date did the machine return to service after the bearing failure?", _passage(text))
+    assert [sentence.text for sentence in draft.sentences] == [
+        "The machine returned to service on 24 January 2025 after its bearing failure."
+    ]
+
+
+def test_a_list_is_answered_by_the_rows_of_the_table_that_its_heading_names() -> None:
+    text = (
+        "Who received grants in 2024\n\nRecipient | Purpose | Sum\nFenn School | A laboratory | £12,000\n"
+        "Sailing Club | Two boats | £8,500"
+    )
+    draft, _ = _drafted("Which groups received grants in 2024?", _passage(text))
+    assert [sentence.text for sentence in draft.sentences] == [
+        "Fenn School — Purpose: A laboratory; Sum: £12,000.",
+        "Sailing Club — Purpose: Two boats; Sum: £8,500.",
+    ]
+
+
+def test_a_value_without_a_subject_says_which_document_it_is_from() -> None:
+    draft, _ = _drafted("What is the rotor diameter?", _passage("Rotor diameter\n20.0 m\nBlades\n2", "Selkie 1200"))
+    assert draft.sentences[0].text == "Selkie 1200 — Rotor diameter: 20.0 m."
+
+
+@pytest.mark.parametrize(
+    ("question", "kind"),
+    [
+        ("Which turbine has the heavier nacelle: the Kelpie 600?", AnswerType.FIGURE),
+        ("Which came earlier: the fire?", AnswerType.DATE),
+        ("Which groups received a grant?", AnswerType.LIST),
+        ("What does one joint cost?", AnswerType.FIGURE),
+        ("Which process is used?", AnswerType.FACT),
+    ],
+)
+def test_the_wording_tells_the_kind_of_answer(question: str, kind: AnswerType) -> None:
+    assert answer_type(question) is kind

@@ -1,0 +1,45 @@
+from agentic_rag.domain.tables import caption_span, header_span, is_header, is_page_foot, readable_row, row_spans
+
+KEYS_AND_VALUES = "| | |\n|---|---|\n| Site | Skelder Narrows |\n| Date of event | 11 November 2024 |"
+NAMED = (
+    "Grants of 2024\nRecipient | Purpose | Grant\nFenn School | A laboratory | £12,000\nSailing Club | Boats | £8,500"
+)
+
+
+def test_a_table_of_keys_and_values_has_no_header() -> None:
+    row = KEYS_AND_VALUES.index("| Date")
+    assert header_span(KEYS_AND_VALUES, row) is None
+    assert not is_header(KEYS_AND_VALUES, KEYS_AND_VALUES.index("| Site"), KEYS_AND_VALUES.index("\n| Date"))
+    assert readable_row(KEYS_AND_VALUES[row:], None) == "Date of event: 11 November 2024"
+
+
+def test_without_a_rule_the_first_row_heads_three_columns_but_not_two() -> None:
+    row = NAMED.index("Sailing")
+    span = header_span(NAMED, row)
+    assert span is not None
+    assert NAMED[slice(*span)] == "Recipient | Purpose | Grant"
+    assert is_header(NAMED, *span)
+    assert readable_row(NAMED[row:], NAMED[slice(*span)]) == "Sailing Club — Purpose: Boats; Grant: £8,500"
+    assert header_span("Site | Fenn\nCode | SKN", len("Site | Fenn\n")) is None
+
+
+def test_what_stands_right_above_a_table_says_what_it_holds() -> None:
+    header = NAMED.index("Recipient")
+    span = caption_span(NAMED, header)
+    assert span is not None
+    assert NAMED[slice(*span)] == "Grants of 2024"
+    assert caption_span(NAMED, 0) is None
+    assert caption_span("Text.\n\nA | B | C", len("Text.\n\n")) is None
+
+
+def test_a_table_that_was_read_as_one_sentence_is_cut_into_rows() -> None:
+    spans = row_spans(NAMED, [(0, len(NAMED))])
+    assert [NAMED[start:end] for start, end in spans] == NAMED.split("\n")
+
+
+def test_a_lone_row_that_ends_in_a_page_number_is_the_foot_of_a_page() -> None:
+    text = "The tide turns.\nHarbour Ltd | Annual report | 5\nWaves fall."
+    start = text.index("Harbour")
+    assert is_page_foot(text, start, text.index("\nWaves"))
+    assert not is_page_foot("Part | Stock | Least\nKB-17 | 1 | 2", len("Part | Stock | Least\n"), 33)
+    assert not is_page_foot("Sum | in all | £5", 0, 17)
