@@ -79,7 +79,7 @@ class GraphQLClient:
     def __init__(
         self, base_url: str, token: str, timeout_ms: int, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        self.base_url = base_url.rstrip("/")
+        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
         self._http = httpx2.AsyncClient(
             base_url=self.base_url,
             headers={"Authorization": f"Bearer {token}", "Accept": "application/graphql-response+json"},
@@ -177,6 +177,8 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
         return DependencyUnavailable(message, dependency=str(extensions["dependency"]), code=code)
     if code == "INTERNAL" and "traceId" in extensions:
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
+    if code == Unauthenticated.code:
+        message = f"{message} Set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
     return _ERRORS.get(code, AgenticRagError)(message, code=code)
 
 

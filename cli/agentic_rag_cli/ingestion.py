@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import Retryable
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef, checked_name
 from agentic_rag_cli.session import Session
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class IngestReport:
 async def plan_directory(session: Session, workspace: str, directory: Path) -> IngestReport:
     """What synchronising would do; changes nothing, also when there is no such workspace yet."""
     began = time.monotonic()
+    workspace = checked_name(workspace, ("workspace",))
     known = await _workspace_named(session, workspace)
     result = await (session.sync(known.ref, directory, dry_run=True) if known else session.preview(directory))
     return _report(workspace, directory, _planned(result), result, began)
@@ -119,9 +120,10 @@ async def ingest_directory(
 ) -> IngestReport:
     """Synchronise, making the workspace when there is none; with `wait` return when every file is done.
 
-    Errors: `IngestStalled`, those of the session.
+    Errors: `IngestStalled`, `InvalidInput` for a name that no workspace may have, those of the session.
     """
     began = time.monotonic()
+    workspace = checked_name(workspace, ("workspace",))
     into = await _workspace_named(session, workspace) or await session.create_workspace(workspace)
     result = await session.sync(into.ref, directory, dry_run=False)
     documents = await _documents_of(session, into.ref, directory, result, wait=wait, progress=progress)

@@ -17,15 +17,32 @@ from agentic_rag_cli.servers import child_variables
 
 READY_SECONDS = 60.0
 _POLL_SECONDS = 0.05
+_EXIT_SECONDS = 2.0
+"""What a worker needs to exit after its jobs were given up."""
 
 
 def require_free(settings: Settings) -> None:
     """Errors: `Misconfigured` code PORT_IN_USE when the server's port is taken."""
     if settings.host in (HOST, "localhost") and not is_free(settings.port):
         raise Misconfigured(
-            f"Port {settings.port} is in use: is `rag up` running already? Set AGENTIC_RAG_PORT to a free port.",
+            f"Port {settings.port} is in use: is `rag up` running already? Give a free one with --port "
+            "or AGENTIC_RAG_PORT.",
             code="PORT_IN_USE",
         )
+
+
+async def earlier_worker_gone(settings: Settings, emit: Callable[[str, str], None]) -> None:
+    """Wait for the metrics port: after a crash of `rag up` its worker still holds the port while it ends its jobs.
+    Returns at the latest when that worker's time is up; a port that another program holds is the worker's to report.
+    """
+    port = settings.worker_metrics_port
+    if not port or settings.host not in (HOST, "localhost") or is_free(port):
+        return
+    patience = settings.drain_seconds + _EXIT_SECONDS
+    emit("worker", f"port {port} is in use; waiting up to {patience:.0f} s for an earlier worker to end its jobs")
+    give_up = time.monotonic() + patience
+    while not is_free(port) and time.monotonic() < give_up:  # noqa: ASYNC110 - a port tells nobody when it is freed
+        await asyncio.sleep(_POLL_SECONDS)
 
 
 async def start_programs(children: Children, settings: Settings) -> None:
@@ -49,6 +66,7 @@ async def run_programs(settings: Settings, emit: Callable[[str, str], None], wel
     """
 
     async def live(children: Children) -> None:
+        await earlier_worker_gone(settings, emit)
         await start_programs(children, settings)
         welcome()
         await children.guard(asyncio.Event().wait())

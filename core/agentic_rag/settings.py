@@ -354,7 +354,7 @@ def _unknown(merged: Mapping[str, str]) -> list[str]:
         if not name.startswith(OWNED_PREFIXES) or name.startswith(TEST_PREFIX) or name in known:
             continue
         close = difflib.get_close_matches(name, known, n=1)
-        hint = f"; did you mean {close[0]}?" if close else "; `rag config show` lists every setting"
+        hint = f"; did you mean {close[0]}?" if close else "; docs/configuration.md lists every setting"
         problems.append(f"{name}: unknown setting{hint}")
     return problems
 

@@ -70,7 +70,9 @@ async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
     try:
         connection = await asyncpg.connect(_plain(database_url), server_settings={"search_path": "public"})
     except (OSError, TimeoutError, asyncpg.PostgresConnectionError, asyncpg.CannotConnectNowError) as error:
-        raise DependencyUnavailable(f"Postgres does not answer: {error}.", dependency="postgres") from error
+        raise DependencyUnavailable(
+            f"Postgres does not answer: {error}. Check DATABASE_URL and `rag doctor`.", dependency="postgres"
+        ) from error
     except (asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError) as error:
         raise Misconfigured(f"Postgres refused DATABASE_URL: {error}.", code="DATABASE_LOGIN_REFUSED") from error
     try:

@@ -26,7 +26,7 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
     try:
         settings = wiring.settings()
     except SettingsInvalid as invalid:
-        remedy = "Correct these variables; `rag config show` lists every setting."
+        remedy = "Correct these variables; docs/configuration.md lists every setting."
         checks = [check_python(), failed("settings", invalid.code, "; ".join(invalid.problems), remedy)]
     else:
         checks = [ok("settings", "valid"), *run_async(examine(wiring, settings))]

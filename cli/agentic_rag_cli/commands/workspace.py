@@ -39,9 +39,11 @@ def create(
 
     Example: rag workspace create handbook
     """
+    from agentic_rag.domain.tenancy import checked_name
     from agentic_rag_cli.views import workspace_json
 
-    made = in_process(context, lambda session: session.create_workspace(name))
+    plain = checked_name(name, ("name",))
+    made = in_process(context, lambda session: session.create_workspace(plain))
     if as_json:
         output.result_json(workspace_json(made))
     else:

@@ -7,11 +7,26 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from agentic_rag.domain.errors import InvalidInput
+
 DEFAULT_ORG_ID = UUID("00000000-0000-4000-8000-000000000001")
 """The organisation that exists in embedded mode, so that a newcomer needs no tenant set-up."""
 
 DEFAULT_ACCESS_ID = 0
 """The access set 'everybody in the workspace'; every workspace has it from birth."""
+
+MAX_NAME_CHARACTERS = 200
+"""Longest name or external reference of a workspace."""
+
+
+def checked_name(text: str, path: tuple[str, ...]) -> str:
+    """`text` without the space around it. Errors: `InvalidInput` with that `path` when it is empty, too long or not
+    printable: such a name can be told from no other on a screen.
+    """
+    name = text.strip()
+    if not name or len(name) > MAX_NAME_CHARACTERS or not name.isprintable():
+        raise InvalidInput(f"`{path[-1]}` takes 1 to {MAX_NAME_CHARACTERS} printable characters.", path=path)
+    return name
 
 
 class Role(enum.Enum):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.tenancy import WorkspaceSettings
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
@@ -14,8 +14,6 @@ from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_del
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
-
-MAX_NAME_CHARACTERS = 200
 
 
 @strawberry.type
@@ -34,8 +32,10 @@ class Mutation:
         context.require_enabled()
         authorise(context.principal, Action.CREATE_WORKSPACE)
         try:
-            name = _name(input.name, "name")
-            reference = _name(input.external_ref, "externalRef") if input.external_ref is not None else None
+            name = checked_name(input.name, ("input", "name"))
+            reference = (
+                checked_name(input.external_ref, ("input", "externalRef")) if input.external_ref is not None else None
+            )
             async with context.container.database.transaction(context.principal.org_id) as transaction:
                 made = await transaction.workspaces.create(
                     context.container.ids.new(), name, input.kind, reference, WorkspaceSettings()
@@ -60,12 +60,3 @@ class Mutation:
                 deleted_id=None, corpus_version=None, erased=None, unfinished=[], user_errors=[user_error(error)]
             )
         return show_deletion(id, deletion, deletion.erasure)
-
-
-def _name(text: str, argument: str) -> str:
-    name = text.strip()
-    if not name or len(name) > MAX_NAME_CHARACTERS or any(not letter.isprintable() for letter in name):
-        raise InvalidInput(
-            f"`{argument}` takes 1 to {MAX_NAME_CHARACTERS} printable characters.", path=("input", argument)
-        )
-    return name

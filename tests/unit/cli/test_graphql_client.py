@@ -182,3 +182,18 @@ def test_without_a_token_the_remedy_is_named(tmp_path: Path) -> None:
     assert shown.exit_code == 1
     assert "[TOKEN_MISSING]" in shown.stderr
     assert "AGENTIC_RAG_TOKEN" in shown.stderr
+
+
+async def test_an_address_that_ends_in_the_path_of_the_api_means_the_same_server() -> None:
+    seen: list[httpx2.Request] = []
+
+    async with GraphQLClient(f"{URL}/graphql/", "t", 1000, carrying(server(), seen)) as at:
+        await at.workspace_id(None)
+
+    assert {request.url.path for request in seen} == {"/graphql"}
+
+
+async def test_a_token_that_is_refused_names_the_remedy() -> None:
+    async with client(graphql_error("UNAUTHENTICATED")) as at:
+        with pytest.raises(Unauthenticated, match="AGENTIC_RAG_TOKEN"):
+            await at.workspace_id(None)

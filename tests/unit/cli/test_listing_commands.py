@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from uuid import UUID
 
+import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, document
 
 from agentic_rag.domain.documents import DocumentFault, DocumentStatus
@@ -80,3 +82,15 @@ def test_workspaces_are_made_and_listed_with_the_ids_of_the_api() -> None:
     assert [row["name"] for row in rows] == ["handbook", "reports"]
     assert rows[1]["id"] == made["id"]
     assert "reports" in at.rag("workspace", "list").stdout
+
+
+@pytest.mark.parametrize("name", ["", "   ", "two\nlines", "n" * 201])
+def test_a_name_that_cannot_be_told_on_a_screen_is_refused(name: str, tmp_path: Path) -> None:
+    for command in (("workspace", "create", name), ("ingest", "--source", str(tmp_path), "--workspace", name)):
+        at = terminal()
+
+        shown = at.rag(*command)
+
+        assert shown.exit_code == 2
+        assert "error [INVALID_INPUT]" in shown.stderr
+        assert [row["name"] for row in json.loads(at.rag("workspace", "list", "--json").stdout)] == ["handbook"]

@@ -15,6 +15,7 @@ from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.pdf_loader import read_pdf
 from agentic_rag.domain.documents import BlockKind
 from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.domain.failures import redact
 
 LIMITS = ParserLimits()
 
@@ -110,6 +111,7 @@ def test_only_a_password_that_is_not_empty_closes_a_pdf(password: str, code: str
         with pytest.raises(ParseFailed) as refused:
             read_pdf(made.getvalue(), LIMITS)
         assert refused.value.code == code
+        assert redact(refused.value.message) == refused.value.message, "the remedy reads like a secret"
 
 
 def test_a_damaged_pdf_is_corrupt() -> None:

@@ -159,7 +159,7 @@ def _zip_kind(content: bytes, declared: FileKind | None) -> FileKind:
 def _ole_failure(content: bytes, declared: FileKind | None) -> ParseFailed:
     """OLE containers hold either an encrypted OOXML package ([MS-OFFCRYPTO] 1.3.3) or an old binary document."""
     if _ENCRYPTED_PACKAGE in content or (declared is FileKind.DOCX and _WORD_BINARY not in content):
-        return ParseFailed("the document is protected by a password: save it without one", code="PARSE_ENCRYPTED")
+        return ParseFailed("the document is protected by a password; save it without one", code="PARSE_ENCRYPTED")
     if declared is FileKind.DOCX:
         return _mismatch(declared, "an old binary Word document (.doc)")
     return ParseFailed("old binary Office files cannot be read: save as DOCX or PDF", code="PARSE_UNSUPPORTED")

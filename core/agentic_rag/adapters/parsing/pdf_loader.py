@@ -72,7 +72,7 @@ def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
 
 
 def _encrypted() -> ParseFailed:
-    return ParseFailed("the PDF is protected by a password: save it without one", code="PARSE_ENCRYPTED")
+    return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
 
 
 def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
