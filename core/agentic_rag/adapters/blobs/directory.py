@@ -105,11 +105,17 @@ def _write(path: Path, content: bytes) -> None:
 
 
 def _create(path: Path) -> int:
-    """Open a new file; `_remove` may take the empty folder away between making and using it."""
+    """Open a new file; `_remove` may take the empty folder away between making and using it, or while `mkdir` looks
+    whether what exists is one (which ends in `FileExistsError`).
+    """
     for _ in range(10):
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        with contextlib.suppress(FileNotFoundError):
-            return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with contextlib.suppress(FileNotFoundError, FileExistsError):
+            return _create_once(path)
+    return _create_once(path)
+
+
+def _create_once(path: Path) -> int:
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
 
 
