@@ -11,6 +11,7 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.errors import IdempotencyConflict
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.redaction import without_erased
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 
@@ -28,7 +29,7 @@ class MemoryRunStore:
             for run in runs:
                 state = working.write(run.workspace)
                 if not _is_known(state, run):
-                    state.runs[run.run_id] = run
+                    state.runs[run.run_id] = without_erased(run, state.tombstones)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""

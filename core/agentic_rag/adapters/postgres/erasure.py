@@ -49,6 +49,7 @@ async def erase(
         raise AssertionError("an aggregate without groups gives one row")
     entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
     await connection.execute(sql.REHOME_ENTITIES, *document, entity_ids)
+    await connection.execute(sql.LOCK_RUNS, workspace.workspace_id)
     runs = await _redact_runs(connection, codec, document)
     erasure = Erasure(
         document_id=document_id,

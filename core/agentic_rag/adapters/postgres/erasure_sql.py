@@ -118,6 +118,10 @@ ORDER BY run_id
 FOR NO KEY UPDATE
 """
 
+# The counterpart of `runs.LOCK_RUNS`: waits for runs that are being stored; later ones see the tombstone.
+# $1 workspace.
+LOCK_RUNS = "SELECT pg_advisory_xact_lock(hashtextextended('rag_runs ' || $1::uuid::text, 0))"
+
 # $1 organisation, $2 workspace, $3 run, $4 answer.
 REDACT_RUN = """
 UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3

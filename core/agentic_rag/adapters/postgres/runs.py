@@ -12,7 +12,7 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents
+from agentic_rag.domain.redaction import cited_documents, without_erased
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.run_store import AnswerCodec
 
@@ -22,6 +22,20 @@ NOT_DURABLE = "SET LOCAL synchronous_commit = off"
 _COLUMNS = """
     run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
     pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at
+"""
+
+# Shared by those who store runs, exclusive to an erasure: whichever comes second sees what the first one wrote.
+# $1 workspaces.
+LOCK_RUNS = """
+SELECT pg_advisory_xact_lock_shared(hashtextextended('rag_runs ' || w::text, 0))
+FROM unnest($1::uuid[]) AS w
+ORDER BY w
+"""
+
+# $1 organisation, $2 workspaces, $3 documents.
+ERASED = """
+SELECT workspace_id, document_id FROM rag_tombstones
+WHERE org_id = $1 AND workspace_id = ANY ($2::uuid[]) AND document_id = ANY ($3::uuid[])
 """
 
 ADD_RUN = """
@@ -100,6 +114,7 @@ class PostgresRunStore:
         return Page(tuple(runs), cursors, len(rows) > size)
 
     async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await self._without_erased(connection, org_id, runs)
         await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
         for run in runs:
             if run.idempotency_key is not None:
@@ -111,6 +126,20 @@ class PostgresRunStore:
         stages = list(_stage_rows(runs))
         if stages:
             await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
+
+    async def _without_erased(self, connection: Connection, org_id: UUID, runs: list[Run]) -> list[Run]:
+        """A run reaches the store behind its response, perhaps after an erasure that could not see it."""
+        workspaces = sorted({run.workspace.workspace_id for run in runs})
+        documents = sorted({document for run in runs for document in cited_documents(run.answer)})
+        if not documents:
+            return runs
+        await connection.fetch(LOCK_RUNS, workspaces)
+        rows = await connection.fetch(ERASED, org_id, workspaces, documents)
+        erased = {(row["workspace_id"], row["document_id"]) for row in rows}
+        return [
+            without_erased(run, {document for workspace, document in erased if workspace == run.workspace.workspace_id})
+            for run in runs
+        ]
 
     async def _one(self, statement: str, workspace: WorkspaceRef, key: UUID | str) -> Run | None:
         async with self._pool.transaction(workspace.org_id) as connection:
