@@ -24,11 +24,10 @@ SECRET = "db-7.internal:5432 user=rag relation rag_documents"
     ],
 )
 def test_no_message_names_what_the_driver_named(kind: type[Exception]) -> None:
+    driver = kind(SECRET)
+
     with pytest.raises(AgenticRagError) as caught:
-        try:
-            raise kind(SECRET)
-        except kind as error:
-            raise translate(error) from error
+        raise translate(driver) from driver
 
     assert "internal" not in caught.value.message
     assert "rag_documents" not in caught.value.message
