@@ -66,11 +66,6 @@ def build_server(container: ServerContainer) -> uvicorn.Server:
     return uvicorn.Server(config)
 
 
-async def serve(container: ServerContainer, listener: socket.socket) -> None:
-    """Serve on a listening socket until told to stop; closes the container."""
-    await build_server(container).serve(sockets=[listener])
-
-
 def run(open_container: Callable[[], Awaitable[ServerContainer]], options: ServerOptions) -> None:
     """Take the port, open the container, serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
     listener = listen(options)

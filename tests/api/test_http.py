@@ -5,7 +5,7 @@ import json
 import pytest
 
 from agentic_rag_server.wiring import ServerOptions
-from tests.api.builders import WORKSPACE_ID, Container, client
+from tests.api.builders import WORKSPACE_ID, Container, client, query
 
 GRAPHQL = "application/graphql-response+json"
 TYPENAME = {"query": "{ __typename }"}
@@ -251,3 +251,31 @@ async def test_introspection_can_be_switched_off() -> None:
     assert allowed.json()["data"]["__schema"]["types"]
     assert "data" not in refused.json()
     assert other.json()["data"] == {"__typename": "Query"}
+
+
+async def test_a_trailing_slash_is_no_redirect_to_a_host_the_client_chose() -> None:
+    async with client(Container()) as http:
+        response = await http.get("/graphql/", headers={"host": "evil.example"})
+
+    assert (response.status_code, response.json()["error"]["code"]) == (404, "NOT_FOUND")
+    assert "location" not in response.headers
+
+
+@pytest.mark.parametrize("path", ["/healthz", "/metrics", "/v1/documents/x/source"])
+async def test_a_wrong_method_is_a_typed_405(path: str) -> None:
+    async with client(Container()) as http:
+        response = await http.delete(path)
+
+    assert (response.status_code, response.json()["error"]["code"]) == (405, "METHOD_NOT_ALLOWED")
+    assert "GET" in response.headers["allow"]
+
+
+async def test_no_message_repeats_a_huge_request_or_the_words_of_python() -> None:
+    huge = await query(
+        Container(), 'query ($n: Int!) { runs(workspaceId: "x", first: $n) { nodes { id } } }', {"n": "Z" * 10**5}
+    )
+    digits = await query(Container(), '{ runs(workspaceId: "x", first: ' + "9" * 5000 + ") { nodes { id } } }")
+
+    assert len(huge["errors"][0]["message"]) < 1100
+    assert "set_int_max_str_digits" not in str(digits)
+    assert digits["errors"][0]["extensions"]["code"] == "GRAPHQL_INVALID"

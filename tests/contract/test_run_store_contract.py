@@ -1,12 +1,13 @@
 """What every `RunStore` promises."""
 
+import base64
 from uuid import uuid4
 
 import pytest
 from tests.builders import citation, run_of
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import IdempotencyConflict
+from agentic_rag.domain.errors import IdempotencyConflict, InvalidInput
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.redaction import SOURCE_ERASED
 
@@ -92,3 +93,33 @@ async def test_erasing_a_document_takes_its_words_out_of_the_runs_that_cite_it(a
     assert kept.answer.text == SOURCE_ERASED
     assert kept.question == citing.question
     assert await adapter.runs.get(workspace, other.run_id) == other
+
+
+async def test_a_run_stored_after_the_erasure_of_its_source_holds_none_of_its_words(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    published = await adapter.publish(workspace, "a.md", ["the secret"])
+    late = run_of(workspace, citations=[citation(published.document_id, "the secret")], text="the secret [1]")
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.erase(workspace, published.document_id)
+
+    await adapter.runs.record([late])
+
+    stored = await adapter.runs.get(workspace, late.run_id)
+    assert stored is not None
+    assert "secret" not in repr(stored.answer)
+
+
+@pytest.mark.parametrize(
+    "key", ["", "a\0b", "9999-12-31T23:59:59-23:59|00000000-0000-0000-0000-000000000000", "2026-01-01T00:00:00|x"]
+)
+async def test_a_cursor_made_by_hand_is_refused_by_every_list(adapter: Backend, key: str) -> None:
+    workspace = await adapter.workspace()
+    request = PageRequest(5, base64.urlsafe_b64encode(key.encode()).decode())
+
+    with pytest.raises(InvalidInput) as of_runs:
+        await adapter.runs.page(workspace, request)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        with pytest.raises(InvalidInput) as of_jobs:
+            await transaction.jobs.page(workspace, request)
+
+    assert (of_runs.value.code, of_jobs.value.code) == ("CURSOR_INVALID", "CURSOR_INVALID")

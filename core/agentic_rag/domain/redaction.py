@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.domain.answers import Answer, AnswerDebug, Citation, TextSpan
+from agentic_rag.domain.answers import Answer, AnswerDebug, Citation, Run, TextSpan
 
 SOURCE_ERASED = "source erased"
 """Stands where the words of an erased document stood."""
@@ -47,6 +47,15 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
         citations=_redacted_citations(answer.citations, document_id),
         debug=debug,
     )
+
+
+def without_erased(run: Run, erased: Container[UUID]) -> Run:
+    """A run that is stored after documents it used were erased: its answer keeps none of their words."""
+    answer = run.answer
+    for document_id in sorted(cited_documents(answer)):
+        if document_id in erased:
+            answer = redacted(answer, document_id)
+    return run if answer is run.answer else replace(run, answer=answer)
 
 
 def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:

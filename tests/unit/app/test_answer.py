@@ -310,6 +310,14 @@ async def test_concurrent_equal_questions_share_one_run(world: World) -> None:
     assert len({run.run_id for run in runs}) == 5
 
 
+async def test_equal_requests_under_one_key_at_once_all_return_the_run_that_is_stored(world: World) -> None:
+    runs = await asyncio.gather(*(world.ask("Who founded Corrand Tidal?", key="k") for _ in range(10)))
+
+    stored = await world.runs.by_idempotency_key(WORKSPACE, "k")
+    assert stored is not None
+    assert {run.run_id for run in runs} == {stored.run_id}
+
+
 async def test_an_idempotency_key_returns_the_stored_run_and_refuses_another_input(world: World) -> None:
     first = await world.ask("Who founded Corrand Tidal?", key="k1")
     assert world.runs.durable == 1

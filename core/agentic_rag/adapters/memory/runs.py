@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.pages import page_newest_first
@@ -12,7 +11,7 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.errors import IdempotencyConflict
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents, redacted
+from agentic_rag.domain.redaction import without_erased
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 
@@ -30,7 +29,7 @@ class MemoryRunStore:
             for run in runs:
                 state = working.write(run.workspace)
                 if not _is_known(state, run):
-                    state.runs[run.run_id] = _without_erased(state, run)
+                    state.runs[run.run_id] = without_erased(run, state.tombstones)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""
@@ -59,13 +58,6 @@ def _is_known(state: WorkspaceState, run: Run) -> bool:
         if earlier is not None:
             return True
     return run.run_id in state.runs
-
-
-def _without_erased(state: WorkspaceState, run: Run) -> Run:
-    """The run, redacted where a source was erased while it was under way."""
-    for document_id in cited_documents(run.answer) & state.tombstones.keys():
-        run = replace(run, answer=redacted(run.answer, document_id))
-    return run
 
 
 def _under_key(state: WorkspaceState, key: str) -> Run | None:

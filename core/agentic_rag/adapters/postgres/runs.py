@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 from uuid import UUID
 
@@ -13,7 +12,7 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.domain.errors import IdempotencyConflict, Permanent
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents, redacted
+from agentic_rag.domain.redaction import cited_documents, without_erased
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.run_store import AnswerCodec
 
@@ -207,18 +206,10 @@ async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run])
         return runs
     await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
     workspace_ids, document_ids = zip(*cited, strict=True)
-    erased: dict[UUID, list[UUID]] = {}
+    erased: dict[UUID, set[UUID]] = {}
     for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
-        erased.setdefault(row["workspace_id"], []).append(row["document_id"])
-    return [_redacted(run, erased) for run in runs]
-
-
-def _redacted(run: Run, erased: Mapping[UUID, Sequence[UUID]]) -> Run:
-    cited = cited_documents(run.answer)
-    for document_id in erased.get(run.workspace.workspace_id, ()):
-        if document_id in cited:
-            run = replace(run, answer=redacted(run.answer, document_id))
-    return run
+        erased.setdefault(row["workspace_id"], set()).add(row["document_id"])
+    return [without_erased(run, erased.get(run.workspace.workspace_id, ())) for run in runs]
 
 
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
