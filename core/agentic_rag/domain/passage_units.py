@@ -157,13 +157,15 @@ def opening_unit(passage: Passage, position: int) -> Unit | None:
 
 def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
     """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
-    top = max((passage.candidate.score for passage in passages if position in passage.parts), default=0.0) or 1.0
+    # A passage that several parts found carries the best of their scores, which says little about this part.
+    top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
     most = best_fit(part.answer_type)
     contexts: dict[tuple[str, tuple[str, ...]], int] = {}
     found: list[_Paragraph] = []
     for place, passage in enumerate(passages):
         if position not in passage.parts or passage.candidate.score < CLOSE_PASSAGE * top:
             continue
+        share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
         chunk = passage.chunk
         reading = reading_of(passage)
         held: dict[int, list[tuple[int, int]]] = {}
@@ -177,9 +179,7 @@ def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Seque
         named = (chunk.document_title, chunk.heading_path)
         if held and named not in contexts:
             contexts[named] = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
-        read = _Read(
-            place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * passage.candidate.score / top
-        )
+        read = _Read(place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * share)
         for block, mask in masks.items():
             spots = held[block]
             if reading.block(block)[1] > reading.ends[block]:

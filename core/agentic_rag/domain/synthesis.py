@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
 from agentic_rag.domain.sentence_units import UnitKind, readable
 from agentic_rag.domain.tables import header_span, is_row
@@ -154,10 +155,12 @@ def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], par
     one, other = passages[unit.passage], passages[best.passage]
     if one.chunk.document_id != other.chunk.document_id and one.candidate.score < CLOSE_PASSAGE * other.candidate.score:
         return False
-    if weight_of(unit.mask & ~covered, part.terms) >= NEWS:
+    telling = sum(1 << place for place, term in enumerate(part.terms) if term.term not in ASKING_WORDS)
+    if weight_of(unit.mask & telling & ~covered, part.terms) >= NEWS:
         return True
-    own = weight_of(unit.mask, part.terms)
-    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * weight_of(best.mask, part.terms)
+    own = weight_of(unit.mask & telling, part.terms)
+    best_own = weight_of(best.mask & telling, part.terms)
+    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * best_own
 
 
 def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:

@@ -84,7 +84,7 @@ class RetrieveStage:
             draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS)
             if support_of(searched.query, draft, passages) < state.options.support_threshold:
                 continue
-            best = [one.text for one in sorted(draft.sentences, key=lambda one: -one.score)]
+            best = [passages[unit.passage].chunk.text[unit.start : unit.end] for unit in draft.units]
             workspace_id = state.question.workspace.workspace_id
             names.update(dict.fromkeys(names_found(workspace_id, searched.text, best)))
         return tuple(names)
