@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.support import DEFAULT_THRESHOLD
+from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ from agentic_rag.domain.answers import (
 )
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.support import DEFAULT_THRESHOLD
+from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 
 MAX_TOP_K = 50
 MAX_TURN_CHARACTERS = 4 * MAX_QUESTION_CHARACTERS

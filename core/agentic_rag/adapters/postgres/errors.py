@@ -84,7 +84,6 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             asyncpg.UniqueViolationError,
             # The schema changed under a connection that knew the old one.
             asyncpg.InvalidCachedStatementError,
-            asyncpg.InternalClientError,
         ),
         _retryable,
     ),
