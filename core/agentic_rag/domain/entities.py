@@ -233,7 +233,8 @@ def _pairs(entities: Sequence[ExtractedEntity], found: Sequence[_Found]) -> tupl
     )
 
 
-def question_entities(workspace_id: UUID, text: str) -> list[ExtractedEntity]:
+@lru_cache(1024)
+def question_entities(workspace_id: UUID, text: str) -> tuple[ExtractedEntity, ...]:
     """Every name a question may hold, as ids to look up: its n-grams of 1–4 words in any case, and longer spans.
 
     N-grams that begin or end with a function word are left out, and numbers alone; a function word in capitals stays.
@@ -263,4 +264,4 @@ def question_entities(workspace_id: UUID, text: str) -> list[ExtractedEntity]:
             if _is_entity_key(key):
                 offer(key, key, "ngram")
     ranked = sorted(names.values(), key=lambda entity: -len(entity.key.split(" ")))
-    return ranked[:_MOST_CANDIDATES]
+    return tuple(ranked[:_MOST_CANDIDATES])

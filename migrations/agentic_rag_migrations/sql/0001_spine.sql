@@ -126,6 +126,8 @@ CREATE TABLE rag_revisions (
     PRIMARY KEY (org_id, workspace_id, revision_id),
     FOREIGN KEY (org_id, workspace_id, document_id) REFERENCES rag_documents ON DELETE CASCADE
 );
+-- Not compressed: a citation reads one span, and would unpack the whole text for it.
+ALTER TABLE rag_revisions ALTER COLUMN text SET STORAGE EXTERNAL;
 CREATE INDEX rag_revisions_document ON rag_revisions (org_id, workspace_id, document_id);
 
 -- One row per placement of a chunk: text that merely moved gets a new row under its old ordinal, and keeps vector, postings, mentions.

@@ -24,8 +24,6 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Snapshot, Transaction
 from agentic_rag.ports.run_store import AnswerCodec
 
-BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
-
 # The first statement of the transaction, so it fixes what all later ones see.
 HEADER = """
 SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,
@@ -139,7 +137,7 @@ class PostgresDatabase:
     @asynccontextmanager
     async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
         """Open a read-only snapshot."""
-        async with self._pool.transaction(workspace.org_id, BEGIN_SNAPSHOT) as connection:
+        async with self._pool.snapshot(workspace.org_id) as connection:
             row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")

@@ -26,6 +26,8 @@ SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WH
 
 _JSONB_VERSION = b"\x01"
 
+BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
 
 @dataclass(frozen=True, slots=True)
 class PoolOptions:
@@ -66,6 +68,7 @@ class PostgresPool:
         self._options = options or PoolOptions()
         self._pool: Any = None
         self._opening = asyncio.Lock()
+        self._ending: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
     async def connection(self) -> AsyncGenerator[Connection]:
@@ -76,12 +79,12 @@ class PostgresPool:
         except DRIVER_ERRORS as error:
             raise translate(error) from error
         try:
-            yield TranslatingConnection(driver)
+            yield self._joined(driver)
         finally:
             await pool.release(driver)
 
     @asynccontextmanager
-    async def transaction(self, org_id: UUID, begin: str = "BEGIN", settings: str = "") -> AsyncGenerator[Connection]:
+    async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[Connection]:
         """A transaction bound to one organisation: begin and binding are one round trip, the end is another.
 
         `settings` are further `SET LOCAL` statements. Values come as a UUID or from constants, so nothing can be
@@ -90,18 +93,43 @@ class PostgresPool:
         async with self.connection() as connection:
             try:
                 # Inside the block: a caller who gives up while this is under way must not leave a transaction open.
-                await connection.execute(f"{begin}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
+                await connection.execute(f"BEGIN; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
                 yield connection
             except BaseException:
                 await _roll_back(connection)
                 raise
-            if await connection.execute("COMMIT") == "ROLLBACK" and begin == "BEGIN":
+            if await connection.execute("COMMIT") == "ROLLBACK":
                 raise Permanent(
                     "A statement failed and its error was not passed on: nothing was written.", code="DATABASE_ERROR"
                 )
 
+    @asynccontextmanager
+    async def snapshot(self, org_id: UUID) -> AsyncGenerator[Connection]:
+        """A read-only transaction at one instant, bound to one organisation. Nothing hangs on its end, so nobody waits
+        for it: the connection goes back to the pool behind the caller.
+        """
+        pool = self._pool or await self._opened()
+        try:
+            driver = await pool.acquire(timeout=self._options.connect_seconds)
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
+        try:
+            connection = self._joined(driver)
+            await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
+            yield connection
+        finally:
+            ending = asyncio.create_task(_give_back(pool, driver))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    def _joined(self, driver: Any) -> Connection:
+        """How statements reach a driver connection."""
+        return TranslatingConnection(driver)
+
     async def aclose(self) -> None:
         """Close every connection."""
+        if self._ending:
+            await asyncio.wait(self._ending)
         pool, self._pool = self._pool, None
         if pool is not None:
             await pool.close()
@@ -124,6 +152,16 @@ class PostgresPool:
                 except DRIVER_ERRORS as error:
                     raise translate(error) from error
             return self._pool
+
+
+async def _give_back(pool: Any, driver: Any) -> None:
+    """End a reader's transaction and release its connection; one that cannot end is closed."""
+    try:
+        await driver.execute("ROLLBACK")
+    except DRIVER_ERRORS:
+        driver.terminate()
+    finally:
+        await pool.release(driver)
 
 
 async def _roll_back(connection: Connection) -> None:
