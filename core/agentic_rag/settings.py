@@ -75,7 +75,10 @@ class Settings:
     )
     top_k: int = _var("AGENTIC_RAG_TOPK", 8, "Passages handed to synthesis.", group=_A, minimum=1, maximum=50)
     use_hyde: bool = _var(
-        "AGENTIC_RAG_USE_HYDE", False, "Embed a hypothetical answer too; needs a chat model.", group=_A
+        "AGENTIC_RAG_USE_HYDE",
+        False,
+        "Embed a hypothetical answer too; needs a chat model, which this version has none of: skipped.",
+        group=_A,
     )
     use_tools: bool = _var("AGENTIC_RAG_USE_TOOLS", True, "Let the plan call `calc` and `lookup`.", group=_A)
     enable_http_fetch: bool = _var(

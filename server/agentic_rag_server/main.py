@@ -80,6 +80,12 @@ def run_server(settings: Settings) -> None:
         container = Container(settings)
         if settings.token:
             await container.first_access.try_developer(settings.token)
+        container.telemetry.event(
+            "rag_server_starting",
+            address=f"http://{settings.host}:{settings.port}",
+            enabled=settings.enabled,
+            hint=None if settings.enabled else "Questions are refused: set AGENTIC_RAG_ENABLED=true.",
+        )
         return server_parts(container)
 
     run(open_parts, server_options(settings))
