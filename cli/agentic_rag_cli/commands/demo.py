@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import re
+import shutil
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -149,12 +151,20 @@ def _print(shown: Shown, workspace: str, directory: Path) -> None:
         output.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
     output.result(f"\nQ: {shown.answer.question}\n\n{answer_text(shown.answer)}")
     output.result(
-        "\nHow to go on:\n"
+        f"\nHow to go on:\n{_activation()}"
         "  rag up                                        # everything in one terminal, until Ctrl-C\n"
         f'  rag ask "…" --workspace {workspace}\n'
         f"  rag ingest --source {directory} --workspace {workspace}\n"
         "  rag --help"
     )
+
+
+def _activation() -> str:
+    """How to bring `rag` onto PATH, for those who came by `make demo`."""
+    if shutil.which("rag") is not None:
+        return ""
+    script = Path(sys.prefix) / "bin" / "activate"
+    return f"  . {script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script}\n"
 
 
 def _as_json(shown: Shown, steps: Steps) -> dict[str, object]:
