@@ -6,7 +6,7 @@ import gzip
 import json
 import os
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -62,17 +62,20 @@ def _generated(limit: int) -> BenchCorpus:
     syllables = [c + v for c in "bcdfghjklmnprstvz" for v in "aeiou"]
     words = ["".join(draw.choices(syllables, k=draw.randint(2, 4))) for _ in range(30_000)]
     weights = [1 / (rank + 3) for rank in range(len(words))]
+    sentences = [[draw.choices(words, weights, k=12) for _ in range(9)] for _ in range(limit)]
     chunks = tuple(
-        PreparedChunk(number, f"doc{number // 9}.md", " ".join(draw.choices(words, weights, k=105)))
-        for number in range(limit)
+        PreparedChunk(number, f"doc{number // 9}.md", " ".join(" ".join(one).capitalize() + "." for one in said))
+        for number, said in enumerate(sentences)
     )
+    rank = {word: position for position, word in enumerate(words)}
     questions = tuple(
-        KnownItem("what does it say about " + " ".join(_rarest(chunk.text, words)), chunk.number)
-        for chunk in draw.sample(chunks, min(500, limit // 4))
+        KnownItem("what does it say about " + " ".join(_rarest(draw.choice(sentences[number]), rank)), number)
+        for number in draw.sample(range(limit), min(500, limit // 4))
     )
     return BenchCorpus("generated", chunks, questions)
 
 
-def _rarest(text: str, words: Sequence[str]) -> list[str]:
-    rank = {word: position for position, word in enumerate(words)}
-    return sorted(dict.fromkeys(text.split()), key=lambda word: -rank[word])[2:7]
+def _rarest(sentence: Sequence[str], rank: Mapping[str, int]) -> list[str]:
+    """The five rarest words of a sentence, in its order."""
+    rare = sorted(dict.fromkeys(sentence), key=lambda word: -rank[word])[:5]
+    return [word for word in dict.fromkeys(sentence) if word in rare]
