@@ -61,6 +61,13 @@ async def build_container(settings: Settings) -> AsyncGenerator[Container]:
         await container.aclose()
 
 
+def route_library_logs(settings: Settings) -> None:
+    """Give the log lines of libraries the form of ours; for entry points whose standard error is a log."""
+    from agentic_rag.adapters.telemetry.logging import route_standard_logging
+
+    route_standard_logging(settings.log_level)
+
+
 class Container:
     """Every part a process may use: made on first use, closed together."""
 
@@ -95,9 +102,9 @@ class Container:
     @cached_property
     def telemetry(self) -> Telemetry:
         """Spans, metrics and the log of this process."""
-        from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions
+        from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
 
-        telemetry = ProcessTelemetry(
+        telemetry = build_telemetry(
             TelemetryOptions(
                 service_name=self.settings.service_name,
                 service_version=__version__,
@@ -277,9 +284,9 @@ class Container:
     @cached_property
     def _analysis(self) -> TextAnalysis:
         from agentic_rag.app.indexing import TextAnalysis
-        from agentic_rag.domain.tokens import estimate_tokens
+        from agentic_rag.domain.tokens import TokenEstimator
 
-        return TextAnalysis(estimate_tokens, self._compute)
+        return TextAnalysis(TokenEstimator().count, self._compute)
 
     @cached_property
     def ingest(self) -> IngestDocument:

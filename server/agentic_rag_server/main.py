@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any
 
-from agentic_rag.bootstrap import Container
+from agentic_rag.bootstrap import Container, route_library_logs
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
@@ -88,4 +88,5 @@ def run_server(settings: Settings) -> None:
         )
         return server_parts(container)
 
+    route_library_logs(settings)
     run(open_parts, server_options(settings))

@@ -13,7 +13,7 @@ from arq.connections import ArqRedis
 
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.bootstrap import Container, build_container
+from agentic_rag.bootstrap import Container, build_container, route_library_logs
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.jobs import RetryPolicy
 from agentic_rag.ports.clock import Clock
@@ -77,6 +77,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
 
 def run_program(settings: Settings) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
+    route_library_logs(settings)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_work(settings))
 

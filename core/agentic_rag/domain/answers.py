@@ -6,7 +6,6 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from types import MappingProxyType
 from uuid import UUID
 
 from agentic_rag.domain.retrieval import ArmScore, DocumentFilter
@@ -352,6 +351,3 @@ class Run:
     stages: tuple[StageRecord, ...]
     idempotency_key: str | None = None
     input_hash: bytes | None = None
-
-
-EMPTY_MAPPING: Mapping[str, float] = MappingProxyType({})

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from types import MappingProxyType
+from dataclasses import dataclass
 from uuid import UUID
 
 
@@ -136,10 +134,3 @@ class ChunkEntities:
 
     entities: tuple[ExtractedEntity, ...]
     pairs: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class StageTimings:
-    """Seconds by name, in the order they happened."""
-
-    seconds: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

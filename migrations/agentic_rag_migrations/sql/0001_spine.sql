@@ -413,15 +413,10 @@ CREATE POLICY owner_reads ON rag_workspaces FOR SELECT TO rag_owner USING (true)
 CREATE POLICY owner_reads ON rag_api_keys FOR SELECT TO rag_owner USING (true);
 CREATE POLICY owner_reads ON rag_cache_entries FOR SELECT TO rag_owner USING (true);
 
-CREATE FUNCTION rag_corpus_version(org uuid, workspace uuid,
-                                   OUT corpus_version integer, OUT graph_version integer, OUT space text) RETURNS record
+CREATE FUNCTION rag_corpus_version(org uuid, workspace uuid) RETURNS integer
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
-    SELECT w.corpus_version, w.graph_version,
-           (SELECT concat_ws('/', s.provider, s.model, s.dimensions, s.precision) FROM rag_embedding_spaces s
-             WHERE s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space)
-    FROM rag_workspaces w WHERE w.org_id = org AND w.workspace_id = workspace
+    SELECT corpus_version FROM rag_workspaces WHERE org_id = org AND workspace_id = workspace
 $$;
-CREATE POLICY owner_reads ON rag_embedding_spaces FOR SELECT TO rag_owner USING (true);
 
 CREATE FUNCTION rag_cached_answer(org uuid, workspace uuid, entry text) RETURNS bytea
     LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$

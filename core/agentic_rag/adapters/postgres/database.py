@@ -39,7 +39,7 @@ LEFT JOIN rag_embedding_spaces s
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
-CORPUS_VERSION = "SELECT corpus_version FROM rag_corpus_version($1, $2)"
+CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
