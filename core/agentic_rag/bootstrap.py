@@ -268,7 +268,9 @@ class Container:
         from agentic_rag.adapters.parsing.limits import ParserLimits
         from agentic_rag.adapters.parsing.process import ProcessParser
 
-        limits = ParserLimits(memory_bytes=self.settings.parser_memory_mb << 20)
+        limits = ParserLimits(
+            memory_bytes=self.settings.parser_memory_mb << 20, most_cpu_seconds=self.settings.parser_cpu_seconds
+        )
         parser = ProcessParser(limits, children=self.settings.parser_processes)
         self._closing.push_async_callback(parser.aclose)
         return parser

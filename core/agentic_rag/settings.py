@@ -225,6 +225,14 @@ class Settings:
     parser_memory_mb: int = _var(
         "AGENTIC_RAG_PARSER_MEMORY_MB", 512, "Memory limit of a parsing child.", group=_J, minimum=64
     )
+    parser_cpu_seconds: int = _var(
+        "AGENTIC_RAG_PARSER_CPU_SECONDS",
+        240,
+        "Most CPU time for one file; below it 10 s for each MB, and more for a PDF whose pages give text.",
+        group=_J,
+        minimum=1,
+        maximum=240,
+    )
     host: str = _var(
         "AGENTIC_RAG_HOST", "127.0.0.1", "Address the server and the worker's metrics listen on.", group=_P
     )

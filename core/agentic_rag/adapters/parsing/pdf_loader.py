@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from pypdf import PasswordType, PdfReader
@@ -30,6 +30,8 @@ from agentic_rag.domain.errors import ParseFailed
 from agentic_rag.domain.storable import storable_text
 
 _PAGE_JOIN = "\n\n"
+_EARNING_CHARACTERS = 500
+"""A page of this much text has been worth its time."""
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 _POOR_TITLE = re.compile(
@@ -45,7 +47,7 @@ _SHORT_OF_LONGEST = 0.8
 """A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
 
 
-def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
+def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> Reading:
     """Text, pages, headings and title of a PDF.
 
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
@@ -54,7 +56,7 @@ def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
             raise _encrypted()
-        texts = list(_page_texts(reader, limits))
+        texts = list(_page_texts(reader, limits, page_read))
         outline = _outline(reader)
         named = _title(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
@@ -75,7 +77,7 @@ def _encrypted() -> ParseFailed:
     return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
 
 
-def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
+def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[], None] | None) -> Iterator[str]:
     count = len(reader.pages)
     if count > limits.pages:
         raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
@@ -85,6 +87,8 @@ def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
         total += len(text)
         if total > limits.text_characters:
             raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+        if page_read is not None and len(text) >= _EARNING_CHARACTERS:
+            page_read()
         yield text
 
 

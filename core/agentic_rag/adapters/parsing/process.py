@@ -95,7 +95,7 @@ class ProcessParser:
 
     async def _ask(self, child: _Child, content: bytes, file_name: str, media_type: str | None) -> tuple[bytes, bytes]:
         request = frame({"file_name": file_name, "media_type": media_type}, content)
-        wall = self._limits.cpu_seconds(len(content)) * self._limits.wall_over_cpu
+        wall = self._limits.wall_seconds
         try:
             async with asyncio.timeout(wall):
                 return await child.ask(request)
