@@ -147,7 +147,7 @@ class ContainerSession:
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
-        return await self._container.delete.run(workspace, document_id)
+        return await self._container.delete.run(workspace, document_id, OPERATOR.subject)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""

@@ -46,8 +46,8 @@ class AnswersQuestions(Protocol):
 class DeletesDocuments(Protocol):
     """The use case behind `deleteDocument`."""
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
-        """Erase a document everywhere; `erasure` is None when there is none of that id."""
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = ...) -> Deletion:
+        """Erase a document everywhere, in the name of `actor`; `erasure` is None when there is none of that id."""
         ...
 
 

@@ -289,7 +289,7 @@ class FakeBlobs:
 class FakeDelete:
     stores: FakeStores
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = "") -> Deletion:
         if workspace != REF or self.stores.documents.pop(document_id, None) is None:
             return Deletion(document_id, None, 0, 0)
         return Deletion(document_id, Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 4), 2, 1)

@@ -135,7 +135,7 @@ class UnknownKindBody:
     async def run(self, lease: Lease, progress: Progress) -> None:
         """Refuse. Errors: `Permanent` code JOB_KIND_UNKNOWN."""
         raise Permanent(
-            f"This worker does not know how to run jobs of kind {lease.job.kind.value!r}. Replay it with a worker of "
+            f"This worker does not know how to run jobs of kind {lease.job.kind_name!r}. Replay it with a worker of "
             "the version that wrote it.",
             code="JOB_KIND_UNKNOWN",
         )

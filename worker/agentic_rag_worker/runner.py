@@ -93,10 +93,11 @@ class JobRunner:
 
     async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
         body = self._bodies.get(lease.job.kind, UNKNOWN_KIND)
-        if lease.job.attempts > self._policy.attempts:
+        if lease.job.attempts_used > self._policy.attempts:
             # Attempts that ended in an error were judged then; these ended with their worker.
             error = Permanent(
-                f"{lease.job.attempts - 1} workers died or lost the lease while running this job.", code="WORKER_LOST"
+                f"{lease.job.attempts_used - 1} workers died or lost the lease while running this job.",
+                code="WORKER_LOST",
             )
             return await self._failed(ref, lease, body, error)
         loop = asyncio.get_running_loop()
@@ -159,7 +160,7 @@ class JobRunner:
         return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
 
     async def _failed(self, ref: JobRef, lease: Lease, body: JobBody, error: AgenticRagError) -> RunOutcome:
-        decision = self._policy.decide(error, lease.job.attempts, self._ids.jitter())
+        decision = self._policy.decide(error, lease.job.attempts_used, self._ids.jitter())
 
         async def fail(transaction: Transaction) -> bool:
             # The document before the job, as everywhere; when the fence is gone all of it is rolled back.

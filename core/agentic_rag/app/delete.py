@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.app.originals import original_prefix
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, Lease, NewJob
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
@@ -50,7 +52,7 @@ class DeleteDocument:
         self._blobs = blobs
         self._telemetry = telemetry
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR) -> Deletion:
         """Erase at once. The database decides, and writes down with its commit that the other stores have to follow:
         what they cannot do now, or what this process does not live to see done, is left to a job.
 
@@ -60,6 +62,16 @@ class DeleteDocument:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+                await transaction.audit.record(
+                    AuditEntry(
+                        action=AuditAction.DELETE_DOCUMENT,
+                        subject=str(document_id),
+                        actor=actor,
+                        workspace_id=workspace.workspace_id,
+                        detail={"version": erasure.version, "chunks": erasure.chunks, "revisions": erasure.revisions},
+                        trace_id=trace_id_in(self._telemetry.carrier()),
+                    )
+                )
         unfinished: list[str] = []
         cache_entries = blobs = 0
         try:

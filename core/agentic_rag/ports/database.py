@@ -8,6 +8,7 @@ from uuid import UUID
 
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
@@ -65,6 +66,9 @@ class Transaction(Protocol):
 
     @property
     def publisher(self) -> Publisher: ...
+
+    @property
+    def audit(self) -> AuditLog: ...
 
 
 class Database(Protocol):

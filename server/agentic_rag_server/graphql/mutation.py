@@ -52,7 +52,7 @@ class Mutation:
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
-            deletion = await context.container.delete.run(context.ref(node), node.key)
+            deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
                 raise NotFound("There is no such document.")
         except USER_ERRORS as error:

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
@@ -82,6 +83,11 @@ class MemoryTransaction:
     def publisher(self) -> MemoryPublisher:
         """Publish, erase, compact."""
         return MemoryPublisher(self.working, self.cache)
+
+    @property
+    def audit(self) -> MemoryAuditLog:
+        """Who did what."""
+        return MemoryAuditLog(self.working, self.org_id)
 
 
 class MemoryDatabase:

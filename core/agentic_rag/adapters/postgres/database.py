@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
@@ -117,6 +118,11 @@ class PostgresTransaction:
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
+
+    @property
+    def audit(self) -> PostgresAuditLog:
+        """Who did what."""
+        return PostgresAuditLog(self.connection, self.org_id)
 
 
 class PostgresDatabase:
