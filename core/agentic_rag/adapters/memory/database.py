@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
+from agentic_rag.adapters.memory.erasures import MemoryErasureStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
@@ -82,6 +83,11 @@ class MemoryTransaction:
     def publisher(self) -> MemoryPublisher:
         """Publish, erase, compact."""
         return MemoryPublisher(self.working, self.cache)
+
+    @property
+    def erasures(self) -> MemoryErasureStore:
+        """Certificates of what was erased."""
+        return MemoryErasureStore(self.working)
 
 
 class MemoryDatabase:

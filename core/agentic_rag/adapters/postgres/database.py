@@ -10,6 +10,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
+from agentic_rag.adapters.postgres.erasures import PostgresErasureStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
@@ -117,6 +118,11 @@ class PostgresTransaction:
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
+
+    @property
+    def erasures(self) -> PostgresErasureStore:
+        """Certificates of what was erased."""
+        return PostgresErasureStore(self.connection, self.codec)
 
 
 class PostgresDatabase:
