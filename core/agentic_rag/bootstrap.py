@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
+    from agentic_rag.app.prove import ProveErased
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
@@ -333,6 +334,13 @@ class Container:
         from agentic_rag.app.delete import DeleteDocument
 
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def prove_erased(self) -> ProveErased:
+        """Looks for what an erasure may have left."""
+        from agentic_rag.app.prove import ProveErased
+
+        return ProveErased(self.database, self.cache, self.blobs)
 
     # --- jobs -----------------------------------------------------------------------------------------------------
 

@@ -8,6 +8,7 @@ import zlib
 from collections.abc import Mapping
 
 from pypdf import PdfWriter
+
 from tests.hostile.case import Hostile, failed, ready
 
 MIB = 1 << 20
@@ -66,7 +67,10 @@ def xref_stream_pdf(object_stream: bytes, size: int = 7) -> bytes:
         places[number] = out.tell()
         out.write(b"%d 0 obj\n" % number + body + b"\nendobj\n")
     start = out.tell()
-    rows = [b"\0\0\0\0\0\0", *(b"\1" + places[n].to_bytes(4, "big") + b"\0" if n != 2 else b"\2\0\0\0\6\0" for n in range(1, 7))]
+    rows = [
+        b"\0\0\0\0\0\0",
+        *(b"\1" + places[n].to_bytes(4, "big") + b"\0" if n != 2 else b"\2\0\0\0\6\0" for n in range(1, 7)),
+    ]
     table = stream(b"".join(rows), b"/Type/XRef/W[1 4 1]/Index[0 7]/Size %d/Root 1 0 R" % size)
     out.write(b"7 0 obj\n" + table + b"\nendobj\nstartxref\n%d\n%%%%EOF\n" % start)
     return out.getvalue()
@@ -122,7 +126,10 @@ def scanned() -> bytes:
         {
             3: b"<</Type/Page/Parent 2 0 R/MediaBox[0 0 600 800]/Contents 4 0 R/Resources<</XObject<</I 6 0 R>>>>>>",
             4: stream(b"q 600 0 0 800 0 0 cm /I Do Q"),
-            6: flate(bytes(800 * 600), b"/Type/XObject/Subtype/Image/Width 600/Height 800/BitsPerComponent 8/ColorSpace/DeviceGray"),
+            6: flate(
+                bytes(800 * 600),
+                b"/Type/XObject/Subtype/Image/Width 600/Height 800/BitsPerComponent 8/ColorSpace/DeviceGray",
+            ),
         }
     )
 

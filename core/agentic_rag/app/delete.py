@@ -8,6 +8,7 @@ from uuid import UUID
 
 from agentic_rag.app.originals import original_prefix
 from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
+from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, Lease, NewJob
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -29,6 +30,8 @@ class Deletion:
     blobs: int
     unfinished: tuple[str, ...] = ()
     """Stores that did not answer: a DELETE job empties them as soon as they do."""
+    certificate: Certificate | None = None
+    """The proof, as it stands now; None when the document was never erased."""
 
 
 def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
@@ -73,17 +76,25 @@ class DeleteDocument:
                     )
                 )
         unfinished: list[str] = []
+        followed: list[StoreErasure] = []
         cache_entries = blobs = 0
         try:
             cache_entries = await self._cache.forget(workspace)
+            followed.append(StoreErasure(ErasedStore.CACHE, cache_entries))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         try:
             blobs = await self._remove_originals(workspace, document_id)
+            followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
-        await self._leave_to_job(workspace, document_id, bool(unfinished))
-        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished)))
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+            if unfinished:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+            else:
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate))
 
     async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
         """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
@@ -91,16 +102,11 @@ class DeleteDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
         cache_entries = await self._cache.forget(workspace)
-        return self._told(
-            Deletion(document_id, erasure, cache_entries, await self._remove_originals(workspace, document_id))
-        )
-
-    async def _leave_to_job(self, workspace: WorkspaceRef, document_id: UUID, is_needed: bool) -> None:
+        blobs = await self._remove_originals(workspace, document_id)
+        followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
         async with self._database.transaction(workspace.org_id) as transaction:
-            if is_needed:
-                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
-            else:
-                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
 
     async def _remove_originals(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         keys = await self._blobs.keys(original_prefix(workspace, document_id))

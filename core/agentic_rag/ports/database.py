@@ -10,6 +10,7 @@ from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
+from agentic_rag.ports.erasure_store import ErasureStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
@@ -69,6 +70,9 @@ class Transaction(Protocol):
 
     @property
     def audit(self) -> AuditLog: ...
+
+    @property
+    def erasures(self) -> ErasureStore: ...
 
 
 class Database(Protocol):

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.certificate import ErasedStore, StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Revision
 from agentic_rag.domain.postings import TermCounts
 from agentic_rag.domain.retrieval import ChunkEntities
@@ -112,3 +113,24 @@ class Erasure:
     staged: int
     runs_redacted: int
     cache_entries: int
+    jobs_redacted: int = 0
+    ordinals: tuple[tuple[int, int], ...] = ()
+    """The numbers its chunks had, as ranges with both ends included."""
+
+    @property
+    def stores(self) -> tuple[StoreErasure, ...]:
+        """The rows as a certificate counts them."""
+        return (
+            StoreErasure(ErasedStore.REVISIONS, self.revisions),
+            StoreErasure(ErasedStore.CHUNKS, self.chunks),
+            StoreErasure(ErasedStore.VECTORS, self.vectors),
+            StoreErasure(ErasedStore.POSTINGS, self.postings),
+            StoreErasure(ErasedStore.MENTIONS, self.mentions),
+            StoreErasure(ErasedStore.ENTITIES, self.entities),
+            StoreErasure(ErasedStore.STAGED, self.staged),
+            StoreErasure(ErasedStore.RUNS, self.runs_redacted),
+            StoreErasure(ErasedStore.JOBS, self.jobs_redacted),
+            StoreErasure(ErasedStore.CACHE_TABLE, self.cache_entries),
+            StoreErasure(ErasedStore.CACHE, 0, done=False),
+            StoreErasure(ErasedStore.ORIGINALS, 0, done=False),
+        )

@@ -10,6 +10,7 @@ from uuid import UUID
 from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
+from agentic_rag.adapters.memory.erasures import MemoryErasureStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
@@ -88,6 +89,11 @@ class MemoryTransaction:
     def audit(self) -> MemoryAuditLog:
         """Who did what."""
         return MemoryAuditLog(self.working, self.org_id)
+
+    @property
+    def erasures(self) -> MemoryErasureStore:
+        """Certificates of what was erased."""
+        return MemoryErasureStore(self.working)
 
 
 class MemoryDatabase:

@@ -11,6 +11,7 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.postings import Segment
@@ -100,6 +101,16 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Tombstone:
+    """An erasure: the version it made, and what its certificate counts."""
+
+    version: int
+    erased_at: datetime
+    stores: tuple[StoreErasure, ...]
+    ordinals: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredJob:
     """A job with its fence, its lease and its attempts."""
 
@@ -129,8 +140,8 @@ class WorkspaceState:
     entities: dict[UUID, Entity] = field(default_factory=dict[UUID, Entity])
     entity_ordinals: dict[UUID, tuple[int, ...]] = field(default_factory=dict[UUID, tuple[int, ...]])
     """The passages that mention an entity, visible or not."""
-    tombstones: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """The version that erased each document."""
+    tombstones: dict[UUID, Tombstone] = field(default_factory=dict[UUID, Tombstone])
+    """By erased document."""
     jobs: dict[UUID, StoredJob] = field(default_factory=dict[UUID, StoredJob])
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])

@@ -11,6 +11,7 @@ from agentic_rag.adapters.postgres.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
+from agentic_rag.adapters.postgres.erasures import PostgresErasureStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
@@ -123,6 +124,11 @@ class PostgresTransaction:
     def audit(self) -> PostgresAuditLog:
         """Who did what."""
         return PostgresAuditLog(self.connection, self.org_id)
+
+    @property
+    def erasures(self) -> PostgresErasureStore:
+        """Certificates of what was erased."""
+        return PostgresErasureStore(self.connection, self.codec)
 
 
 class PostgresDatabase:
