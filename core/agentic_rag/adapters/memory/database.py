@@ -13,6 +13,7 @@ from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
+from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
@@ -82,6 +83,11 @@ class MemoryTransaction:
     def publisher(self) -> MemoryPublisher:
         """Publish, erase, compact."""
         return MemoryPublisher(self.working, self.cache)
+
+    @property
+    def snapshots(self) -> MemorySnapshotStore:
+        """What is known of snapshots."""
+        return MemorySnapshotStore(self.working)
 
 
 class MemoryDatabase:

@@ -16,6 +16,7 @@ from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
+from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
@@ -117,6 +118,11 @@ class PostgresTransaction:
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
+
+    @property
+    def snapshots(self) -> PostgresSnapshotStore:
+        """What is known of snapshots."""
+        return PostgresSnapshotStore(self.connection, self.org_id)
 
 
 class PostgresDatabase:
