@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
-    from agentic_rag.app.archive_files import ArchivePlace
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.indexing import TextAnalysis
@@ -361,12 +360,11 @@ class Container:
 
         return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
 
-    def archive_in(self, directory: Path) -> ArchivePlace:
-        """A snapshot that was copied to a directory."""
+    def directory_blobs(self, directory: Path) -> BlobStore:
+        """A directory of blobs, such as snapshots that were carried here."""
         from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
-        from agentic_rag.app.archive_files import ArchivePlace
 
-        return ArchivePlace(DirectoryBlobStore(directory), "")
+        return DirectoryBlobStore(directory)
 
     # --- jobs -----------------------------------------------------------------------------------------------------
 

@@ -10,7 +10,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.snapshots import MANIFEST, ArchivePart, Manifest, damaged, decode_manifest
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -72,6 +72,26 @@ class ArchivePlace:
         if digest != sha256:
             raise damaged(f"{key} is not what was written")
         return content
+
+
+async def archives_in(blobs: BlobStore, prefix: str) -> list[ArchivePlace]:
+    """Every archive below a prefix, whether or not any database knows of it."""
+    keys = [key for key in await blobs.keys(prefix) if key.rsplit("/", 1)[-1] == MANIFEST]
+    return [ArchivePlace(blobs, key.removesuffix(MANIFEST).rstrip("/")) for key in keys]
+
+
+async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchivePlace:
+    """The archive of a snapshot, or the only one there is, in a store that holds nothing else.
+
+    Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_AMBIGUOUS, `Permanent` (damaged, too new).
+    """
+    found = {place.folder: (await place.manifest()).snapshot_id for place in await archives_in(blobs, "")}
+    wanted = [folder for folder, one in found.items() if snapshot_id in (None, one)]
+    if not wanted:
+        raise NotFound("There is no such snapshot in that directory.", code="SNAPSHOT_NOT_FOUND")
+    if snapshot_id is None and len(set(found.values())) > 1:
+        raise InvalidInput("That directory holds several snapshots: say which.", code="SNAPSHOT_AMBIGUOUS")
+    return ArchivePlace(blobs, max(wanted))
 
 
 class PartWriter:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.app.archive_files import ArchivePlace, snapshots_prefix
+from agentic_rag.app.archive_files import ArchivePlace, archives_in, snapshots_prefix
 from agentic_rag.app.originals import original_key, original_prefix
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.app.take_snapshot import original_name
@@ -17,7 +17,6 @@ from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.snapshot_ids import IdMap
 from agentic_rag.domain.snapshots import (
-    MANIFEST,
     ORIGINALS,
     Manifest,
     RestoreRecord,
@@ -40,6 +39,7 @@ class RestoreReport:
     """What a restore did."""
 
     snapshot_id: UUID
+    source_workspace_id: UUID
     workspace: WorkspaceRef
     name: str
     was_done: bool
@@ -84,9 +84,7 @@ class RestoreSnapshot:
 
     async def places(self, org_id: UUID) -> list[ArchivePlace]:
         """Every archive of an organisation in the blob store, whether or not the database knows of it."""
-        suffix = f"/{MANIFEST}"
-        keys = await self._blobs.keys(snapshots_prefix(org_id))
-        return [ArchivePlace(self._blobs, key.removesuffix(suffix)) for key in keys if key.endswith(suffix)]
+        return await archives_in(self._blobs, snapshots_prefix(org_id))
 
     async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchivePlace:
         """The archive of a snapshot; of two complete attempts the later. Errors: `NotFound`."""
@@ -135,7 +133,9 @@ class RestoreSnapshot:
         async with self._database.transaction(org_id) as transaction:
             named = await transaction.workspaces.by_name(name)
             if named is not None and await transaction.snapshots.restored(named.ref, manifest.snapshot_id):
-                return RestoreReport(manifest.snapshot_id, named.ref, name, True, named.corpus_version)
+                return RestoreReport(
+                    manifest.snapshot_id, manifest.workspace_id, named.ref, name, True, named.corpus_version
+                )
             there = await transaction.workspaces.get(own.workspace_id)
         if there is not None and into is None:
             raise InvalidInput(
@@ -207,6 +207,7 @@ class RestoreSnapshot:
             await self._cache.forget(target.workspace)
         return RestoreReport(
             manifest.snapshot_id,
+            manifest.workspace_id,
             target.workspace,
             target.name,
             False,
