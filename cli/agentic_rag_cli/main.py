@@ -21,6 +21,7 @@ from agentic_rag_cli.commands import (
     migrate,
     run,
     serve,
+    snapshot,
     up,
     worker,
     workspace,
@@ -78,6 +79,7 @@ app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")
 app.add_typer(job.app, name="job")
+app.add_typer(snapshot.app, name="snapshot")
 app.command("eval")(evaluate.evaluate_dataset)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

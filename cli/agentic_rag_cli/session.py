@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
+    from agentic_rag_cli.snapshots import Snapshots
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -96,6 +97,11 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
+        ...
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of workspaces."""
         ...
 
 
@@ -199,6 +205,13 @@ class ContainerSession:
             return not await board.lead()
         finally:
             await board.aclose()
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of workspaces."""
+        from agentic_rag_cli.snapshots import ContainerSnapshots
+
+        return ContainerSnapshots(self._container)
 
 
 @asynccontextmanager

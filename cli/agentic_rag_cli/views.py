@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.jobs import Job
+from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
 from agentic_rag.domain.tenancy import Workspace
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.restore_snapshot import RestoreReport
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:
@@ -129,6 +131,58 @@ def job_json(job: Job) -> dict[str, Any]:
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),
         "updatedAt": job.updated_at.isoformat(),
+    }
+
+
+def snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
+    """A snapshot as the database knows it."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
+        "workspaceId": encode_workspace(record.workspace.workspace_id),
+        "state": record.state.value,
+        "reason": record.reason.value,
+        "corpusVersion": record.corpus_version,
+        "withOriginals": record.with_originals,
+        "size": record.size,
+        "counts": dict(record.counts),
+        "manifest": record.manifest_key,
+        "stored": record.is_stored,
+        "errorCode": record.error_code,
+        "createdAt": record.created_at.isoformat(),
+        "finishedAt": record.finished_at.isoformat() if record.finished_at else None,
+    }
+
+
+def stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
+    """A snapshot as its own manifest tells."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
+        "workspaceId": encode_workspace(manifest.workspace_id),
+        "workspace": manifest.workspace_name,
+        "corpusVersion": manifest.corpus_version,
+        "withOriginals": manifest.with_originals,
+        "missingOriginals": manifest.missing_originals,
+        "spaces": list(manifest.spaces),
+        "counts": manifest.counts,
+        "schema": manifest.schema,
+        "product": manifest.product,
+        "createdAt": manifest.created_at,
+        "folder": folder,
+    }
+
+
+def restore_json(report: RestoreReport) -> dict[str, Any]:
+    """What a restore did."""
+    return {
+        "snapshotId": encode(NodeKind.SNAPSHOT, report.source_workspace_id, report.snapshot_id),
+        "workspaceId": encode_workspace(report.workspace.workspace_id),
+        "workspace": report.name,
+        "corpusVersion": report.corpus_version,
+        "alreadyRestored": report.was_done,
+        "rows": report.rows,
+        "originals": report.originals,
+        "leftOutAsErased": report.erased,
+        "ingestedAgain": report.requeued,
     }
 
 

@@ -31,9 +31,11 @@ if TYPE_CHECKING:
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
+    from agentic_rag.app.take_snapshot import TakeSnapshot
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.run_store import RunStore
     from agentic_rag.ports.source_connector import SourceConnector
     from agentic_rag.ports.telemetry import Telemetry
+    from agentic_rag.ports.workspace_archive import WorkspaceArchive
 
 Check = Callable[[], Awaitable[None]]
 
@@ -342,6 +345,37 @@ class Container:
 
         return ProveErased(self.database, self.cache, self.blobs)
 
+    # --- snapshots ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _archive(self) -> WorkspaceArchive:
+        from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
+        from agentic_rag.app.answer_json import JsonAnswerCodec
+
+        return PostgresWorkspaceArchive(self._pool, JsonAnswerCodec())
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        """Takes, keeps and removes snapshots."""
+        from agentic_rag.app.take_snapshot import TakeSnapshot
+
+        return TakeSnapshot(
+            self.database, self._archive, self.blobs, self.clock, self.telemetry, self.settings.snapshot_keep
+        )
+
+    @cached_property
+    def restore_snapshot(self) -> RestoreSnapshot:
+        """Makes workspaces from snapshots."""
+        from agentic_rag.app.restore_snapshot import RestoreSnapshot
+
+        return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
+
+    def directory_blobs(self, directory: Path) -> BlobStore:
+        """A directory of blobs, such as snapshots that were carried here."""
+        from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+
+        return DirectoryBlobStore(directory)
+
     # --- jobs -----------------------------------------------------------------------------------------------------
 
     @property
@@ -373,7 +407,7 @@ class Container:
         """A dispatcher's view, with a connection of its own; the caller closes it."""
         from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 
-        return PostgresJobBoard(self.settings.database_url)
+        return PostgresJobBoard(self.settings.database_url, snapshot_every_hours=self.settings.snapshot_every_hours)
 
     # --- operating ------------------------------------------------------------------------------------------------
 

@@ -232,6 +232,19 @@ class Settings:
         group=_J,
         minimum=1,
         maximum=240,
+    snapshot_every_hours: float = _var(
+        "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS",
+        0.0,
+        "Take a snapshot of each changed workspace this often; 0 for none.",
+        group=_J,
+        minimum=0,
+    )
+    snapshot_keep: int = _var(
+        "AGENTIC_RAG_SNAPSHOT_KEEP",
+        7,
+        "How many scheduled snapshots of a workspace are kept; those asked for stay until deleted.",
+        group=_J,
+        minimum=1,
     )
     host: str = _var(
         "AGENTIC_RAG_HOST", "127.0.0.1", "Address the server and the worker's metrics listen on.", group=_P

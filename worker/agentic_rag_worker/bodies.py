@@ -6,6 +6,7 @@ from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.ingest import IngestDocument, Progress
+from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.ports.database import Database, Transaction
@@ -124,6 +125,27 @@ class RetentionBody:
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
         """Nobody waits for it: the job shows it."""
+
+
+class SnapshotBody:
+    """SNAPSHOT. A stall is longer than reading one part of an archive and writing it."""
+
+    deadline_seconds = 6 * 3_600.0
+    stall_seconds = 300.0
+
+    def __init__(self, take_snapshot: TakeSnapshot) -> None:
+        self._take_snapshot = take_snapshot
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Take it, or sweep."""
+        await self._take_snapshot.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Show it on the snapshot once nobody tries any more."""
+        if isinstance(decision, GiveUp):
+            await self._take_snapshot.record_failure(transaction, lease, error)
 
 
 class UnknownKindBody:

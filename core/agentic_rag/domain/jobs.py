@@ -29,7 +29,7 @@ class JobKind(enum.Enum):
     INDEX = "index"
     """Build the approximate vector index of a large workspace."""
     SNAPSHOT = "snapshot"
-    RESTORE = "restore"
+    """Write a workspace's archive, or remove the files of archives that are none any more."""
     RETENTION = "retention"
     """Drop what is past its keeping: runs, cached answers, versions."""
     UNKNOWN = "unknown"

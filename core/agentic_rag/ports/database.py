@@ -15,6 +15,7 @@ from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
 from agentic_rag.ports.publication import Publisher
+from agentic_rag.ports.snapshot_store import SnapshotStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
 
@@ -73,6 +74,9 @@ class Transaction(Protocol):
 
     @property
     def erasures(self) -> ErasureStore: ...
+
+    @property
+    def snapshots(self) -> SnapshotStore: ...
 
 
 class Database(Protocol):

@@ -19,6 +19,7 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
@@ -34,7 +35,9 @@ from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.app.restore_snapshot import RestoreSnapshot
 from agentic_rag.app.sync_source import SyncResult, SyncSource
+from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.documents import Document, document_id_for
 from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
 from agentic_rag.domain.pages import PageRequest
@@ -42,7 +45,7 @@ from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag_migrations import HEAD
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody
+from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody, SnapshotBody
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -104,6 +107,8 @@ class DataPlane:
     embedder: PaidEmbedder = field(default_factory=PaidEmbedder)
     retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(attempts=3, backoff_ms=10))
     queue_name: str = "agentic-rag-test"
+    snapshot_every_hours: float = 0.0
+    snapshot_keep: int = 2
     clock: SystemClock = field(default_factory=SystemClock)
     ids: RandomIds = field(default_factory=RandomIds)
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
@@ -144,6 +149,20 @@ class DataPlane:
     def delete(self) -> DeleteDocument:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
 
+    @cached_property
+    def archive(self) -> PostgresWorkspaceArchive:
+        return PostgresWorkspaceArchive(self.pool, answer_codec)
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        return TakeSnapshot(
+            self.database, self.archive, self.blobs, self.clock, self.telemetry, keep=self.snapshot_keep
+        )
+
+    @cached_property
+    def restore_snapshot(self) -> RestoreSnapshot:
+        return RestoreSnapshot(self.database, self.archive, self.blobs, self.cache, self.telemetry, HEAD)
+
     @property
     def bodies(self) -> Mapping[JobKind, JobBody]:
         return {
@@ -151,10 +170,11 @@ class DataPlane:
             JobKind.DELETE: DeleteBody(self.delete),
             JobKind.COMPACT: CompactBody(self.database),
             JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
         }
 
     def job_board(self) -> PostgresJobBoard:
-        return PostgresJobBoard(self.database_url)
+        return PostgresJobBoard(self.database_url, snapshot_every_hours=self.snapshot_every_hours)
 
     def heartbeat_database(self) -> PostgresDatabase:
         return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), answer_codec, HEAD)

@@ -15,6 +15,7 @@ from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
+from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
@@ -94,6 +95,11 @@ class MemoryTransaction:
     def erasures(self) -> MemoryErasureStore:
         """Certificates of what was erased."""
         return MemoryErasureStore(self.working)
+
+    @property
+    def snapshots(self) -> MemorySnapshotStore:
+        """What is known of snapshots."""
+        return MemorySnapshotStore(self.working)
 
 
 class MemoryDatabase:

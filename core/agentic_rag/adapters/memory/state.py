@@ -15,6 +15,7 @@ from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.document_store import StagedChunk
@@ -146,6 +147,9 @@ class WorkspaceState:
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     """In the order they were recorded."""
+    snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
+    """In the order they were begun."""
+    restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
 
     def clone(self) -> WorkspaceState:
         """A state to be written to that shares every record with this one."""
@@ -160,6 +164,8 @@ class WorkspaceState:
             tombstones=dict(self.tombstones),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
+            snapshots=dict(self.snapshots),
+            restores=dict(self.restores),
         )
 
     def active_space(self) -> RegisteredSpace | None:

@@ -18,6 +18,7 @@ from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
+from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
@@ -129,6 +130,11 @@ class PostgresTransaction:
     def erasures(self) -> PostgresErasureStore:
         """Certificates of what was erased."""
         return PostgresErasureStore(self.connection, self.codec)
+
+    @property
+    def snapshots(self) -> PostgresSnapshotStore:
+        """What is known of snapshots."""
+        return PostgresSnapshotStore(self.connection, self.org_id)
 
 
 class PostgresDatabase:

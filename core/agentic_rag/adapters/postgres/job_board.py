@@ -38,8 +38,15 @@ class _Connection(Protocol):
 class PostgresJobBoard:
     """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace."""
 
-    def __init__(self, dsn: str, role: str = "rag_dispatcher", timeout_seconds: float = 10.0) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        role: str = "rag_dispatcher",
+        timeout_seconds: float = 10.0,
+        snapshot_every_hours: float = 0.0,
+    ) -> None:
         self._dsn = dsn
+        self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {JobKind.SNAPSHOT.value: (snapshot_every_hours,)}
         self._role = role
         self._timeout = timeout_seconds
         self._connection: _Connection | None = None
@@ -70,7 +77,7 @@ class PostgresJobBoard:
         """The upkeep that is due in any workspace and has no unfinished job yet."""
         due: list[UpkeepTask] = []
         for kind, statement in sql.UPKEEP.items():
-            rows = await self._fetch(statement, kind)
+            rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
             due += [
                 UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
             ]
