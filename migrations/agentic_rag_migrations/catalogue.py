@@ -37,6 +37,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_entities": TableClass.WORKSPACE,
         "rag_mentions": TableClass.WORKSPACE,
         "rag_tombstones": TableClass.WORKSPACE,
+        "rag_graph_erasures": TableClass.WORKSPACE,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,

@@ -10,8 +10,10 @@ import numpy as np
 from agentic_rag.adapters.postgres import erasure_sql as sql
 from agentic_rag.adapters.postgres.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.postings import merge_segments
 from agentic_rag.domain.redaction import redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -26,6 +28,8 @@ async def erase(
     document_id: UUID,
     job_id: UUID | None,
     fence: int | None,
+    *,
+    is_followed: bool = False,
 ) -> Erasure | None:
     """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
 
@@ -40,7 +44,11 @@ async def erase(
         raise LeaseLost("Another worker erases this document now.")
     await connection.execute(sql.CANCEL_JOBS, *document, job_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    version: int = await connection.fetchval(sql.NEXT_VERSION, *key)
+    if is_followed:
+        await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
+    version: int = await connection.fetchval(sql.NEXT_VERSION, *key, is_followed)
+    if is_followed:
+        await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
     postings = await _rewrite_segments(connection, key, np.array(ordinals, np.int32))
     entity_ids = [row["entity_id"] for row in await connection.fetch(sql.ENTITIES, *document)]

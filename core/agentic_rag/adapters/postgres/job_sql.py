@@ -161,5 +161,6 @@ WHERE NOT EXISTS (
 
 UPKEEP = {
     "retention": _UPKEEP.format(function="rag_upkeep_retention"),
+    "graph": _UPKEEP.format(function="rag_upkeep_graph"),
 }
 """Statements by kind of job."""
