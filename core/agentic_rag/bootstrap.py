@@ -23,10 +23,12 @@ from agentic_rag_migrations import HEAD
 if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
+    from agentic_rag.adapters.neo4j.connection import Neo4jConnection
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.first_access import FirstAccess
+    from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
     from agentic_rag.ports.embedder import Embedder
+    from agentic_rag.ports.graph_store import GraphStore
     from agentic_rag.ports.identity import Identity
     from agentic_rag.ports.ids import Ids
     from agentic_rag.ports.job_queue import JobQueue
@@ -133,7 +136,7 @@ class Container:
         from agentic_rag.adapters.postgres.database import PostgresDatabase
         from agentic_rag.app.answer_json import JsonAnswerCodec
 
-        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD)
+        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD, graph=self.graph)
 
     @cached_property
     def database(self) -> Database:
@@ -145,6 +148,44 @@ class Container:
         from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
 
         return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
+
+    @cached_property
+    def _neo4j(self) -> Neo4jConnection | None:
+        if not self.settings.neo4j_uri:
+            return None
+        from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+
+        settings = self.settings
+        connection = Neo4jConnection(
+            settings.neo4j_uri,
+            settings.neo4j_user,
+            settings.neo4j_password,
+            Neo4jOptions(read_seconds=settings.graph_timeout_ms / 1000),
+        )
+        self._closing.push_async_callback(connection.aclose)
+        return connection
+
+    @cached_property
+    def graph(self) -> GraphStore | None:
+        """The graph outside Postgres, if NEO4J_URI names one."""
+        if self._neo4j is None:
+            return None
+        from agentic_rag.adapters.neo4j.graph import Neo4jGraph
+
+        return Neo4jGraph(self._neo4j, self.settings.graph_max_lag)
+
+    @cached_property
+    def graph_sync(self) -> GraphSync:
+        """Brings that graph to the corpus version, and says how it stands."""
+        from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
+        from agentic_rag.app.graph_sync import GraphSync
+
+        writer = None
+        if self._neo4j is not None:
+            from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
+
+            writer = Neo4jGraphWriter(self._neo4j)
+        return GraphSync(PostgresGraphFeed(self._pool), writer, self.telemetry)
 
     @cached_property
     def runs(self) -> RunStore:

@@ -136,6 +136,32 @@ class Settings:
         "AGENTIC_RAG_DATABASE_POOL_SIZE", 8, "Connections of one process.", group=_S, minimum=1, maximum=200
     )
     redis_url: str = _var("REDIS_URL", "", "Redis; empty means the embedded server.", group=_S, url=True)
+    neo4j_uri: str = _var(
+        "NEO4J_URI",
+        "",
+        "Neo4j 5 for the entity graph (bolt:// or neo4j://); empty keeps the graph in PostgreSQL.",
+        group=_S,
+        url=True,
+    )
+    neo4j_user: str = _var("NEO4J_USER", "neo4j", "Login of NEO4J_URI.", group=_S)
+    neo4j_password: str = _var(
+        "NEO4J_PASSWORD", "", "Password of that login; empty for a server that asks for none.", group=_S, secret=True
+    )
+    graph_max_lag: int = _var(
+        "AGENTIC_RAG_GRAPH_MAX_LAG",
+        16,
+        "Corpus versions that Neo4j may be behind before answers go without it, flagged `GRAPH`.",
+        group=_S,
+        minimum=0,
+    )
+    graph_timeout_ms: int = _var(
+        "AGENTIC_RAG_GRAPH_TIMEOUT_MS",
+        400,
+        "How long an answer waits for Neo4j, in ms; after a failure nobody asks it for 2 s.",
+        group=_S,
+        minimum=10,
+        maximum=60_000,
+    )
     home: Path = _var(
         "AGENTIC_RAG_HOME", UNSET_PATH, "State of the embedded servers, blobs and development token.", group=_S
     )
@@ -232,6 +258,7 @@ class Settings:
         group=_J,
         minimum=1,
         maximum=240,
+    )
     snapshot_every_hours: float = _var(
         "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS",
         0.0,

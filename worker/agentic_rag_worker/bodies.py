@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.ingest import IngestDocument, Progress
 from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
@@ -25,8 +26,8 @@ class JobBody(Protocol):
         """The longest it may go without advancing."""
         ...
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
-        """Do the work; every effect checks the lease's fence."""
+    async def run(self, lease: Lease, progress: Progress) -> bool | None:
+        """Do the work; every effect checks the lease's fence. True: the job's end is recorded, with its last effect."""
         ...
 
     async def record_failure(
@@ -146,6 +147,25 @@ class SnapshotBody:
         """Show it on the snapshot once nobody tries any more."""
         if isinstance(decision, GiveUp):
             await self._take_snapshot.record_failure(transaction, lease, error)
+
+
+class GraphBody:
+    """GRAPH. One batch of documents is the slowest single step."""
+
+    deadline_seconds = 3_600.0
+    stall_seconds = 120.0
+
+    def __init__(self, sync: GraphSync) -> None:
+        self._sync = sync
+
+    async def run(self, lease: Lease, progress: Progress) -> bool:
+        """Bring the graph outside Postgres to the corpus version."""
+        return await self._sync.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it, and answers say that the graph is behind."""
 
 
 class UnknownKindBody:

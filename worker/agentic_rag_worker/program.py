@@ -21,7 +21,15 @@ from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody, SnapshotBody
+from agentic_rag_worker.bodies import (
+    CompactBody,
+    DeleteBody,
+    GraphBody,
+    IngestBody,
+    JobBody,
+    RetentionBody,
+    SnapshotBody,
+)
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -70,6 +78,7 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.COMPACT: CompactBody(container.database),
         JobKind.RETENTION: RetentionBody(container.database),
         JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
+        JobKind.GRAPH: GraphBody(container.graph_sync),
     }
 
 

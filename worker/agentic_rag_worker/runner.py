@@ -101,7 +101,7 @@ class JobRunner:
             )
             return await self._failed(ref, lease, body, error)
         loop = asyncio.get_running_loop()
-        task: asyncio.Task[None]
+        task: asyncio.Task[bool | None]
         watch = Watch(
             lease,
             body.deadline_seconds,
@@ -117,7 +117,7 @@ class JobRunner:
             self._end(watch)
 
     async def _ended(
-        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[None]
+        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[bool | None]
     ) -> RunOutcome:
         try:
             await asyncio.wait([task])
@@ -138,7 +138,7 @@ class JobRunner:
         else:
             fault = task.exception()
             if fault is None:
-                return await self._done(ref, lease)
+                return RunOutcome.DONE if task.result() else await self._done(ref, lease)
             if isinstance(fault, LeaseLost):
                 return RunOutcome.LOST
             error = _typed(fault)

@@ -120,6 +120,11 @@ class NewJob:
     document_id: UUID | None = None
 
 
+def graph_job(workspace: WorkspaceRef) -> NewJob:
+    """The job that brings a workspace's graph to its corpus version; one waits or runs at a time."""
+    return NewJob(workspace, JobKind.GRAPH, "graph", {})
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
     """A job as stored. `attempts` counts all of them; those before the last replay, `attempts_before` of them, do not

@@ -9,10 +9,12 @@ import numpy as np
 from agentic_rag.adapters.postgres import erasure_sql as sql
 from agentic_rag.adapters.postgres.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.domain.certificate import ranges_of, stores_json
 from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.postings import merge_segments
 from agentic_rag.domain.redaction import redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -27,6 +29,8 @@ async def erase(
     document_id: UUID,
     job_id: UUID | None,
     fence: int | None,
+    *,
+    is_followed: bool = False,
 ) -> Erasure | None:
     """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
 
@@ -41,7 +45,11 @@ async def erase(
         raise LeaseLost("Another worker erases this document now.")
     jobs: int = await connection.fetchval(sql.CANCEL_JOBS, *document, job_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    version: int = await connection.fetchval(sql.NEXT_VERSION, *key)
+    if is_followed:
+        await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
+    version: int = await connection.fetchval(sql.NEXT_VERSION, *key, is_followed)
+    if is_followed:
+        await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
     purged = [row["ordinal"] for row in await connection.fetch(sql.PURGED, *key)]
     postings = await _rewrite_segments(connection, key, np.array(ordinals + purged, np.int32))

@@ -35,9 +35,11 @@ WITH jobs AS (
 SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace.
+# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark.
 NEXT_VERSION = """
-UPDATE rag_workspaces SET corpus_version = corpus_version + 1, graph_version = corpus_version + 1
+UPDATE rag_workspaces
+SET corpus_version = corpus_version + 1,
+    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
 """
@@ -176,6 +178,12 @@ UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id 
 
 # $1 organisation, $2 workspace, $3 runs.
 DROP_RUNS = "DELETE FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])"
+
+# For a graph outside Postgres. $4 version.
+ADD_GRAPH_ERASURE = """
+INSERT INTO rag_graph_erasures (org_id, workspace_id, document_id, version) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE SET version = excluded.version
+"""
 
 ADD_TOMBSTONE = """
 INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) VALUES ($1, $2, $3, $4, $5)

@@ -217,5 +217,6 @@ WHERE NOT EXISTS (
 UPKEEP = {
     "retention": _UPKEEP.format(function="rag_upkeep_retention()"),
     "snapshot": _UPKEEP.format(function="rag_upkeep_snapshots($2)"),
+    "graph": _UPKEEP.format(function="rag_upkeep_graph()"),
 }
 """Statements by kind of job; $2 and further are what the board was given for the kind."""

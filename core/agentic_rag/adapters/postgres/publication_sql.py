@@ -36,10 +36,12 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id = ANY ($3::uuid[])
 FOR KEY SHARE
 """
 
-# The graph of the embedded backend is published in the same transaction, so its watermark is the version.
+# The graph of the embedded backend is published in the same transaction, so its watermark is the version. One outside
+# Postgres ($5) moves its own.
 NEXT_VERSION = """
 UPDATE rag_workspaces
-SET corpus_version = corpus_version + 1, graph_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
+SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
+    graph_version = CASE WHEN $5 THEN graph_version ELSE corpus_version + 1 END,
     active_space = coalesce(active_space, $4)
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal
