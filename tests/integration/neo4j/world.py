@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from uuid import UUID, uuid4
@@ -12,6 +12,8 @@ from tests.contract.backends import Backend, Watched, lease_graph_job
 from tests.graph_contents import GraphContents, expected_graph, held_graph
 from tests.line import Line
 
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
@@ -25,11 +27,14 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.app import answer_codec
 from agentic_rag.app.graph_sync import GraphSync
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import LeaseLost
 from agentic_rag.domain.jobs import JobRef, Lease
 from agentic_rag.domain.retrieval import ChunkEntities
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.ports.publication import Erasure
 from agentic_rag_migrations import HEAD
 
@@ -142,6 +147,24 @@ class GraphWorld:
         """Have the lease taken away, as from a worker that died."""
         async with self.database.transaction(self.workspace.org_id) as transaction:
             assert await transaction.jobs.release(JobRef(self.workspace, lease.job.job_id), lease.fence)
+
+    async def ingest(self, documents: Sequence[PreparedDocument]) -> None:
+        """Publish prepared documents into a new workspace, embedded deterministically."""
+        self.workspace = WorkspaceRef(self.workspace.org_id, uuid4())
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            await transaction.workspaces.create(
+                self.workspace.workspace_id,
+                str(self.workspace.workspace_id),
+                WorkspaceKind.GENERAL,
+                None,
+                WorkspaceSettings(),
+            )
+        await self.more(documents)
+
+    async def more(self, documents: Sequence[PreparedDocument]) -> None:
+        """Publish further documents."""
+        analysis = TextAnalysis(estimate_tokens, InlineCompute())
+        await IngestPrepared(self.database, DeterministicEmbedder(), analysis).run(self.workspace, documents, "tester")
 
     async def follow(self, fuse: int | None = None) -> bool:
         """Run the graph job that waits; with a fuse it crashes at that step, and its lease lapses."""
