@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from agentic_rag.app.ingest import Progress
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.graph_projection import (
+    SLICE,
     ChangedDocument,
     GraphChunk,
     GraphCounts,
@@ -55,10 +56,20 @@ class GraphSync:
     at; it is looked at again when that version comes. Safe to stop and run again at any point.
     """
 
-    def __init__(self, feed: GraphFeed, writer: GraphWriter | None, telemetry: Telemetry) -> None:
+    def __init__(
+        self,
+        feed: GraphFeed,
+        writer: GraphWriter | None,
+        telemetry: Telemetry,
+        *,
+        documents: int = DOCUMENTS,
+        chunks: int = SLICE,
+    ) -> None:
         self._feed = feed
         self._writer = writer
         self._telemetry = telemetry
+        self._documents = documents
+        self._chunks = chunks
 
     async def run(self, lease: Lease, progress: Progress) -> bool:
         """The body of GRAPH jobs; True when it recorded its own end with its last effect.
@@ -115,7 +126,7 @@ class GraphSync:
                 progress.advance()
         cursor = GraphCursor(since)
         while True:
-            batch = await self._feed.changed(workspace, cursor, DOCUMENTS)
+            batch = await self._feed.changed(workspace, cursor, self._documents)
             await self._bring(writer, workspace, fence, batch.corpus_version, batch.documents, progress)
             if batch.is_last:
                 await writer.reached(workspace, fence, batch.corpus_version, batch.corpus_version)
@@ -141,7 +152,7 @@ class GraphSync:
             return
         held = await writer.held(workspace, [document.document_id for document in documents])
         gone = [document.document_id for document in documents if document.source is None]
-        for part in parts_of(documents, held):
+        for part in parts_of(documents, held, self._chunks):
             removed = await writer.chunks(workspace, part.removed) if part.removed else []
             touched = entities_in(removed)
             if gone and part.is_last:

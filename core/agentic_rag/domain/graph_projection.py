@@ -8,7 +8,7 @@ itself says whether it has been counted, so doing a step twice never counts it t
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
@@ -186,9 +186,11 @@ def seen_version(watermark: GraphWatermark, version: int) -> int:
     return watermark.version
 
 
-def parts_of(documents: Sequence[ChangedDocument], held: dict[UUID, frozenset[int]]) -> Iterator[GraphPart]:
-    """Cut the difference between what the graph holds of some documents and what it should into transactions; at least
-    one, removals first: a chunk may come back under another ordinal.
+def parts_of(
+    documents: Sequence[ChangedDocument], held: Mapping[UUID, frozenset[int]], size: int = SLICE
+) -> Iterator[GraphPart]:
+    """Cut the difference between what the graph holds of some documents and what it should into transactions of `size`
+    chunks; at least one, removals first: a chunk may come back under another ordinal.
     """
     latest = {document.document_id: document for document in documents}
     removed = sorted(
@@ -202,8 +204,8 @@ def parts_of(documents: Sequence[ChangedDocument], held: dict[UUID, frozenset[in
         for ordinal, chunk_id in zip(document.ordinals, document.chunk_ids, strict=True)
         if ordinal not in held.get(document.document_id, frozenset())
     ]
-    pieces = [(tuple(removed[start : start + SLICE]), ()) for start in range(0, len(removed), SLICE)]
-    pieces += [((), tuple(added[start : start + SLICE])) for start in range(0, len(added), SLICE)]
+    pieces = [(tuple(removed[start : start + size]), ()) for start in range(0, len(removed), size)]
+    pieces += [((), tuple(added[start : start + size])) for start in range(0, len(added), size)]
     for place, (out, new) in enumerate(pieces or [((), ())]):
         yield GraphPart(out, new, place == 0, place >= len(pieces) - 1)
 
