@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.ingest import IngestDocument, Progress
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
-from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, Retry
+from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.ports.database import Database, Transaction
-from agentic_rag_worker.wiring import WorkerContainer
 
 
 class JobBody(Protocol):
@@ -102,10 +100,50 @@ class CompactBody:
         """Nobody waits for a compaction: the job shows it."""
 
 
-def job_bodies(container: WorkerContainer) -> Mapping[JobKind, JobBody]:
-    """A body for every kind."""
-    return {
-        JobKind.INGEST: IngestBody(container.ingest),
-        JobKind.DELETE: DeleteBody(container.delete),
-        JobKind.COMPACT: CompactBody(container.database),
-    }
+class RetentionBody:
+    """RETENTION."""
+
+    deadline_seconds = 600.0
+    stall_seconds = 300.0
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Drop what is past its keeping; in steps, so that no lock is held for long."""
+        workspace = lease.job.workspace
+        more = True
+        while more:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                more = await transaction.workspaces.drop_expired(workspace)
+                if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
+                    raise LeaseLost("Another worker holds this job now.")
+            progress.advance()
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Nobody waits for it: the job shows it."""
+
+
+class UnknownKindBody:
+    """A kind that this process has no body for, as while two versions of the product run beside each other."""
+
+    deadline_seconds = 60.0
+    stall_seconds = 60.0
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Refuse. Errors: `Permanent` code JOB_KIND_UNKNOWN."""
+        raise Permanent(
+            f"This worker does not know how to run jobs of kind {lease.job.kind.value!r}. Replay it with a worker of "
+            "the version that wrote it.",
+            code="JOB_KIND_UNKNOWN",
+        )
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it."""
+
+
+UNKNOWN_KIND = UnknownKindBody()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
+from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.jobs import QueueName
 from agentic_rag.ports.clock import Clock
@@ -24,6 +25,7 @@ class Dispatcher:
         self,
         board: JobBoard,
         queue: JobQueue,
+        upkeep: Upkeep,
         clock: Clock,
         telemetry: Telemetry,
         timings: WorkerTimings,
@@ -31,12 +33,14 @@ class Dispatcher:
     ) -> None:
         self._board = board
         self._queue = queue
+        self._upkeep = upkeep
         self._clock = clock
         self._telemetry = telemetry
         self._timings = timings
         self._window = window
         self._next_expiry = 0.0
         self._next_counts = 0.0
+        self._next_upkeep = 0.0
 
     async def run(self) -> None:
         """Dispatch until cancelled."""
@@ -67,6 +71,9 @@ class Dispatcher:
         if now >= self._next_counts:
             self._next_counts = now + self._timings.counts
             await self._count()
+        if now >= self._next_upkeep:
+            self._next_upkeep = now + self._timings.upkeep
+            moved += await self._upkeep.enqueue(await self._board.upkeep())
         for queue in QueueName:
             moved += await self._fill(queue)
         return moved

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.jobs import QueueName
 from agentic_rag_worker.arq_worker import QueueConsumer
-from agentic_rag_worker.bodies import job_bodies
 from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.metrics_http import MetricsServer
@@ -52,7 +52,7 @@ async def run_worker(
     runner = JobRunner(
         database=container.database,
         queue=container.queue,
-        bodies=job_bodies(container),
+        bodies=container.bodies,
         policy=container.retry_policy,
         heartbeat=heartbeat,
         clock=container.clock,
@@ -70,7 +70,13 @@ async def run_worker(
         heartbeat.start()
         closing.push_async_callback(asyncio.to_thread, heartbeat.stop)
         dispatcher = Dispatcher(
-            board, container.queue, container.clock, container.telemetry, timings, window=2 * options.slots
+            board,
+            container.queue,
+            Upkeep(container.database, container.telemetry),
+            container.clock,
+            container.telemetry,
+            timings,
+            window=2 * options.slots,
         )
         consumers = [
             QueueConsumer(pool, container.queue_name, queue, runner, container.telemetry, timings, slots)

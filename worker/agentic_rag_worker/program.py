@@ -11,11 +11,9 @@ from typing import Any
 
 from arq.connections import ArqRedis
 
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.bootstrap import Container, build_container, route_library_logs
 from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.jobs import RetryPolicy
+from agentic_rag.domain.jobs import JobKind, RetryPolicy
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.ids import Ids
@@ -23,6 +21,7 @@ from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
+from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -33,8 +32,7 @@ class WorkerParts:
 
     database: Database
     queue: JobQueue
-    ingest: IngestDocument
-    delete: DeleteDocument
+    bodies: Mapping[JobKind, JobBody]
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -51,8 +49,7 @@ def worker_parts(container: Container) -> WorkerParts:
     return WorkerParts(
         database=container.database,
         queue=container.queue,
-        ingest=container.ingest,
-        delete=container.delete,
+        bodies=job_bodies(container),
         clock=container.clock,
         ids=container.ids,
         telemetry=container.telemetry,
@@ -63,6 +60,16 @@ def worker_parts(container: Container) -> WorkerParts:
         arq_pool=container.arq_pool,
         readiness=container.readiness,
     )
+
+
+def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
+    """What runs the jobs of each kind in this process."""
+    return {
+        JobKind.INGEST: IngestBody(container.ingest),
+        JobKind.DELETE: DeleteBody(container.delete),
+        JobKind.COMPACT: CompactBody(container.database),
+        JobKind.RETENTION: RetentionBody(container.database),
+    }
 
 
 def worker_options(settings: Settings) -> WorkerOptions:

@@ -13,7 +13,7 @@ from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
-from agentic_rag_worker.bodies import JobBody
+from agentic_rag_worker.bodies import UNKNOWN_KIND, JobBody
 from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -92,7 +92,7 @@ class JobRunner:
             await self._idle.wait()
 
     async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
-        body = self._bodies[lease.job.kind]
+        body = self._bodies.get(lease.job.kind, UNKNOWN_KIND)
         if lease.job.attempts > self._policy.attempts:
             # Attempts that ended in an error were judged then; these ended with their worker.
             error = Permanent(

@@ -9,15 +9,14 @@ from typing import Protocol
 
 from arq.connections import ArqRedis
 
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.domain.jobs import RetryPolicy
+from agentic_rag.domain.jobs import JobKind, RetryPolicy
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.bodies import JobBody
 
 
 class WorkerContainer(Protocol):
@@ -30,10 +29,9 @@ class WorkerContainer(Protocol):
     def queue(self) -> JobQueue: ...
 
     @property
-    def ingest(self) -> IngestDocument: ...
-
-    @property
-    def delete(self) -> DeleteDocument: ...
+    def bodies(self) -> Mapping[JobKind, JobBody]:
+        """What runs the jobs of each kind; a kind without a body is refused as a dead letter."""
+        ...
 
     @property
     def clock(self) -> Clock: ...
@@ -82,6 +80,8 @@ class WorkerTimings:
     """How often a dispatcher that does not lead tries to."""
     expire: float = 1.0
     counts: float = 5.0
+    upkeep: float = 15.0
+    """How often the leader looks for work that is due by time or size."""
     grace: float = 25.0
     """What running jobs get to finish in on SIGTERM; below the 30 s after which orchestrators kill."""
     consumer_poll: float = 0.05

@@ -19,6 +19,16 @@ class JobKind(enum.Enum):
     INGEST = "ingest"
     DELETE = "delete"
     COMPACT = "compact"
+    GRAPH = "graph"
+    """Bring a graph outside Postgres to the corpus version."""
+    REEMBED = "reembed"
+    """Fill another embedding space, then switch to it."""
+    INDEX = "index"
+    """Build the approximate vector index of a large workspace."""
+    SNAPSHOT = "snapshot"
+    RESTORE = "restore"
+    RETENTION = "retention"
+    """Drop what is past its keeping: runs, cached answers, versions."""
 
 
 class JobState(enum.Enum):
@@ -101,6 +111,15 @@ class JobAttempt:
     outcome: str | None
     error_code: str | None
     error_chain: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepTask:
+    """Work that is due because time passed or a store grew, not because somebody asked: a job of this kind and key."""
+
+    workspace: WorkspaceRef
+    kind: JobKind
+    key: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,19 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
+from agentic_rag.domain.jobs import (
+    GiveUp,
+    Job,
+    JobAttempt,
+    JobKind,
+    JobRef,
+    JobState,
+    Lease,
+    NewJob,
+    QueueName,
+    Retry,
+    UpkeepTask,
+)
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -84,6 +96,10 @@ class JobBoard(Protocol):
 
     async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
         """Due jobs, round-robin between workspaces, oldest first inside one."""
+        ...
+
+    async def upkeep(self) -> list[UpkeepTask]:
+        """The upkeep that is due in any workspace and has no unfinished job yet."""
         ...
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:

@@ -37,6 +37,12 @@ class WorkspaceStore(Protocol):
         """Every workspace of the organisation, by name."""
         ...
 
+    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+        """Drop a bounded number of what is past its keeping (runs older than `runs_days`, expired cached answers,
+        versions past `history_days`); True when there may be more.
+        """
+        ...
+
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space, made at first use; the first one becomes the active space."""
         ...

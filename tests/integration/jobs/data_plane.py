@@ -42,6 +42,7 @@ from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag_migrations import HEAD
+from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -142,6 +143,15 @@ class DataPlane:
     @cached_property
     def delete(self) -> DeleteDocument:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @property
+    def bodies(self) -> Mapping[JobKind, JobBody]:
+        return {
+            JobKind.INGEST: IngestBody(self.ingest),
+            JobKind.DELETE: DeleteBody(self.delete),
+            JobKind.COMPACT: CompactBody(self.database),
+            JobKind.RETENTION: RetentionBody(self.database),
+        }
 
     def job_board(self) -> PostgresJobBoard:
         return PostgresJobBoard(self.database_url)

@@ -15,6 +15,9 @@ from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD, roles
 from agentic_rag_migrations.upgrade import status, upgrade
 
+ALL = tuple(f"{number:04}" for number in range(1, int(HEAD) + 1))
+"""Every revision, oldest first."""
+
 pytestmark = pytest.mark.integration
 
 
@@ -35,27 +38,27 @@ async def test_an_empty_database_is_brought_to_the_head_once(fresh_database: str
     second = await upgrade(fresh_database)
     after = await status(fresh_database)
 
-    assert (before.current, before.pending) == (None, (HEAD,))
-    assert (first, second) == ([HEAD], [])
+    assert (before.current, before.pending) == (None, ALL)
+    assert (first, second) == ([*ALL], [])
     assert (after.current, after.head, after.pending) == (HEAD, HEAD, ())
 
 
 async def test_processes_that_migrate_at_once_do_the_work_once(fresh_database: str) -> None:
     applied = await asyncio.gather(*[upgrade(fresh_database) for _ in range(4)])
 
-    assert sorted(applied) == [[], [], [], [HEAD]]
+    assert sorted(applied) == [[], [], [], [*ALL]]
 
 
 async def test_two_databases_of_a_cluster_may_be_migrated_at_once(fresh_database: str, another_database: str) -> None:
     applied = await asyncio.gather(upgrade(fresh_database), upgrade(another_database))
 
-    assert applied == [[HEAD], [HEAD]]
+    assert applied == [[*ALL], [*ALL]]
 
 
 async def test_an_address_as_sqlalchemy_writes_it_is_accepted(fresh_database: str) -> None:
     scheme, _, rest = fresh_database.partition("://")
 
-    assert await upgrade(f"{scheme}+asyncpg://{rest}") == [HEAD]
+    assert await upgrade(f"{scheme}+asyncpg://{rest}") == [*ALL]
 
 
 async def test_an_owner_of_the_database_who_may_create_roles_is_enough(
@@ -84,7 +87,7 @@ async def test_an_owner_of_the_database_who_may_create_roles_is_enough(
         await server.execute(f"REASSIGN OWNED BY {login} TO CURRENT_USER; DROP OWNED BY {login}; DROP ROLE {login}")
         await server.close()
 
-    assert applied == [HEAD]
+    assert applied == [*ALL]
     assert standing.pending == ()
 
 

@@ -23,7 +23,7 @@ def compact(working: Working, workspace: WorkspaceRef) -> int:
     if working.read(workspace) is None:
         return 0
     state = working.write(workspace)
-    _purge_history(working, state)
+    purge_history(working, state)
     held = [ordinal for segment in state.segments for ordinal in segment.ordinals.tolist()]
     drop = [ordinal for ordinal in held if ordinal not in state.passages]
     segments = state.segments
@@ -34,7 +34,7 @@ def compact(working: Working, workspace: WorkspaceRef) -> int:
     return len(segments)
 
 
-def _purge_history(working: Working, state: WorkspaceState) -> None:
+def purge_history(working: Working, state: WorkspaceState) -> None:
     """Remove what readers of versions past the retention alone could see, and refuse those versions from now on.
 
     Versions grow with time, so whatever was closed up to the version at which the youngest expired revision was

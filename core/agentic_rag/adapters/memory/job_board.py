@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 
 from agentic_rag.adapters.memory.jobs import lease_expired
-from agentic_rag.adapters.memory.state import StoredJob
+from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
 
 
 class MemoryJobBoard:
@@ -52,6 +52,15 @@ class MemoryJobBoard:
         placed.sort(key=lambda pair: (pair[0], pair[1].job.created_at))
         return [JobRef(stored.job.workspace, stored.job.job_id, turn=stored.fence) for _, stored in placed[:limit]]
 
+    async def upkeep(self) -> list[UpkeepTask]:
+        """The upkeep that is due in any workspace and has no unfinished job yet."""
+        now = self._store.clock.now()
+        return [
+            UpkeepTask(workspace, JobKind.RETENTION, "expired")
+            for workspace, state in self._store.committed.items()
+            if expired_runs(state, now) and not _is_under_way(state, JobKind.RETENTION)
+        ]
+
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
         """Jobs by state and kind, for the metrics."""
         return dict(
@@ -66,3 +75,8 @@ class MemoryJobBoard:
         """Give up the lead."""
         if self._store.leader is self:
             self._store.leader = None
+
+
+def _is_under_way(state: WorkspaceState, kind: JobKind) -> bool:
+    unfinished = (JobState.QUEUED, JobState.RUNNING)
+    return any(stored.job.kind is kind and stored.job.state in unfinished for stored in state.jobs.values())

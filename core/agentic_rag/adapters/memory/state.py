@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from uuid import UUID
 
 from agentic_rag.domain.answers import Run
@@ -171,6 +171,16 @@ class WorkspaceState:
     def passages_of(self, document_id: UUID) -> Iterator[tuple[int, Passage]]:
         """Every passage a document has or had, by ordinal."""
         return ((ordinal, passage) for ordinal, passage in self.passages.items() if passage.document_id == document_id)
+
+
+DEFAULT_RUNS_DAYS = 30
+"""How long a run is kept."""
+
+
+def expired_runs(state: WorkspaceState, now: datetime) -> list[UUID]:
+    """The runs that are past their keeping."""
+    oldest = now - timedelta(days=DEFAULT_RUNS_DAYS)
+    return [run_id for run_id, run in state.runs.items() if run.created_at <= oldest]
 
 
 Committed = Mapping[WorkspaceRef, WorkspaceState]

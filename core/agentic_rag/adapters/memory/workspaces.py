@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import WorkspaceState
+from agentic_rag.adapters.memory.compaction import purge_history
+from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
@@ -60,6 +61,14 @@ class MemoryWorkspaceStore:
         """Every workspace of the organisation, by name."""
         workspaces = [state.workspace for ref, state in self._working.states.items() if ref.org_id == self._org_id]
         return sorted(workspaces, key=lambda workspace: workspace.name)
+
+    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+        """Drop what is past its keeping; cached answers are kept elsewhere."""
+        state = self._working.write(workspace)
+        for run_id in expired_runs(state, self._working.now()):
+            del state.runs[run_id]
+        purge_history(self._working, state)
+        return False
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space. Errors: `NotFound` (workspace)."""

@@ -14,7 +14,7 @@ import asyncpg
 from agentic_rag.adapters.postgres import job_sql as sql
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.errors import translate
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -63,6 +63,16 @@ class PostgresJobBoard:
         return [
             JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], turn=row["fence"]) for row in rows
         ]
+
+    async def upkeep(self) -> list[UpkeepTask]:
+        """The upkeep that is due in any workspace and has no unfinished job yet."""
+        due: list[UpkeepTask] = []
+        for kind, statement in sql.UPKEEP.items():
+            rows = await self._fetch(statement, kind)
+            due += [
+                UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
+            ]
+        return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
         """Jobs by state and kind; kinds this version does not know are left out."""

@@ -147,3 +147,19 @@ LIMIT $2
 """
 
 COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"
+
+# Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
+_UPKEEP = """
+SELECT due.org_id, due.workspace_id, due.key
+FROM {function}() due
+WHERE NOT EXISTS (
+    SELECT FROM rag_jobs j
+    WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
+      AND j.state IN ('QUEUED', 'RUNNING')
+)
+"""
+
+UPKEEP = {
+    "retention": _UPKEEP.format(function="rag_upkeep_retention"),
+}
+"""Statements by kind of job."""

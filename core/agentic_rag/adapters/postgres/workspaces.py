@@ -5,6 +5,7 @@ from __future__ import annotations
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.retention import drop_expired
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import EmbeddingSpace, Precision, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
@@ -105,6 +106,10 @@ class PostgresWorkspaceStore:
     async def all(self) -> list[Workspace]:
         """Every workspace of the organisation, by name."""
         return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id)]
+
+    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+        """Drop a bounded number of what is past its keeping; True when there may be more."""
+        return await drop_expired(self._connection, workspace)
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space. Errors: `NotFound` (workspace)."""

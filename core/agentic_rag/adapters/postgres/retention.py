@@ -1,0 +1,47 @@
+"""Drops what is past its keeping, a bounded number of rows at a time."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.history import purge_history
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+STEP = 1_000
+"""Rows of a table that go in one transaction."""
+
+DROP_RUNS = """
+WITH gone AS (
+    DELETE FROM rag_runs
+    WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
+        SELECT r.run_id
+        FROM rag_runs r
+        JOIN rag_workspaces w USING (org_id, workspace_id)
+        WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.created_at <= now() - make_interval(days => w.runs_days)
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+DROP_CACHED = """
+WITH gone AS (
+    DELETE FROM rag_cache_entries
+    WHERE org_id = $1 AND workspace_id = $2 AND key IN (
+        SELECT key FROM rag_cache_entries
+        WHERE org_id = $1 AND workspace_id = $2 AND expires_at <= now()
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
+async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
+    """Drop up to `STEP` runs and cached answers, and versions past the history; True when there may be more."""
+    key = (workspace.org_id, workspace.workspace_id)
+    runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
+    cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
+    await purge_history(connection, workspace)
+    return STEP in (runs, cached)

@@ -1,0 +1,1 @@
+-- Where the original bytes of documents are, and uploads by idempotency key. Run as rag_owner; run_sql puts new tables behind row level security.

@@ -1,0 +1,1 @@
+-- What a graph outside Postgres needs to follow it. Run as rag_owner; run_sql puts new tables behind row level security.

@@ -1,0 +1,1 @@
+-- Embedding spaces that are being filled or retired. Run as rag_owner; run_sql puts new tables behind row level security.

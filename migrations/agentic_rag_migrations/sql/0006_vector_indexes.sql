@@ -1,0 +1,1 @@
+-- Approximate indexes of large workspaces. Run as rag_owner; run_sql puts new tables behind row level security.

@@ -1,0 +1,1 @@
+-- Snapshots of workspaces. Run as rag_owner; run_sql puts new tables behind row level security.

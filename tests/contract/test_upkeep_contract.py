@@ -1,0 +1,54 @@
+"""What falls due without anybody asking, and what is dropped then."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from tests.builders import run_of
+from tests.contract.backends import Backend
+
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.app.upkeep import Upkeep
+from agentic_rag.domain.jobs import JobKind, UpkeepTask
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+async def due_in(adapter: Backend, workspace: WorkspaceRef) -> list[UpkeepTask]:
+    board = adapter.job_board()
+    try:
+        return [task for task in await board.upkeep() if task.workspace == workspace]
+    finally:
+        await board.aclose()
+
+
+@pytest.fixture
+async def with_old_run(adapter: Backend) -> WorkspaceRef:
+    """A workspace with a run of last year and one of now."""
+    workspace = await adapter.workspace()
+    now = datetime.now(UTC)
+    fresh, old = (replace(run_of(workspace), created_at=now - timedelta(days=days)) for days in (0, 365))
+    await adapter.runs.record([fresh, old])
+    return workspace
+
+
+async def test_runs_past_their_keeping_are_due_and_are_dropped(adapter: Backend, with_old_run: WorkspaceRef) -> None:
+    due = await due_in(adapter, with_old_run)
+    async with adapter.database.transaction(with_old_run.org_id) as transaction:
+        more = await transaction.workspaces.drop_expired(with_old_run)
+
+    assert [task.kind for task in due] == [JobKind.RETENTION]
+    assert not more
+    assert len((await adapter.runs.page(with_old_run, PageRequest())).items) == 1
+    assert await due_in(adapter, with_old_run) == []
+
+
+async def test_what_is_due_becomes_one_job(adapter: Backend, with_old_run: WorkspaceRef) -> None:
+    due = await due_in(adapter, with_old_run)
+    upkeep = Upkeep(adapter.database, RecordingTelemetry())
+
+    new = await upkeep.enqueue(due)
+    again = await upkeep.enqueue(due)
+
+    assert (new, again) == (1, 0)
+    assert await due_in(adapter, with_old_run) == []
