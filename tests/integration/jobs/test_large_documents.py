@@ -16,9 +16,10 @@ from tests.integration.jobs.data_plane import DataPlane, until
 from agentic_rag.domain.documents import Document, DocumentStatus
 
 WORDS = (
-    "harbour office letter turbine policy agreement section payment quarter result liability schedule the of and to in "
-    "for with by on from annual winch engineer watch master log visitor gate crane wind hook supplier inspection"
-).split()
+    "harbour", "office", "letter", "turbine", "policy", "agreement", "section", "payment", "quarter", "result",
+    "liability", "schedule", "the", "of", "and", "to", "in", "for", "with", "by", "on", "from", "annual", "winch",
+    "engineer", "watch", "master", "log", "visitor", "gate", "crane", "wind", "hook", "supplier", "inspection",
+)  # fmt: skip
 LINES = 45
 MIB = 1 << 20
 
@@ -80,8 +81,8 @@ async def test_a_large_pdf_is_ingested_in_bounded_memory(plane: DataPlane, folde
     grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 - before
 
     texts = await plane.chunk_texts("register.pdf")
-    print(f"{pages} pages, {len(texts)} chunks: {took:.1f} s, {pages / took:.0f} pages/s, child {max(peaks) // MIB} MiB, "
-          f"own growth {grown // MIB} MiB")  # fmt: skip
+    print(f"{pages} pages, {len(texts)} chunks: {took:.1f} s, {pages / took:.0f} pages/s")
+    print(f"child at most {max(peaks) // MIB} MiB, own growth {grown // MIB} MiB")
     assert document.chunk_count == document.chunks_done == len(texts) >= 500
     assert "Leaf number 1 of" in texts[0]
     assert any(f"Leaf number {pages} of" in text for text in texts[-4:])
