@@ -26,6 +26,7 @@ from agentic_rag.settings import Settings
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.estimate import FileEstimate
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
     from agentic_rag_cli.snapshots import Snapshots
@@ -73,6 +74,10 @@ class Session(Protocol):
 
     async def preview(self, directory: Path) -> SyncResult:
         """What a synchronisation with an empty workspace would do."""
+        ...
+
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        """What ingesting the new and changed files of a directory would cost."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -175,6 +180,10 @@ class ContainerSession:
             waiting_for=(),
             dry_run=True,
         )
+
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        """What ingesting the new and changed files of a directory would cost."""
+        return await self._container.estimate.run(workspace, self._container.directory_source(directory))
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.jobs import Job
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
@@ -40,6 +41,7 @@ def document_key_json(document: Document) -> dict[str, Any]:
 def document_json(document: Document) -> dict[str, Any]:
     """A document with what went wrong, if anything did."""
     fault = document.fault
+    cost = recorded_cost(document.provenance)
     return {
         **document_key_json(document),
         "title": document.title,
@@ -59,7 +61,17 @@ def document_json(document: Document) -> dict[str, Any]:
         "chunkCount": document.chunk_count,
         "chunksDone": document.chunks_done,
         "uploadedBy": document.uploaded_by,
-        "provenance": dict(document.provenance),
+        "embedding": None
+        if cost is None
+        else {
+            "space": cost.space,
+            "chunks": cost.chunks,
+            "tokens": cost.tokens,
+            "reusedChunks": cost.reused_chunks,
+            "costUsd": cost.cost_usd,
+            "estimatedCostUsd": cost.estimated_cost_usd,
+        },
+        "provenance": {name: value for name, value in document.provenance.items() if name not in PROVENANCE_KEYS},
         "createdAt": document.created_at.isoformat(),
         "updatedAt": document.updated_at.isoformat(),
     }

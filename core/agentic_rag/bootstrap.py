@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.delete import DeleteDocument
+    from agentic_rag.app.estimate import EstimateIngest
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
@@ -365,6 +366,15 @@ class Container:
         from agentic_rag.app.sync_source import SyncSource
 
         return SyncSource(self.database, self.blobs, self.parser, self.telemetry, self.settings.chunk_profile)
+
+    @cached_property
+    def estimate(self) -> EstimateIngest:
+        """What a synchronisation would cost."""
+        from agentic_rag.app.estimate import EstimateIngest
+
+        return EstimateIngest(
+            self.database, self.sync_source, self.parser, self._analysis, self.embedder, self.settings.chunk_profile
+        )
 
     def directory_source(self, root: Path) -> SourceConnector:
         """A directory as a source."""

@@ -11,6 +11,12 @@ GERMAN = "Die Straße führt über die alte Brücke nach Görlitz, und größere
 ENGLISH = (
     "The harbour master signs the log at every change of the watch, and the engineer on duty checks that it was done. "
 )
+PASSAGE = ENGLISH + (
+    "Visitors report at the gatehouse, receive a badge, and remain with their host until they leave. Cranes stop when "
+    "wind exceeds fifteen metres each second; operators secure hooks, switch off drives, and wait for permission "
+    "before lifting anything again. Spare parts older than twelve months return to the supplier unless inspection "
+    "shows them sound. "
+)
 
 
 def misread(text: str, times: int, encoding: str = "latin-1") -> bytes:
@@ -52,7 +58,9 @@ TEXT_FILES: tuple[Hostile, ...] = (
     ready("utf16-big-endian.md", "über die alte Brücke", lambda: (GERMAN * 5).encode("utf-16-be")),
     ready("utf32-without-mark.txt", "über die alte Brücke", lambda: (GERMAN * 5).encode("utf-32-le")),
     failed("half-utf16.txt", "ENCODING", lambda: GERMAN.encode("utf-16")[:-1]),
-    failed("surrogates.txt", "ENCODING", lambda: (ENGLISH * 3).encode() + "\ud800\udfff".encode("utf-8", "surrogatepass")),
+    failed(
+        "surrogates.txt", "ENCODING", lambda: (ENGLISH * 3).encode() + "\ud800\udfff".encode("utf-8", "surrogatepass")
+    ),
     failed("broken-utf8.txt", "ENCODING", lambda: GERMAN.encode()[:-30] + b"\xc3\x28\xa0\xa1" + GERMAN.encode()),
     failed("overlong-utf8.txt", "ENCODING", lambda: ENGLISH.encode() + b"\xc0\xaf\xe0\x80\xaf\xf0\x80\x80\xaf\xfe"),
     failed("mojibake.md", "GARBLED", lambda: misread(GERMAN * 5, 1)),
@@ -61,7 +69,7 @@ TEXT_FILES: tuple[Hostile, ...] = (
     failed("mojibake-mac.txt", "GARBLED", lambda: misread(GERMAN * 5, 1, "mac_roman")),
     failed("shifted-letters.txt", "GARBLED", lambda: shifted(ENGLISH * 4, 3)),
     failed("shifted-german.txt", "GARBLED", lambda: shifted(GERMAN * 4, 13)),
-    failed("substituted-letters.txt", "GARBLED", lambda: substituted(ENGLISH * 4)),
+    failed("substituted-letters.txt", "GARBLED", lambda: substituted(PASSAGE)),
     failed("shifted-codes.txt", "GARBLED", lambda: "".join(chr(ord(c) + 1) for c in ENGLISH * 4).encode()),
     failed("private-use.txt", "GARBLED", lambda: ("\ue041\ue042\ue043 " * 200).encode()),
     failed("controls.txt", "GARBLED UNSUPPORTED", lambda: b"\x01\x02\x03\x04a\x05\x06 \x0e\x0f" * 200),
@@ -69,9 +77,17 @@ TEXT_FILES: tuple[Hostile, ...] = (
     ready("nul-between.txt", "harbour master", lambda: ENGLISH.encode() * 20 + b"\x00" + ENGLISH.encode()),
     ready("one-line-of-10-mb.txt", "harbour master", lambda: (ENGLISH * 90_000).encode()[:10_000_000]),
     ready("no-spaces.txt", "aaaaaaaaaa", lambda: b"a" * 2_000_000),
-    ready("bidi.txt", "الميناء", lambda: ("\u202eesrever\u202c \u2067الميناء\u2069 \u200bzero\u200dwidth\ufeff " * 200).encode()),
+    ready(
+        "bidi.txt",
+        "الميناء",
+        lambda: ("\u202eesrever\u202c \u2067الميناء\u2069 \u200bzero\u200dwidth\ufeff " * 200).encode(),
+    ),
     ready("stacked-marks.txt", "harbour", lambda: ("harbour H" + "\u0301\u0316\u0489" * 200).encode()),
-    ready("line-breaks.md", "second part", lambda: b"\r\r\n\n\r# A\r\n\n\r\rfirst\x0b\x0c part\r\r\nsecond part\n\r\x85"[:-1]),
+    ready(
+        "line-breaks.md",
+        "second part",
+        lambda: b"\r\r\n\n\r# A\r\n\n\r\rfirst\x0b\x0c part\r\r\nsecond part\n\r\x85"[:-1],
+    ),
     failed("noise.txt", "ENCODING GARBLED UNSUPPORTED", lambda: noise(100_000)),
     failed("noise.pdf", "TYPE_MISMATCH CORRUPT", lambda: noise(100_000)),
     failed("noise.docx", "TYPE_MISMATCH CORRUPT", lambda: noise(100_000)),
@@ -80,4 +96,4 @@ TEXT_FILES: tuple[Hostile, ...] = (
     failed("picture.txt", "TYPE_MISMATCH", lambda: b"\x89PNG\r\n\x1a\n" + bytes(100)),
     failed("text.pdf", "TYPE_MISMATCH", lambda: ENGLISH.encode()),
     failed("text.docx", "TYPE_MISMATCH", lambda: ENGLISH.encode()),
-)  # fmt: skip
+)

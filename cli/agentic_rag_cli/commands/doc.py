@@ -79,7 +79,8 @@ def show(
         return
     error = shown.pop("error")
     provenance = shown.pop("provenance")
-    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *provenance.items()]))
+    cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
+    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
     if error:
         output.result(f"\nfailed [{error['code']}]: {error['message']} ({error['attempts']} attempts)")
 

@@ -296,6 +296,9 @@ class IngestDocument:
         title = parsed.title or document.title
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
+        cost = await self._analysis.cost(
+            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], self._embedder.space
+        )
         return DocumentPublication(
             document_id=document.document_id,
             revision=revision,
@@ -309,6 +312,7 @@ class IngestDocument:
             fence=work.lease.fence,
             title=parsed.title,
             media_type=parsed.media_type,
+            provenance=cost.provenance(),
         )
 
     def _tell(self, report: IngestReport) -> None:

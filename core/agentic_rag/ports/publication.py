@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
@@ -57,6 +57,8 @@ class DocumentPublication:
     """The title the text itself states; None keeps the registered one."""
     media_type: str | None = None
     """What the bytes turned out to be; None keeps the registered one."""
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Entries that the publish adds to the document's provenance (what embedding it cost)."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import time
 from collections.abc import AsyncIterator
 
 import pytest
+import pytest_asyncio
 from tests.hostile import Hostile, hostile_files
 
 from agentic_rag.adapters.parsing.process import ProcessParser
@@ -14,7 +15,7 @@ from agentic_rag.domain.errors import ParseFailed
 WITHIN_SECONDS = 20.0
 
 
-@pytest.fixture(scope="module")
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def parser() -> AsyncIterator[ProcessParser]:
     made = ProcessParser(children=2)
     yield made
@@ -29,6 +30,7 @@ def test_there_are_sixty_of_them_and_no_name_is_used_twice() -> None:
     assert all(len(name.encode()) <= 255 for name in names)
 
 
+@pytest.mark.asyncio(loop_scope="module")
 @pytest.mark.timeout(120)
 @pytest.mark.parametrize("hostile", hostile_files(), ids=lambda one: one.name[-40:])
 async def test_it_ends_as_expected_in_time_and_the_next_file_is_read(parser: ProcessParser, hostile: Hostile) -> None:

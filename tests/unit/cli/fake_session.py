@@ -14,6 +14,7 @@ import httpx2
 from typer.testing import CliRunner, Result
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.estimate import FileEstimate
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.domain.answers import (
     Abstention,
@@ -187,6 +188,8 @@ class FakeSession:
     error: AgenticRagError | None = None
     has_worker: bool = True
     dry_runs: list[bool] = field(default_factory=list[bool])
+    estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
+    estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -221,6 +224,10 @@ class FakeSession:
 
     async def preview(self, directory: Path) -> SyncResult:
         return replace(self.result, dry_run=True)
+
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        self.estimated_for.append(workspace)
+        return self.estimates
 
     async def ask(self, question: Question) -> Run:
         return self.answers[question.text]

@@ -27,7 +27,7 @@ def load(
     reading = _read(kind, content, file_name, limits, page_read)
     if len(reading.text) > limits.text_characters:
         raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
-    require_legible(reading.text)
+    require_legible(reading.text, prose=kind is not FileKind.CODE)
     return kind, reading
 
 

@@ -22,6 +22,7 @@ from pypdf.errors import (
     WrongPasswordError,
 )
 
+from agentic_rag.adapters.parsing.legibility import unnamed_glyphs
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.pdf_outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
@@ -40,6 +41,14 @@ _POOR_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Titles that programs write by themselves."""
+_PROGRAM_AHEAD = re.compile(r"(?:microsoft|openoffice|libreoffice)\s+\w+\s+-\s+", re.IGNORECASE)
+_FILE_EXTENSION = re.compile(r"\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)$", re.IGNORECASE)
+_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+_MOST_LOST_GLYPHS = 200
+"""Glyphs without letters that a title makes up for: a slide or a cover. Of more text too much would be lost in silence.
+"""
+_MOST_LOST_CHARACTERS = 2_000
+"""No name of a glyph is longer than nine characters."""
 _TITLE_WITHIN = 5
 """Blocks from the start among which a heading is the document's title."""
 _SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
@@ -58,7 +67,7 @@ def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None]
             raise _encrypted()
         texts = list(_page_texts(reader, limits, page_read))
         outline = _outline(reader)
-        named = _title(reader)
+        own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
         raise _encrypted() from error
     except DependencyError as error:
@@ -67,8 +76,14 @@ def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None]
         raise ParseFailed(f"the PDF unpacks to too much: {error}", code="PARSE_TOO_LARGE") from error
     except PyPdfError as error:
         raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
-    pages, blocks = _structure(texts, outline)
     text = _PAGE_JOIN.join(texts)
+    lost = unnamed_glyphs(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
+    if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
+        # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
+        texts = [spoken, *("" for _ in texts[1:])]
+        text = _PAGE_JOIN.join(texts)
+    pages, blocks = _structure(texts, outline)
+    named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or first_heading(text, blocks[:_TITLE_WITHIN])
     return Reading(text, tuple(blocks), tuple(pages), title)
 
@@ -92,14 +107,19 @@ def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[],
         yield text
 
 
-def _title(reader: PdfReader) -> str | None:
+def _own_name(reader: PdfReader) -> str | None:
     try:
         title = reader.metadata.title if reader.metadata else None
     except (PyPdfError, AttributeError, ValueError, TypeError, KeyError):
         # A damaged information dictionary costs the title, not the document.
         return None
-    tidy = tidy_title(storable_text(title)) if title else None
-    return None if tidy is None or _POOR_TITLE.fullmatch(tidy) else tidy
+    return tidy_title(storable_text(title)) if title else None
+
+
+def _without_program(name: str) -> str | None:
+    """A title without the program and the extension that a printer driver adds; None when no two words are left."""
+    rest = _FILE_EXTENSION.sub("", _PROGRAM_AHEAD.sub("", name))
+    return rest if len(_SPOKEN.findall(rest)) >= 2 else None
 
 
 def _outline(reader: PdfReader) -> list[OutlineEntry]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -192,6 +193,7 @@ class PostgresPublisher:
             [publication.title for publication in accepted],
             [publication.media_type for publication in accepted],
             [publication.expected for publication in accepted],
+            [json.dumps(dict(publication.provenance)) for publication in accepted],
         )
 
     async def _insert(self, statement: str, head: tuple[object, ...], columns: Sequence[Sequence[object]]) -> None:
