@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
+    from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.estimate import EstimateIngest
     from agentic_rag.app.first_access import FirstAccess
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.clock import Clock
     from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
+    from agentic_rag.ports.dead_payloads import DeadPayloads
     from agentic_rag.ports.embedder import Embedder
     from agentic_rag.ports.graph_store import GraphStore
     from agentic_rag.ports.identity import Identity
@@ -450,9 +452,27 @@ class Container:
         """The hand-over to workers."""
         from agentic_rag.adapters.redis.queue import ArqJobQueue
 
-        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name)
+        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name, self.settings.queue_partitions)
         self._closing.push_async_callback(queue.aclose)
         return queue
+
+    @property
+    def partitions(self) -> int:
+        """How many parts the bulk queue has."""
+        return self.settings.queue_partitions
+
+    def dead_payloads(self) -> DeadPayloads:
+        """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""
+        from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
+
+        return PostgresDeadPayloads(self.settings.database_url)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        """Replays and purges dead letters."""
+        from agentic_rag.app.dead_letters import DeadLetters
+
+        return DeadLetters(self.database, self.telemetry)
 
     def job_board(self) -> JobBoard:
         """A dispatcher's view, with a connection of its own; the caller closes it."""

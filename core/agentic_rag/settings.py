@@ -223,6 +223,57 @@ class Settings:
         group=_J,
         minimum=0.5,
     )
+    job_deadline_seconds: float = _var(
+        "AGENTIC_RAG_JOB_DEADLINE_SECONDS",
+        0.0,
+        "Longest one attempt may take; 0 leaves it to each kind of job (ingestion 1 h).",
+        group=_J,
+        minimum=0,
+    )
+    job_stall_seconds: float = _var(
+        "AGENTIC_RAG_JOB_STALL_SECONDS",
+        0.0,
+        "Longest a job may go without progress before it loses its lease; 0 leaves it to each kind (5 minutes).",
+        group=_J,
+        minimum=0,
+    )
+    upkeep_seconds: float = _var(
+        "AGENTIC_RAG_UPKEEP_SECONDS",
+        15.0,
+        "How often a worker looks for work that is due by time or size.",
+        group=_J,
+        minimum=0.1,
+    )
+    queue_partitions: int = _var(
+        "AGENTIC_RAG_QUEUE_PARTITIONS",
+        1,
+        "Parts of the bulk queue, by workspace; the same for every process.",
+        group=_J,
+        minimum=1,
+        maximum=256,
+    )
+    worker_partitions: str = _var(
+        "AGENTIC_RAG_WORKER_PARTITIONS",
+        "",
+        "Partitions a worker serves, as `0,2,5`; empty means all. Some worker must serve each.",
+        group=_J,
+    )
+    worker_processes: int = _var(
+        "AGENTIC_RAG_WORKER_PROCESSES",
+        1,
+        "Processes of `rag worker`; each has its own slots and the next metrics port.",
+        group=_J,
+        minimum=1,
+        maximum=64,
+    )
+    worker_interactive_slots: int = _var(
+        "AGENTIC_RAG_WORKER_INTERACTIVE_SLOTS",
+        2,
+        "Jobs of waiting answers one worker process runs besides.",
+        group=_J,
+        minimum=1,
+        maximum=256,
+    )
     worker_concurrency: int = _var(
         "AGENTIC_RAG_WORKER_CONCURRENCY", 8, "Jobs one worker process runs at a time.", group=_J, minimum=1, maximum=256
     )
@@ -314,6 +365,12 @@ class Settings:
     def blobs(self) -> Path:
         """The directory of originals."""
         return self.blob_dir if self.blob_dir != UNSET_PATH else self.state_home / "blobs"
+
+    @property
+    def served_partitions(self) -> tuple[int, ...] | None:
+        """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
+        listed = [part.strip() for part in self.worker_partitions.split(",") if part.strip()]
+        return tuple(sorted({int(part) for part in listed})) or None
 
     @property
     def lexical_share_value(self) -> float | None:
@@ -416,6 +473,15 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:
         problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    try:
+        served = settings.served_partitions or ()
+    except ValueError:
+        served = (-1,)
+    if not all(0 <= partition < settings.queue_partitions for partition in served):
+        problems.append(
+            f"AGENTIC_RAG_WORKER_PARTITIONS={settings.worker_partitions!r}: expected numbers from 0 to "
+            f"{settings.queue_partitions - 1} (below AGENTIC_RAG_QUEUE_PARTITIONS), separated by commas"
+        )
     try:
         share = settings.lexical_share_value
     except ValueError:

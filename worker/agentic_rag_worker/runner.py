@@ -104,7 +104,7 @@ class JobRunner:
         task: asyncio.Task[bool | None]
         watch = Watch(
             lease,
-            body.deadline_seconds,
+            self._deadline_seconds(body),
             self._stall_seconds(body),
             self._clock.monotonic(),
             lambda: _call_soon(loop, lambda: task.cancel()),
@@ -130,7 +130,7 @@ class JobRunner:
             if watch.verdict is Verdict.LOST:
                 return RunOutcome.LOST
             if watch.verdict is Verdict.LATE:
-                error = Retryable(f"The job took longer than {body.deadline_seconds:g} s.", code="JOB_TIMEOUT")
+                error = Retryable(f"The job took longer than {self._deadline_seconds(body):g} s.", code="JOB_TIMEOUT")
             elif watch.verdict is Verdict.STALLED:
                 error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
             else:
@@ -146,6 +146,9 @@ class JobRunner:
 
     def _stall_seconds(self, body: JobBody) -> float:
         return body.stall_seconds if self._timings.stall is None else self._timings.stall
+
+    def _deadline_seconds(self, body: JobBody) -> float:
+        return body.deadline_seconds if self._timings.deadline is None else self._timings.deadline
 
     async def _done(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def finish(transaction: Transaction) -> bool:

@@ -21,6 +21,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
 from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
@@ -31,6 +32,7 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
+from agentic_rag.app.dead_letters import DeadLetters
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
@@ -109,6 +111,7 @@ class DataPlane:
     queue_name: str = "agentic-rag-test"
     snapshot_every_hours: float = 0.0
     snapshot_keep: int = 2
+    partitions: int = 1
     clock: SystemClock = field(default_factory=SystemClock)
     ids: RandomIds = field(default_factory=RandomIds)
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
@@ -124,7 +127,7 @@ class DataPlane:
 
     @cached_property
     def queue(self) -> ArqJobQueue:
-        return ArqJobQueue(self.arq_pool(), self.queue_name)
+        return ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions)
 
     @cached_property
     def cache(self) -> RedisAnswerCache:
@@ -172,6 +175,13 @@ class DataPlane:
             JobKind.RETENTION: RetentionBody(self.database),
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
         }
+
+    def dead_payloads(self) -> PostgresDeadPayloads:
+        return PostgresDeadPayloads(self.database_url)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        return DeadLetters(self.database, self.telemetry)
 
     def job_board(self) -> PostgresJobBoard:
         return PostgresJobBoard(self.database_url, snapshot_every_hours=self.snapshot_every_hours)
