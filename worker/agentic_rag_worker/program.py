@@ -81,7 +81,7 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.INGEST: IngestBody(container.ingest),
         JobKind.DELETE: DeleteBody(container.delete),
         JobKind.COMPACT: CompactBody(container.database),
-        JobKind.RETENTION: RetentionBody(container.database),
+        JobKind.RETENTION: RetentionBody(container.database, container.blobs),
         JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
         JobKind.GRAPH: GraphBody(container.graph_sync),
     }

@@ -36,6 +36,7 @@ from agentic_rag.app.dead_letters import DeadLetters
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.restore_snapshot import RestoreSnapshot
 from agentic_rag.app.sync_source import SyncResult, SyncSource
@@ -172,7 +173,7 @@ class DataPlane:
             JobKind.INGEST: IngestBody(self.ingest),
             JobKind.DELETE: DeleteBody(self.delete),
             JobKind.COMPACT: CompactBody(self.database),
-            JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.RETENTION: RetentionBody(self.database, self.blobs),
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
         }
 
@@ -213,7 +214,8 @@ class DataPlane:
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
-        use_case = SyncSource(self.database, self.blobs, self.parser, self.telemetry, "small")
+        keys = OriginalKeys(self.clock, self.ids)
+        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small")
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager
