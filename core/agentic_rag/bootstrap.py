@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.reingest import ReingestDocument
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
@@ -332,6 +333,13 @@ class Container:
         from agentic_rag.app.delete import DeleteDocument
 
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def reingest(self) -> ReingestDocument:
+        """Ingests documents again from their originals."""
+        from agentic_rag.app.reingest import ReingestDocument
+
+        return ReingestDocument(self.database, self.blobs, self.telemetry)
 
     @cached_property
     def prove_erased(self) -> ProveErased:
