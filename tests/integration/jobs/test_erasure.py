@@ -330,7 +330,7 @@ async def test_another_chunk_profile_is_taken_up_by_ingesting_again(plane: DataP
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     plane.__dict__["ingest"] = IngestDocument(
         plane.database, plane.blobs, plane.parser, plane.embedder, analysis, GroupPublisher(plane.database),
-        plane.telemetry, "prose",
+        plane.telemetry, "agent",
     )  # fmt: skip
 
     await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))
