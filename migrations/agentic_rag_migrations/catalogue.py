@@ -42,6 +42,9 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_runs": TableClass.WORKSPACE,
         "rag_run_stages": TableClass.WORKSPACE,
         "rag_cache_entries": TableClass.WORKSPACE,
+        "rag_originals": TableClass.WORKSPACE,
+        "rag_doomed_blobs": TableClass.WORKSPACE,
+        "rag_uploads": TableClass.WORKSPACE,
     }
 )
 

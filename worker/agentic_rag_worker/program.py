@@ -68,7 +68,7 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.INGEST: IngestBody(container.ingest),
         JobKind.DELETE: DeleteBody(container.delete),
         JobKind.COMPACT: CompactBody(container.database),
-        JobKind.RETENTION: RetentionBody(container.database),
+        JobKind.RETENTION: RetentionBody(container.database, container.blobs),
     }
 
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.app.originals import original_prefix
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import JobKind, JobRef
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
+from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.telemetry import Telemetry
 
 
@@ -34,25 +34,23 @@ class ReingestDocument:
     chunks are made and embedded anew, whatever they are: the way to mend stores that drifted.
     """
 
-    def __init__(self, database: Database, blobs: BlobStore, telemetry: Telemetry) -> None:
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
-        self._blobs = blobs
         self._telemetry = telemetry
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
         """Queue it. Errors: `NotFound` (document), `Permanent` code ORIGINAL_MISSING, `DependencyUnavailable`."""
-        if not await self._blobs.keys(original_prefix(workspace, document_id)):
-            await self._refuse(workspace, document_id)
         async with self._database.transaction(workspace.org_id) as transaction:
             # The document is locked before its jobs, as everywhere; one that is under way stays as it is.
             await transaction.documents.set_status(workspace, document_id, DocumentStatus.PENDING)
             document = await transaction.documents.get(workspace, document_id)
             if document is None:
                 raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            content = _content(document, await transaction.originals.of(workspace, document_id))
             if force:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
             job, is_new = await transaction.jobs.enqueue(
-                ingest_job(workspace, document_id, _content(document), self._telemetry.carrier(), force=force)
+                ingest_job(workspace, document_id, content, self._telemetry.carrier(), force=force)
             )
         self._telemetry.event("rag_document_reingested", document_id=str(document_id), force=force, new=is_new)
         return Reingestion(document, job, is_new)
@@ -75,25 +73,15 @@ class ReingestDocument:
                 return done
             after = page.cursors[-1]
 
-    async def _refuse(self, workspace: WorkspaceRef, document_id: UUID) -> None:
-        async with self._database.transaction(workspace.org_id) as transaction:
-            document = await transaction.documents.get(workspace, document_id)
-        if document is None:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
-        raise _original_missing(document)
 
-
-def _content(document: Document) -> bytes:
-    """The SHA-256 of the newest original: the registered one, which a failed document never published."""
+def _content(document: Document, originals: Sequence[Original]) -> bytes:
+    """The SHA-256 of the newest original that is kept: the registered one, which a failed document never published,
+    else the published one.
+    """
     registered = document.provenance.get(CONTENT_PROVENANCE)
-    if registered is not None:
-        return bytes.fromhex(registered)
-    if document.content_hash is None:
-        raise _original_missing(document)
-    return document.content_hash
-
-
-def _original_missing(document: Document) -> Permanent:
-    return Permanent(
-        f"No original of {document.source_path} is kept. Ingest the source again.", code="ORIGINAL_MISSING"
-    )
+    wanted = document.content_hash if registered is None else bytes.fromhex(registered)
+    if wanted is None or all(held.content_hash != wanted for held in originals):
+        raise Permanent(
+            f"No original of {document.source_path} is kept. Ingest the source again.", code="ORIGINAL_MISSING"
+        )
+    return wanted

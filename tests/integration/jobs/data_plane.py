@@ -33,6 +33,7 @@ from agentic_rag.app import answer_codec
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.sync_source import SyncResult, SyncSource
 from agentic_rag.domain.documents import Document, document_id_for
@@ -150,7 +151,7 @@ class DataPlane:
             JobKind.INGEST: IngestBody(self.ingest),
             JobKind.DELETE: DeleteBody(self.delete),
             JobKind.COMPACT: CompactBody(self.database),
-            JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.RETENTION: RetentionBody(self.database, self.blobs),
         }
 
     def job_board(self) -> PostgresJobBoard:
@@ -183,7 +184,8 @@ class DataPlane:
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
-        use_case = SyncSource(self.database, self.blobs, self.parser, self.telemetry, "small")
+        keys = OriginalKeys(self.clock, self.ids)
+        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small")
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager

@@ -123,7 +123,7 @@ STEPS = (
 
 
 def prover(plane: DataPlane) -> ProveErased:
-    return ProveErased(plane.database, plane.cache, plane.blobs)
+    return ProveErased(plane.database, plane.cache)
 
 
 async def proof(plane: DataPlane, path: str = "a.md") -> ErasureProof:
@@ -231,17 +231,31 @@ async def test_a_row_that_came_back_is_found(plane: DataPlane, folder: Path, sto
     assert [(one.store, one.kind) for one in found.findings] == [(store, "TRACE_LEFT")]
 
 
-async def test_an_original_or_a_cached_answer_that_came_back_is_found(plane: DataPlane, folder: Path) -> None:
+async def test_a_cached_answer_that_came_back_is_found(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
     await delete(plane)
     document_id = document_id_for(plane.workspace, "a.md")
-    await plane.blobs.put(f"{plane.workspace.org_id}/{plane.workspace.workspace_id}/{document_id}/ff", b"water")
     await plane.cache.put(plane.workspace, "k", f'["{document_id}"]'.encode(), 60)
 
     found = await proof(plane)
 
-    assert sorted(one.store for one in found.findings) == ["cache", "originals"]
+    assert [(one.store, one.kind) for one in found.findings] == [("cache", "TRACE_LEFT")]
+
+
+async def test_an_original_that_is_doomed_but_there_is_pending(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text("Water flows.")
+    await plane.ingest_folder(folder)
+    await delete(plane)
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute(
+            "INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id) VALUES ($1, $2, 'k', $3)",
+            plane.workspace.org_id, plane.workspace.workspace_id, document_id_for(plane.workspace, "a.md"),
+        )  # fmt: skip
+
+    found = await proof(plane)
+
+    assert [(one.store, one.kind) for one in found.findings] == [("rag_doomed_blobs", "ERASURE_PENDING")]
 
 
 async def test_a_store_that_was_away_is_pending_until_its_job_ran(plane: DataPlane, folder: Path) -> None:
@@ -266,7 +280,7 @@ async def test_a_store_that_was_away_is_pending_until_its_job_ran(plane: DataPla
 
 
 def reingest(plane: DataPlane) -> ReingestDocument:
-    return ReingestDocument(plane.database, plane.blobs, plane.telemetry)
+    return ReingestDocument(plane.database, plane.telemetry)
 
 
 async def test_a_failed_document_is_ingested_again_with_fresh_attempts(plane: DataPlane, folder: Path) -> None:
@@ -343,8 +357,8 @@ async def test_another_chunk_profile_is_taken_up_by_ingesting_again(plane: DataP
 async def test_a_document_without_an_original_is_refused_and_stays_ready(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water flows.")
     await plane.ingest_folder(folder)
-    for key in await plane.blobs.keys(""):
-        await plane.blobs.delete(key)
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("DELETE FROM rag_originals")
 
     with pytest.raises(Permanent, match="kept"):
         await reingest(plane).run(plane.workspace, document_id_for(plane.workspace, "a.md"))

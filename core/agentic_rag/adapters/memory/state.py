@@ -18,6 +18,8 @@ from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.document_store import StagedChunk
+from agentic_rag.ports.original_store import Original
+from agentic_rag.ports.upload_store import UploadRecord
 
 
 def is_visible(version: int, visible_from: int, visible_to: int | None) -> bool:
@@ -146,6 +148,12 @@ class WorkspaceState:
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     """In the order they were recorded."""
+    originals: dict[tuple[UUID, bytes], Original] = field(default_factory=dict[tuple[UUID, bytes], Original])
+    """By document and content."""
+    doomed_blobs: dict[str, UUID] = field(default_factory=dict[str, UUID])
+    """Keys of blobs nothing needs any more, with their document."""
+    uploads: dict[str, UploadRecord] = field(default_factory=dict[str, UploadRecord])
+    """By idempotency key."""
 
     def clone(self) -> WorkspaceState:
         """A state to be written to that shares every record with this one."""
@@ -160,6 +168,9 @@ class WorkspaceState:
             tombstones=dict(self.tombstones),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
+            originals=dict(self.originals),
+            doomed_blobs=dict(self.doomed_blobs),
+            uploads=dict(self.uploads),
         )
 
     def active_space(self) -> RegisteredSpace | None:
