@@ -27,6 +27,8 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
     from agentic_rag_cli.snapshots import Snapshots
@@ -66,6 +68,18 @@ class Session(Protocol):
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
+        ...
+
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look into every store for what an erasure left. Errors: `NotFound`."""
+        ...
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        ...
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        """Queue every FAILED document whose original is kept."""
         ...
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
@@ -159,6 +173,18 @@ class ContainerSession:
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
         return await self._container.delete.run(workspace, document_id, OPERATOR.subject)
+
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look into every store for what an erasure left. Errors: `NotFound`."""
+        return await self._container.prove_erased.run(workspace, document_id)
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        return await self._container.reingest.run(workspace, document_id, force=force)
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        """Queue every FAILED document whose original is kept."""
+        return await self._container.reingest.run_failed(workspace)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""

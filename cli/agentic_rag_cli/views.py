@@ -6,15 +6,19 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.certificate import certificate_json
 from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.jobs import Job
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
-from agentic_rag.domain.tenancy import Workspace
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.verification import Finding
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.restore_snapshot import RestoreReport
 
 
@@ -207,11 +211,36 @@ def deletion_json(deletion: Deletion) -> dict[str, Any]:
         else {
             name: count
             for name, count in asdict(erasure).items()
-            if name not in ("document_id", "version", "cache_entries")
+            if name not in ("document_id", "version", "cache_entries", "ordinals")
         }
     )
     return {
         "corpusVersion": erasure.version if erasure else None,
         "removed": {**rows, "cache_entries": deletion.cache_entries, "blobs": deletion.blobs},
         "unfinished": list(deletion.unfinished),
+        "certificate": None if deletion.certificate is None else certificate_json(deletion.certificate),
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding."""
+    return {**asdict(finding), "severity": finding.severity.value}
+
+
+def proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
+    """What every store says of an erased document."""
+    return {
+        "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
+        "erased": proof.erased,
+        "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
+        "findings": [finding_json(one) for one in proof.findings],
+    }
+
+
+def reingestion_json(queued: Reingestion) -> dict[str, Any]:
+    """A queued ingestion."""
+    return {
+        **document_key_json(queued.document),
+        "jobId": encode(NodeKind.JOB, queued.job.workspace.workspace_id, queued.job.job_id),
+        "new": queued.is_new,
     }

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.reingest import ReingestDocument
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
@@ -402,11 +403,18 @@ class Container:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
 
     @cached_property
+    def reingest(self) -> ReingestDocument:
+        """Ingests documents again from their originals."""
+        from agentic_rag.app.reingest import ReingestDocument
+
+        return ReingestDocument(self.database, self.telemetry)
+
+    @cached_property
     def prove_erased(self) -> ProveErased:
         """Looks for what an erasure may have left."""
         from agentic_rag.app.prove import ProveErased
 
-        return ProveErased(self.database, self.cache, self.blobs)
+        return ProveErased(self.database, self.cache)
 
     # --- snapshots ------------------------------------------------------------------------------------------------
 

@@ -17,7 +17,13 @@ from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
-from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions
+from agentic_rag_server.wiring import (
+    AnswersQuestions,
+    DeletesDocuments,
+    ProvesErasures,
+    ReingestsDocuments,
+    ServerOptions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +33,8 @@ class ServerParts:
     options: ServerOptions
     answer: AnswersQuestions
     delete: DeletesDocuments
+    prove_erased: ProvesErasures
+    reingest: ReingestsDocuments
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -57,6 +65,8 @@ def server_parts(container: Container) -> ServerParts:
         options=server_options(container.settings),
         answer=container.answer,
         delete=container.delete,
+        prove_erased=container.prove_erased,
+        reingest=container.reingest,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

@@ -8,6 +8,8 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -51,6 +53,22 @@ class DeletesDocuments(Protocol):
         ...
 
 
+class ProvesErasures(Protocol):
+    """The use case behind `proveErased`."""
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look at every store. Errors: `NotFound` for a document that never was."""
+        ...
+
+
+class ReingestsDocuments(Protocol):
+    """The use case behind `reingest`."""
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -62,6 +80,12 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def prove_erased(self) -> ProvesErasures: ...
+
+    @property
+    def reingest(self) -> ReingestsDocuments: ...
 
     @property
     def database(self) -> Database: ...

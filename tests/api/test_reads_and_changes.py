@@ -177,7 +177,9 @@ async def test_a_workspace_has_a_printable_name(name: str) -> None:
 
 async def test_deleting_a_document_returns_the_counts_of_its_erasure() -> None:
     container = Container()
-    shown = "{ revisions chunks vectors postings mentions entities staged runsRedacted cacheEntries blobs }"
+    shown = (
+        "{ revisions chunks vectors postings mentions entities staged runsRedacted jobsRedacted cacheEntries blobs }"
+    )
     first = await query(container, DELETE % shown, {"id": document_id(1)})
     second = await query(container, DELETE % "{ chunks }", {"id": document_id(1)})
 
@@ -194,6 +196,7 @@ async def test_deleting_a_document_returns_the_counts_of_its_erasure() -> None:
             "entities": 2,
             "staged": 0,
             "runsRedacted": 1,
+            "jobsRedacted": 2,
             "cacheEntries": 6,
             "blobs": 1,
         },

@@ -32,7 +32,7 @@ from agentic_rag.domain.errors import (
 )
 from agentic_rag.domain.failures import redact
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
-from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision, replace_all
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import VisibleChunk
@@ -43,6 +43,9 @@ from agentic_rag.ports.telemetry import Telemetry
 
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
+
+FORCE_ARGUMENT = "force"
+"""The job argument that says: keep nothing that is published, make every chunk anew."""
 
 
 class Progress(Protocol):
@@ -89,6 +92,7 @@ class _Work:
     profile: str
     visible: list[VisibleChunk]
     content_hash: bytes
+    forced: bool
     originals: Mapping[bytes, str]
     """Keys of the document's originals by content."""
     vectors: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
@@ -139,7 +143,7 @@ class IngestDocument:
         if work is None:
             return IngestReport(_document_id(lease), IngestOutcome.GONE)
         revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
-        if work.document.revision_id == revision_id:
+        if work.document.revision_id == revision_id and not work.forced:
             return await self._already_published(work)
         parsed, drafts = await self._read(work)
         revision = Revision(
@@ -190,6 +194,7 @@ class IngestDocument:
                 profile=stored.settings.chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
+                forced=FORCE_ARGUMENT in lease.job.arguments,
                 originals={held.content_hash: held.key for held in originals},
             )
 
@@ -225,7 +230,7 @@ class IngestDocument:
     ) -> IngestReport:
         """Publish; once more from a fresh look when another publish of the document came between."""
         for _ in range(2):
-            diff = diff_revision(work.visible, drafts)
+            diff = replace_all(work.visible, drafts) if work.forced else diff_revision(work.visible, drafts)
             await self._embed(work, revision, diff)
             published = await self._publisher.publish(
                 work.document.workspace, work.space_id, await self._publication(work, parsed, revision, diff)

@@ -5,15 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.app.originals import original_prefix
 from agentic_rag.domain.certificate import Certificate, ErasedStore
 from agentic_rag.domain.errors import DependencyUnavailable, NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.answer_cache import AnswerCache
-from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
-from agentic_rag.ports.erasure_store import ExternalGraph
+from agentic_rag.ports.erasure_store import ExternalGraph, Trace
 
 ERASE_AGAIN = "Delete the document again: rag doc delete ID"
 WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
@@ -37,12 +35,9 @@ class ErasureProof:
 class ProveErased:
     """Reads only. `graph` is the graph outside Postgres, where there is one."""
 
-    def __init__(
-        self, database: Database, cache: AnswerCache, blobs: BlobStore, graph: ExternalGraph | None = None
-    ) -> None:
+    def __init__(self, database: Database, cache: AnswerCache, graph: ExternalGraph | None = None) -> None:
         self._database = database
         self._cache = cache
-        self._blobs = blobs
         self._graph = graph
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
@@ -60,10 +55,7 @@ class ProveErased:
         if document is not None:
             findings.append(_error("rag_documents", "DOCUMENT_LIVE", subject, "The document was not erased."))
         else:
-            findings += [
-                _error(one.store, "TRACE_LEFT", subject, f"{one.rows} rows still tell of the document.")
-                for one in traces
-            ]
+            findings += [_trace(one, subject) for one in traces]
         findings += await self._outside(workspace, document_id, certificate)
         if certificate is not None:
             findings += [
@@ -76,7 +68,7 @@ class ProveErased:
     async def _outside(
         self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None
     ) -> list[Finding]:
-        """What cache, blob store and external graph hold."""
+        """What cache and external graph hold."""
         subject = str(document_id)
         found: list[Finding] = []
         try:
@@ -84,11 +76,6 @@ class ProveErased:
                 found.append(_error("cache", "TRACE_LEFT", subject, f"{entries} cached answers name the document."))
         except DependencyUnavailable as error:
             found.append(_unknown("cache", subject, error))
-        try:
-            if keys := await self._blobs.keys(original_prefix(workspace, document_id)):
-                found.append(_error("originals", "TRACE_LEFT", subject, f"{len(keys)} originals are still stored."))
-        except DependencyUnavailable as error:
-            found.append(_unknown("originals", subject, error))
         if self._graph is None:
             return found
         try:
@@ -102,6 +89,12 @@ class ProveErased:
             elif behind:
                 found.append(_pending(ErasedStore.GRAPH.value, subject))
         return found
+
+
+def _trace(trace: Trace, subject: str) -> Finding:
+    if trace.is_pending:
+        return _pending(trace.store, subject)
+    return _error(trace.store, "TRACE_LEFT", subject, f"{trace.rows} rows still tell of the document.")
 
 
 def _error(store: str, kind: str, subject: str, message: str) -> Finding:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from agentic_rag.app.ingest import CONTENT_ARGUMENT
+from agentic_rag.app.ingest import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.jobs import JobKind, JobRef, NewJob
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
@@ -51,13 +51,23 @@ class Submitted:
     key: str
 
 
-def ingest_job(workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, carrier: Mapping[str, str]) -> NewJob:
-    """The job that ingests one original of a document. The content is part of the key: newer bytes are newer work."""
+def ingest_job(
+    workspace: WorkspaceRef,
+    document_id: UUID,
+    content_hash: bytes,
+    carrier: Mapping[str, str],
+    *,
+    force: bool = False,
+) -> NewJob:
+    """The job that ingests one original of a document. The content is part of the key: newer bytes are newer work.
+    With `force` nothing that is published is kept.
+    """
+    forced = {FORCE_ARGUMENT: "true"} if force else {}
     return NewJob(
         workspace=workspace,
         kind=JobKind.INGEST,
         key=f"{document_id}:{content_hash.hex()}",
-        arguments={CONTENT_ARGUMENT: content_hash.hex()},
+        arguments={CONTENT_ARGUMENT: content_hash.hex(), **forced},
         trace_carrier=carrier,
         document_id=document_id,
     )

@@ -230,9 +230,10 @@ class SyncSource:
         if not paths:
             return
         carrier = self._telemetry.carrier()
-        async with self._database.transaction(workspace.org_id) as transaction:
-            for path in paths:
-                document_id = document_id_for(workspace, path)
+        for path in paths:
+            document_id = document_id_for(workspace, path)
+            # One at a time: a publish of several of them holds their jobs in an order of its own.
+            async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
 

@@ -17,6 +17,8 @@ class Trace:
 
     store: str
     rows: int
+    is_pending: bool = False
+    """Rows that say what a job has to empty yet: blobs, or nodes of an external graph."""
 
 
 class ErasureStore(Protocol):

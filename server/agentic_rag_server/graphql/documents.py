@@ -7,9 +7,11 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain import documents
 from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.graphql.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.graphql.nodes import Node
@@ -85,6 +87,7 @@ class ErasureCounts:
     entities: int
     staged: int
     runs_redacted: int
+    jobs_redacted: int
     cache_entries: int
     blobs: int = strawberry.field(description="Originals.")
 
@@ -96,6 +99,7 @@ class DeleteDocumentPayload:
     deleted_id: strawberry.ID | None
     corpus_version: int | None = strawberry.field(description="The first version without the document.")
     erased: ErasureCounts | None
+    certificate: DeletionCertificate | None
     unfinished: list[str] = strawberry.field(
         description="Stores that did not answer; a job empties them as soon as they do."
     )
@@ -164,9 +168,32 @@ def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> Delet
             entities=erasure.entities,
             staged=erasure.staged,
             runs_redacted=erasure.runs_redacted,
+            jobs_redacted=erasure.jobs_redacted,
             cache_entries=erasure.cache_entries + deletion.cache_entries,
             blobs=deletion.blobs,
         ),
+        certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
+        user_errors=[],
+    )
+
+
+@strawberry.type(description="The job that ingests a document again.")
+class ReingestPayload:
+    """Result of `reingest`."""
+
+    job_id: strawberry.ID | None
+    document: Document | None
+    new: bool = strawberry.field(description="False when such a job was waiting or running already.")
+    user_errors: list[UserError]
+
+
+def show_reingestion(queued: Reingestion) -> ReingestPayload:
+    """A queued ingestion as a payload."""
+    workspace_id = queued.document.workspace.workspace_id
+    return ReingestPayload(
+        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, queued.job.job_id)),
+        document=show_document(queued.document),
+        new=queued.is_new,
         user_errors=[],
     )

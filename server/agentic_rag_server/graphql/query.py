@@ -6,11 +6,13 @@ import strawberry
 
 from agentic_rag.domain import documents as document_values
 from agentic_rag.domain import jobs as job_values
+from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.connections import Connection, connection
 from agentic_rag_server.graphql.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
+from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
@@ -69,6 +71,14 @@ class Query:
     async def document(self, info: Info, id: strawberry.ID) -> Document | None:
         """Null when there is none."""
         return await _document(_open(info), decode(id, NodeKind.DOCUMENT))
+
+    @strawberry.field(description="Look into every store for what an erasure may have left. Takes the role member.")
+    async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
+        """NOT_FOUND for a document that never was here."""
+        context = _open(info)
+        authorise(context.principal, Action.DELETE_DOCUMENT)
+        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        return show_proof(await context.container.prove_erased.run(context.ref(node), node.key))
 
     @strawberry.field(description="A run by its id.")
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:

@@ -15,6 +15,8 @@ from typer.testing import CliRunner, Result
 
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.domain.answers import (
     Abstention,
@@ -34,11 +36,13 @@ from agentic_rag.domain.answers import (
     StageRecord,
     TextSpan,
 )
+from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.publication import Erasure
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.main import app
@@ -170,6 +174,11 @@ def job(state: JobState = JobState.DEAD) -> Job:
     )
 
 
+def certificate(document_id: UUID) -> Certificate:
+    stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
+    return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
+
+
 def nothing_to_sync() -> SyncResult:
     return SyncResult((), (), 0, 0, (), (), (), False)
 
@@ -190,6 +199,7 @@ class FakeSession:
     dry_runs: list[bool] = field(default_factory=list[bool])
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
+    proven: list[UUID] = field(default_factory=list[UUID])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -216,7 +226,24 @@ class FakeSession:
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
-        return Deletion(document_id, erasure, 2, 1)
+        return Deletion(document_id, erasure, 2, 1, (), certificate(document_id))
+
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        self.proven.append(document_id)
+        if any(one.document_id == document_id for one in self.held):
+            live = Finding(
+                "rag_documents", "DOCUMENT_LIVE", Severity.ERROR, str(document_id), "It lives.", "Delete it."
+            )
+            return ErasureProof(document_id, None, (live,))
+        return ErasureProof(document_id, certificate(document_id), ())
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        found = next(one for one in self.held if one.document_id == document_id)
+        return Reingestion(found, JobRef(workspace, UUID(int=701)), not force)
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        failed = [one for one in self.held if one.status is DocumentStatus.FAILED]
+        return [Reingestion(one, JobRef(workspace, UUID(int=701)), True) for one in failed]
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         self.dry_runs.append(dry_run)

@@ -53,7 +53,9 @@ class MemoryErasureStore:
         state = self._working.read(workspace)
         if state is None:
             return []
-        return [Trace(store, rows) for store, rows in _counted(state, document_id) if rows]
+        doomed = Trace("rag_doomed_blobs", list(state.doomed_blobs.values()).count(document_id), is_pending=True)
+        counted = [Trace(store, rows) for store, rows in _counted(state, document_id)]
+        return [trace for trace in (*counted, doomed) if trace.rows]
 
 
 def _counted(state: WorkspaceState, document_id: UUID) -> Iterator[tuple[str, int]]:
@@ -68,6 +70,7 @@ def _counted(state: WorkspaceState, document_id: UUID) -> Iterator[tuple[str, in
     if tombstone is not None:
         gone = [one for first, last in tombstone.ordinals for one in range(first, last + 1)]
         yield "rag_segments", sum(int(np.isin(segment.ordinals, gone).sum()) for segment in state.segments)
+    yield "rag_originals", sum(holder == document_id for holder, _ in state.originals)
     yield "rag_jobs", sum(_tells(stored, document_id) for stored in state.jobs.values())
     cited = [run.answer for run in state.runs.values() if document_id in cited_documents(run.answer)]
     yield "rag_runs", sum(redacted(answer, document_id) != answer for answer in cited)

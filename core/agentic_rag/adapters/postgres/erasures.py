@@ -32,13 +32,14 @@ SET_CERTIFICATE = """
 UPDATE rag_tombstones SET certificate = $4 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """
 
-# Every table that names documents, whichever version of the product made it. A tombstone is the erasure itself, and a
-# job stays to show what was done; jobs are looked at one by one (`JOBS`).
+# Every table that names documents, whichever version of the product made it. A tombstone is the erasure itself, a job
+# stays to show what was done (`JOBS` looks at each), and the reply to an idempotency key, which names the document and
+# says nothing of it, keeps a client that repeats its upload from bringing it back.
 TABLES_NAMING_DOCUMENTS = """
 SELECT c.relname AS name
 FROM pg_class c
 WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname LIKE 'rag\\_%'
-  AND c.relname NOT IN ('rag_tombstones', 'rag_jobs')
+  AND c.relname NOT IN ('rag_tombstones', 'rag_jobs', 'rag_uploads')
   AND has_table_privilege(c.oid, 'SELECT')
   AND 3 = (
       SELECT count(*) FROM pg_attribute a
@@ -47,6 +48,9 @@ WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.
   )
 ORDER BY c.relname
 """
+
+PENDING_TABLES = frozenset({"rag_doomed_blobs", "rag_graph_erasures"})
+"""Lists of what has to follow."""
 
 # The same for tables that only know the numbers of chunks. A number that another document's chunk has by now (after a
 # snapshot was restored) is not the erased one's. $3: the document, $4 and $5: ranges.
@@ -131,7 +135,7 @@ class PostgresErasureStore:
                 "WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3",
                 *key,
             )
-            found.append(Trace(table["name"], rows))
+            found.append(Trace(table["name"], rows, table["name"] in PENDING_TABLES))
         found.append(Trace("rag_entities", await self._connection.fetchval(ENTITIES_OF, *key)))
         found.append(Trace("rag_jobs", await self._connection.fetchval(JOBS, *key, SOURCE_ERASED)))
         found.append(Trace("rag_runs", await self._unredacted_runs(key)))
@@ -183,7 +187,8 @@ class PostgresErasureStore:
 
 def merged_traces(traces: Sequence[Trace]) -> list[Trace]:
     """One trace per store that has any rows, by name; of several counts of the same rows the largest."""
-    rows: dict[str, int] = {}
+    found: dict[str, Trace] = {}
     for trace in traces:
-        rows[trace.store] = max(rows.get(trace.store, 0), trace.rows)
-    return [Trace(store, count) for store, count in sorted(rows.items()) if count]
+        if trace.rows > (found[trace.store].rows if trace.store in found else 0):
+            found[trace.store] = trace
+    return [found[store] for store in sorted(found)]
