@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
@@ -51,6 +52,18 @@ class DeletesDocuments(Protocol):
         ...
 
 
+class HandlesDeadLetters(Protocol):
+    """The use cases behind `replayDeadLetter` and `purgeDeadLetter`. Errors: `NotFound`."""
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+        """Queue a dead letter again."""
+        ...
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+        """Remove what a dead letter holds."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -62,6 +75,9 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def dead_letters(self) -> HandlesDeadLetters: ...
 
     @property
     def database(self) -> Database: ...
