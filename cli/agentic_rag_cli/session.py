@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.audit import AuditRecord
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
@@ -25,6 +27,7 @@ from agentic_rag.domain.tenancy import (
 from agentic_rag.settings import Settings
 
 if TYPE_CHECKING:
+    from agentic_rag.app.dead_letters import Purged, Replayed
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.estimate import FileEstimate
     from agentic_rag.app.prove import ErasureProof
@@ -106,12 +109,43 @@ class Session(Protocol):
         """The run, or None."""
         ...
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
         """Jobs, newest first."""
         ...
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
+        ...
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        ...
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        """Queue a dead letter again. Errors: `NotFound`."""
+        ...
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        """Remove what a dead letter holds. Errors: `NotFound`."""
+        ...
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        """What was no message of ours, newest first."""
+        ...
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        """Forget one of these; False when there is none."""
+        ...
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        """Who did what to a workspace, newest first."""
         ...
 
     async def worker_running(self) -> bool:
@@ -223,15 +257,56 @@ class ContainerSession:
         """The run, or None."""
         return await self._container.runs.get(workspace, run_id)
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
         """Jobs, newest first."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
-            return await transaction.jobs.page(workspace, request, states)
+            return await transaction.jobs.page(workspace, request, states, kinds, codes)
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.jobs.get(workspace, job_id)
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.jobs.attempts(workspace, job_id)
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        """Queue a dead letter again."""
+        return await self._container.dead_letters.replay(workspace, job_id, OPERATOR.subject)
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        """Remove what a dead letter holds."""
+        return await self._container.dead_letters.purge(workspace, job_id, OPERATOR.subject)
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        """What was no message of ours, newest first."""
+        store = self._container.dead_payloads()
+        try:
+            return await store.page(request)
+        finally:
+            await store.aclose()
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        """Forget one of these; False when there is none."""
+        store = self._container.dead_payloads()
+        try:
+            return await store.purge(payload_id)
+        finally:
+            await store.aclose()
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        """Who did what to a workspace, newest first."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.audit.page(request, workspace.workspace_id)
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import certificate_json
 from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.jobs import Job
+from agentic_rag.domain.failures import redacted_arguments
+from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.domain.verification import Finding
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
@@ -129,20 +134,62 @@ def run_details_json(run: Run) -> dict[str, Any]:
     }
 
 
+def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
+    """One try at a job."""
+    return {
+        "attempt": attempt.attempt,
+        "worker": attempt.worker,
+        "startedAt": attempt.started_at.isoformat(),
+        "endedAt": attempt.ended_at.isoformat() if attempt.ended_at else None,
+        "outcome": attempt.outcome,
+        "errorCode": attempt.error_code,
+        "errorChain": list(attempt.error_chain),
+    }
+
+
+def payload_json(stored: StoredPayload) -> dict[str, Any]:
+    """What was no message of ours; the bytes as base64."""
+    return {
+        "id": str(stored.found.payload_id),
+        "queue": stored.found.queue,
+        "entry": stored.found.entry.decode("utf-8", "backslashreplace"),
+        "code": stored.found.code,
+        "reason": stored.found.reason,
+        "bytes": len(stored.found.payload),
+        "base64": b64encode(stored.found.payload).decode(),
+        "deliveries": stored.deliveries,
+        "firstSeen": stored.first_seen.isoformat(),
+        "lastSeen": stored.last_seen.isoformat(),
+    }
+
+
+def audit_json(record: AuditRecord) -> dict[str, Any]:
+    """One entry of the audit log."""
+    return {
+        "createdAt": record.created_at.isoformat(),
+        "actor": record.actor,
+        "action": record.action,
+        "subject": record.subject,
+        "detail": dict(record.detail),
+        "traceId": record.trace_id,
+    }
+
+
 def job_json(job: Job) -> dict[str, Any]:
-    """A job; its arguments hold no secrets."""
+    """A job; secrets in its arguments are blotted out."""
     return {
         "id": encode(NodeKind.JOB, job.workspace.workspace_id, job.job_id),
-        "kind": job.kind.value,
+        "kind": job.kind_name,
         "state": job.state.value,
         "queue": job.queue.value,
         "key": job.key,
         "documentId": encode(NodeKind.DOCUMENT, job.workspace.workspace_id, job.document_id)
         if job.document_id
         else None,
-        "arguments": dict(job.arguments),
+        "arguments": redacted_arguments(job.arguments),
         "attempts": job.attempts,
         "progress": job.progress,
+        "traceId": trace_id_in(job.trace_carrier),
         "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),

@@ -20,6 +20,7 @@ from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     AnswersQuestions,
     DeletesDocuments,
+    HandlesDeadLetters,
     ProvesErasures,
     ReingestsDocuments,
     ServerOptions,
@@ -35,6 +36,7 @@ class ServerParts:
     delete: DeletesDocuments
     prove_erased: ProvesErasures
     reingest: ReingestsDocuments
+    dead_letters: HandlesDeadLetters
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -67,6 +69,7 @@ def server_parts(container: Container) -> ServerParts:
         delete=container.delete,
         prove_erased=container.prove_erased,
         reingest=container.reingest,
+        dead_letters=container.dead_letters,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

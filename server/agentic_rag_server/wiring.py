@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
@@ -66,6 +67,17 @@ class ReingestsDocuments(Protocol):
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
         """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+
+
+class HandlesDeadLetters(Protocol):
+    """The use cases behind `replayDeadLetter` and `purgeDeadLetter`. Errors: `NotFound`."""
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+        """Queue a dead letter again."""
+        ...
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+        """Remove what a dead letter holds."""
         ...
 
 
@@ -86,6 +98,9 @@ class ServerContainer(Protocol):
 
     @property
     def reingest(self) -> ReingestsDocuments: ...
+
+    @property
+    def dead_letters(self) -> HandlesDeadLetters: ...
 
     @property
     def database(self) -> Database: ...

@@ -39,7 +39,7 @@ from agentic_rag.domain.answers import (
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
-from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, QueueName
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.retrieval import ArmScore, Retriever
 from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
@@ -262,6 +262,9 @@ class _Rows:
     async def get(self, workspace: WorkspaceRef, key: UUID) -> Any:
         return self.rows.get(key) if workspace == REF else None
 
+    async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:
+        return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: broken",)),)
+
     async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any]) -> Page[Any]:
         rows = sorted(self.rows.items(), key=lambda item: item[0].int)
         if wanted and wanted[0]:
@@ -360,6 +363,7 @@ class Container:
     options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     database: Any = field(default_factory=FakeStores)
+    dead_letters: Any = None
     runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)
     identity: FakeIdentity = field(default_factory=FakeIdentity)

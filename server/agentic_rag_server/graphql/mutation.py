@@ -5,6 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from agentic_rag.domain.errors import NotFound, Permanent
+from agentic_rag.domain.jobs import Replay
 from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
@@ -17,6 +18,7 @@ from agentic_rag_server.graphql.documents import (
     show_reingestion,
 )
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
@@ -85,3 +87,40 @@ class Mutation:
         except (*USER_ERRORS, Permanent) as error:
             return ReingestPayload(job_id=None, document=None, new=False, user_errors=[user_error(error)])
         return show_reingestion(queued)
+
+    @strawberry.mutation(
+        description="Queue a dead letter again with a fresh allowance; its attempts stay. Takes the role admin."
+    )
+    async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
+        """Doing it twice has one effect: the second reply says `replayed: false`."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.REPLAY_DEAD_LETTER)
+        try:
+            node = decode(id, NodeKind.JOB)
+            replayed = await context.container.dead_letters.replay(
+                context.ref(node), node.key, context.principal.subject
+            )
+        except USER_ERRORS as error:
+            return ReplayDeadLetterPayload(job=None, replayed=False, outcome=None, user_errors=[user_error(error)])
+        return ReplayDeadLetterPayload(
+            job=show_job(replayed.job),
+            replayed=replayed.outcome is Replay.REPLAYED,
+            outcome=replayed.outcome,
+            user_errors=[],
+        )
+
+    @strawberry.mutation(
+        description="Remove what a dead letter holds: arguments, error texts and attempts. Takes the role admin."
+    )
+    async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:
+        """Kind, code and times stay, and so does the audit entry."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.PURGE_DEAD_LETTER)
+        try:
+            node = decode(id, NodeKind.JOB)
+            purged = await context.container.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
+        except USER_ERRORS as error:
+            return PurgeDeadLetterPayload(job=None, purged=False, user_errors=[user_error(error)])
+        return PurgeDeadLetterPayload(job=show_job(purged.job), purged=purged.purged, user_errors=[])

@@ -6,6 +6,8 @@ import strawberry
 
 from agentic_rag.domain import documents as document_values
 from agentic_rag.domain import jobs as job_values
+from agentic_rag.domain.pages import Page
+from agentic_rag.domain.storable import is_storable
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
@@ -113,6 +115,34 @@ class Query:
         of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
             return connection(await transaction.jobs.page(ref, request, wanted, of), show_job)
+
+    @strawberry.field(description="A job by its id.")
+    async def job(self, info: Info, id: strawberry.ID) -> Job | None:
+        """Null when there is none."""
+        return await _job(_open(info), decode(id, NodeKind.JOB))
+
+    @strawberry.field(description="Jobs of a workspace that gave up, newest first. Takes the role admin.")
+    async def dead_letters(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        kinds: list[JobKind] | None = None,  # type: ignore[valid-type]
+        codes: list[str] | None = None,
+    ) -> Connection[Job]:
+        """One page."""
+        context = _open(info)
+        authorise(context.principal, Action.SEE_DEAD_LETTERS)
+        request = page_request(first, after)
+        ref = await context.workspace(workspace_id)
+        of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
+        wanted = [code for code in codes or () if is_storable(code)]
+        if codes and not wanted:
+            return connection(Page((), (), has_next=False), show_job)
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            page = await transaction.jobs.page(ref, request, [job_values.JobState.DEAD], of, wanted)
+            return connection(page, show_job)
 
     @strawberry.field(description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:

@@ -13,6 +13,7 @@ from uuid import UUID
 import httpx2
 from typer.testing import CliRunner, Result
 
+from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.estimate import FileEstimate
 from agentic_rag.app.prove import ErasureProof
@@ -36,10 +37,12 @@ from agentic_rag.domain.answers import (
     StageRecord,
     TextSpan,
 )
+from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, QueueName
+from agentic_rag.domain.errors import AgenticRagError, NotFound
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
@@ -193,6 +196,8 @@ class FakeSession:
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    stored_payloads: list[StoredPayload] = field(default_factory=list[StoredPayload])
+    superseded: set[UUID] = field(default_factory=set[UUID])
     text: str = ""
     error: AgenticRagError | None = None
     has_worker: bool = True
@@ -265,8 +270,58 @@ class FakeSession:
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         return next((one for one in self.answers.values() if one.run_id == run_id), None)
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
-        return _page([one for one in self.stored_jobs if not states or one.state in states], request)
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
+        wanted = [
+            one
+            for one in self.stored_jobs
+            if (not states or one.state in states)
+            and (not kinds or one.kind in kinds)
+            and (not codes or one.error_code in codes)
+        ]
+        return _page(wanted, request)
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),)
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        one = await self._letter(workspace, job_id)
+        if one.state is not JobState.DEAD or job_id in self.superseded:
+            return Replayed(one, Replay.SUPERSEDED if job_id in self.superseded else Replay.NOT_DEAD)
+        return Replayed(self._moved(one, JobState.QUEUED), Replay.REPLAYED)
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        one = await self._letter(workspace, job_id)
+        return Purged(self._moved(one, JobState.PURGED), True) if one.state is JobState.DEAD else Purged(one, False)
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        return _page(self.stored_payloads, request)
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        before = len(self.stored_payloads)
+        self.stored_payloads = [one for one in self.stored_payloads if one.found.payload_id != payload_id]
+        return len(self.stored_payloads) < before
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        entry = AuditRecord(UUID(int=1), NOW, "dead_letter.replay", "700", "ada", workspace.workspace_id, {}, None)
+        return _page([entry], request)
+
+    async def _letter(self, workspace: WorkspaceRef, job_id: UUID) -> Job:
+        found = await self.job(workspace, job_id)
+        if found is None:
+            raise NotFound("There is no such job.", code="JOB_NOT_FOUND")
+        return found
+
+    def _moved(self, one: Job, state: JobState) -> Job:
+        moved = replace(one, state=state)
+        self.stored_jobs[self.stored_jobs.index(one)] = moved
+        return moved
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         return next((one for one in self.stored_jobs if one.job_id == job_id), None)
