@@ -67,6 +67,7 @@ class ReingestsDocuments(Protocol):
 
     async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
         """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        ...
 
 
 class HandlesDeadLetters(Protocol):
