@@ -3,7 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import os
 import shutil
+import signal
+import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
@@ -28,6 +32,8 @@ from agentic_rag_migrations.catalogue import TABLES, TableClass
 pytestmark = pytest.mark.integration
 
 _FIRST = PageRequest()
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
 
 
 class _Still:
@@ -388,6 +394,70 @@ async def test_a_restore_cut_short_leaves_no_workspace_and_ends_equal_when_repea
     await plane.restore_snapshot.run(plane.workspace.org_id, place)
 
     assert left == []
+    assert await state_of(plane, plane.workspace) == before
+
+
+async def die_at(plane: DataPlane, write: int, folder: str | None = None) -> None:
+    """Run the victim until it kills itself."""
+    task = {
+        "database": plane.database_url,
+        "redis": plane.redis_url,
+        "blobs": str(plane.blob_root),
+        "workspace": str(plane.workspace.workspace_id),
+        "fatal": write,
+        "folder": folder,
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.integration.jobs.snapshot_victim", stdin=asyncio.subprocess.PIPE, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(str(ROOT / one) for one in PACKAGES)])},
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(30):
+            await process.communicate(json.dumps(task).encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise
+    assert process.returncode == -signal.SIGKILL
+
+
+# Ten tables have rows; three originals, their list and the manifest follow.
+@pytest.mark.parametrize("write", [1, 4, 12, 15])
+async def test_a_worker_killed_at_any_file_leaves_a_snapshot_that_the_next_one_takes(
+    plane: DataPlane, sources: Path, write: int
+) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    asked = await plane.take_snapshot.request(plane.workspace)
+
+    await die_at(plane, write)
+    async with plane.worker():
+        await plane.until_idle()
+    record = await record_of(plane, asked.snapshot_id)
+    folders = {key.split("/")[4] for key in await plane.blobs.keys("snapshots")}
+    await lose_everything(plane)
+    await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record))
+
+    assert record.state is SnapshotState.READY
+    assert len(folders) == 1
+    assert await state_of(plane, plane.workspace) == before
+
+
+@pytest.mark.parametrize("write", [1, 3])
+async def test_a_restore_killed_at_any_file_ends_equal_when_repeated(
+    plane: DataPlane, sources: Path, write: int
+) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    place = await place_of(plane, await snapshot_of(plane))
+    await lose_everything(plane)
+
+    await die_at(plane, write, place.folder)
+    left = await workspaces(plane)
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, place)
+
+    assert left == []
+    assert not report.was_done
     assert await state_of(plane, plane.workspace) == before
 
 
