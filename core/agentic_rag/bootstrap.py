@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
@@ -320,7 +321,16 @@ class Container:
         """Reconciles a workspace with a source."""
         from agentic_rag.app.sync_source import SyncSource
 
-        return SyncSource(self.database, self.blobs, self.parser, self.telemetry, self.settings.chunk_profile)
+        return SyncSource(
+            self.database, self.blobs, self.original_keys, self.parser, self.telemetry, self.settings.chunk_profile
+        )
+
+    @cached_property
+    def original_keys(self) -> OriginalKeys:
+        """Keys for the bytes of new originals."""
+        from agentic_rag.app.originals import OriginalKeys
+
+        return OriginalKeys(self.clock, self.ids)
 
     def directory_source(self, root: Path) -> SourceConnector:
         """A directory as a source."""

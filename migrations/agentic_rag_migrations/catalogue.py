@@ -44,6 +44,9 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_cache_entries": TableClass.WORKSPACE,
         "rag_snapshots": TableClass.WORKSPACE,
         "rag_restores": TableClass.WORKSPACE,
+        "rag_originals": TableClass.WORKSPACE,
+        "rag_doomed_blobs": TableClass.WORKSPACE,
+        "rag_uploads": TableClass.WORKSPACE,
     }
 )
 

@@ -40,6 +40,7 @@ from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.retrieval import ArmScore, Retriever
 from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.publication import Erasure
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
@@ -203,6 +204,7 @@ class FakeStores:
     workspaces: dict[UUID, Workspace] = field(default_factory=lambda: {WORKSPACE: a_workspace()})
     documents: dict[UUID, Document] = field(default_factory=lambda: {numbered(1): a_document()})
     jobs: dict[UUID, Job] = field(default_factory=lambda: {numbered(900): a_job()})
+    originals: dict[UUID, list[Original]] = field(default_factory=dict)
     transactions: int = 0
     failure: Exception | None = None
 
@@ -219,6 +221,7 @@ class FakeStores:
             workspaces=_Workspaces(self.workspaces if mine else {}),
             documents=_Rows(self.documents if mine else {}),
             jobs=_Rows(self.jobs if mine else {}),
+            originals=_Originals(self.originals if mine else {}),
         )
 
 
@@ -258,6 +261,14 @@ class _Rows:
         rest = [item for item in rows if item[0].int > after]
         shown = rest[: request.first]
         return Page(tuple(row for _, row in shown), tuple(str(key.int) for key, _ in shown), len(rest) > request.first)
+
+
+@dataclass
+class _Originals:
+    rows: dict[UUID, list[Original]]
+
+    async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
+        return self.rows.get(document_id, []) if workspace == REF else []
 
 
 @dataclass

@@ -6,9 +6,11 @@ from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.ingest import IngestDocument, Progress
+from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
+from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 
 
@@ -107,11 +109,12 @@ class RetentionBody:
     deadline_seconds = 600.0
     stall_seconds = 300.0
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, blobs: BlobStore) -> None:
         self._database = database
+        self._blobs = blobs
 
     async def run(self, lease: Lease, progress: Progress) -> None:
-        """Drop what is past its keeping; in steps, so that no lock is held for long."""
+        """Drop what is past its keeping and blobs nothing needs; in steps, so that no lock is held for long."""
         workspace = lease.job.workspace
         more = True
         while more:
@@ -120,6 +123,7 @@ class RetentionBody:
                 if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
                     raise LeaseLost("Another worker holds this job now.")
             progress.advance()
+        await remove_doomed(self._database, self._blobs, workspace)
 
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp

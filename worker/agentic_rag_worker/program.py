@@ -68,8 +68,8 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.INGEST: IngestBody(container.ingest),
         JobKind.DELETE: DeleteBody(container.delete),
         JobKind.COMPACT: CompactBody(container.database),
-        JobKind.RETENTION: RetentionBody(container.database),
         JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
+        JobKind.RETENTION: RetentionBody(container.database, container.blobs),
     }
 
 

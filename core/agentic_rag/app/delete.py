@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.app.originals import original_prefix
+from agentic_rag.app.originals import remove_doomed
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, Lease, NewJob
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -59,6 +59,7 @@ class DeleteDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
+                await transaction.originals.doom(workspace, document_id)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
         unfinished: list[str] = []
         cache_entries = blobs = 0
@@ -67,7 +68,7 @@ class DeleteDocument:
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         try:
-            blobs = await self._remove_originals(workspace, document_id)
+            blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         await self._leave_to_job(workspace, document_id, bool(unfinished))
@@ -78,10 +79,11 @@ class DeleteDocument:
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
+            if erasure is not None:
+                await transaction.originals.doom(workspace, document_id)
         cache_entries = await self._cache.forget(workspace)
-        return self._told(
-            Deletion(document_id, erasure, cache_entries, await self._remove_originals(workspace, document_id))
-        )
+        blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs))
 
     async def _leave_to_job(self, workspace: WorkspaceRef, document_id: UUID, is_needed: bool) -> None:
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -89,10 +91,6 @@ class DeleteDocument:
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
             else:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-
-    async def _remove_originals(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        keys = await self._blobs.keys(original_prefix(workspace, document_id))
-        return sum([await self._blobs.delete(key) for key in keys])
 
     def _told(self, deletion: Deletion) -> Deletion:
         if deletion.erasure is None and not deletion.blobs:

@@ -10,7 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
-from agentic_rag.app.originals import original_key
+from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.domain.documents import (
     ChunkDraft,
@@ -21,7 +21,15 @@ from agentic_rag.domain.documents import (
     Revision,
     revision_id_for,
 )
-from agentic_rag.domain.errors import AgenticRagError, LeaseLost, NotFound, ParseFailed, Permanent, Retryable
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    LeaseLost,
+    NotFound,
+    ParseFailed,
+    Permanent,
+    Retryable,
+)
 from agentic_rag.domain.failures import redact
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
@@ -81,6 +89,8 @@ class _Work:
     profile: str
     visible: list[VisibleChunk]
     content_hash: bytes
+    originals: Mapping[bytes, str]
+    """Keys of the document's originals by content."""
     vectors: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
     embedded: int = 0
     recovered: int = 0
@@ -143,6 +153,7 @@ class IngestDocument:
         )
         report = await self._publish(work, parsed, revision, drafts)
         self._tell(report)
+        await self._remove_superseded(work)
         return report
 
     async def record_failure(
@@ -170,6 +181,7 @@ class IngestDocument:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if document is None or stored is None:
                 return None
+            originals = await transaction.originals.of(workspace, document_id)
             return _Work(
                 lease=lease,
                 progress=progress,
@@ -178,6 +190,7 @@ class IngestDocument:
                 profile=stored.settings.chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
+                originals={held.content_hash: held.key for held in originals},
             )
 
     async def _already_published(self, work: _Work) -> IngestReport:
@@ -185,18 +198,19 @@ class IngestDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
             await _check_lease(transaction, work.lease)
+            await transaction.originals.supersede(workspace, [work.document.document_id])
+        await self._remove_superseded(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
     async def _read(self, work: _Work) -> tuple[ParsedDocument, list[ChunkDraft]]:
         document = work.document
-        key = original_key(document.workspace, document.document_id, work.content_hash)
+        key = work.originals.get(work.content_hash)
+        if key is None:
+            raise _original_missing(document)
         try:
             content = await self._blobs.read(key)
         except NotFound as error:
-            raise Permanent(
-                f"The original of {document.source_path} is not in the blob store. Ingest the source again.",
-                code="ORIGINAL_MISSING",
-            ) from error
+            raise _original_missing(document) from error
         # The registered media type is a guess from the name; the parser looks at the bytes as well.
         parsed = await self._parser.parse(content, document.file_name, None)
         work.progress.advance()
@@ -223,6 +237,15 @@ class IngestDocument:
                 continue
             return _published(work, published, diff)
         raise Retryable("The document changed while it was being published.", code="PUBLISH_STALE")
+
+    async def _remove_superseded(self, work: _Work) -> None:
+        """Remove older originals now; what cannot be removed stays doomed, for upkeep."""
+        if len(work.originals) < 2:
+            return
+        try:
+            await remove_doomed(self._database, self._blobs, work.document.workspace, work.document.document_id)
+        except DependencyUnavailable as error:
+            self._telemetry.event("rag_original_left", level="warning", code=error.code, message=error.message)
 
     async def _look_again(self, work: _Work) -> bool:
         workspace, document_id = work.document.workspace, work.document.document_id
@@ -343,6 +366,13 @@ async def _check_lease(transaction: Transaction, lease: Lease) -> None:
     """After the document was touched: locks are taken in the order document, job, workspace everywhere."""
     if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
         raise LeaseLost("Another worker holds this job now.")
+
+
+def _original_missing(document: Document) -> Permanent:
+    return Permanent(
+        f"The original of {document.source_path} is not in the blob store. Ingest the source again.",
+        code="ORIGINAL_MISSING",
+    )
 
 
 def _document_id(lease: Lease) -> UUID:

@@ -12,8 +12,10 @@ from agentic_rag.ports.document_store import DocumentReader, DocumentStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
+from agentic_rag.ports.original_store import OriginalStore
 from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.snapshot_store import SnapshotStore
+from agentic_rag.ports.upload_store import UploadStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
 
@@ -63,6 +65,12 @@ class Transaction(Protocol):
 
     @property
     def jobs(self) -> JobStore: ...
+
+    @property
+    def originals(self) -> OriginalStore: ...
+
+    @property
+    def uploads(self) -> UploadStore: ...
 
     @property
     def publisher(self) -> Publisher: ...

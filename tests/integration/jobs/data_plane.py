@@ -34,6 +34,7 @@ from agentic_rag.app import answer_codec
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.restore_snapshot import RestoreSnapshot
 from agentic_rag.app.sync_source import SyncResult, SyncSource
@@ -169,8 +170,8 @@ class DataPlane:
             JobKind.INGEST: IngestBody(self.ingest),
             JobKind.DELETE: DeleteBody(self.delete),
             JobKind.COMPACT: CompactBody(self.database),
-            JobKind.RETENTION: RetentionBody(self.database),
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
+            JobKind.RETENTION: RetentionBody(self.database, self.blobs),
         }
 
     def job_board(self) -> PostgresJobBoard:
@@ -203,7 +204,8 @@ class DataPlane:
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
-        use_case = SyncSource(self.database, self.blobs, self.parser, self.telemetry, "small")
+        keys = OriginalKeys(self.clock, self.ids)
+        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small")
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager

@@ -1,5 +1,6 @@
 """Files of a folder through queue, worker and publish; what a change, a failure and a deletion do."""
 
+import hashlib
 import os
 import time
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 
-from agentic_rag.app.submission import Submission, keep_original, submit
+from agentic_rag.app.submission import Submission, submit
 from agentic_rag.domain.documents import DocumentStatus, document_id_for
 from agentic_rag.domain.errors import Permanent, Retryable
 from agentic_rag.domain.jobs import JobKind, JobState
@@ -282,8 +283,11 @@ async def test_a_deleted_document_may_be_submitted_again(plane: DataPlane, folde
 
 
 async def test_an_upload_goes_the_same_way(plane: DataPlane) -> None:
-    upload = Submission(plane.workspace, "upload/a.md", b"Water flows.", "A", "a.md", "text/markdown", "somebody")
-    await keep_original(plane.blobs, upload)
+    digest = hashlib.sha256(b"Water flows.").digest()
+    upload = Submission(
+        plane.workspace, "upload/a.md", "some/key", digest, 12, "A", "a.md", "text/markdown", "somebody"
+    )
+    await plane.blobs.put("some/key", b"Water flows.")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await submit(transaction, upload, {})
 

@@ -10,6 +10,7 @@ from uuid import UUID
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
+from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
@@ -78,6 +79,16 @@ class MemoryTransaction:
     def jobs(self) -> MemoryJobStore:
         """The outbox."""
         return MemoryJobStore(self.working)
+
+    @property
+    def originals(self) -> MemoryOriginalStore:
+        """Which blob holds which content."""
+        return MemoryOriginalStore(self.working)
+
+    @property
+    def uploads(self) -> MemoryUploadStore:
+        """Idempotency keys of uploads."""
+        return MemoryUploadStore(self.working)
 
     @property
     def publisher(self) -> MemoryPublisher:

@@ -18,6 +18,8 @@ from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.document_store import StagedChunk
+from agentic_rag.ports.original_store import Original
+from agentic_rag.ports.upload_store import UploadRecord
 
 
 def is_visible(version: int, visible_from: int, visible_to: int | None) -> bool:
@@ -139,6 +141,12 @@ class WorkspaceState:
     snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
     """In the order they were begun."""
     restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
+    originals: dict[tuple[UUID, bytes], Original] = field(default_factory=dict[tuple[UUID, bytes], Original])
+    """By document and content."""
+    doomed_blobs: dict[str, UUID] = field(default_factory=dict[str, UUID])
+    """Keys of blobs nothing needs any more, with their document."""
+    uploads: dict[str, UploadRecord] = field(default_factory=dict[str, UploadRecord])
+    """By idempotency key."""
 
     def clone(self) -> WorkspaceState:
         """A state to be written to that shares every record with this one."""
@@ -155,6 +163,9 @@ class WorkspaceState:
             runs=dict(self.runs),
             snapshots=dict(self.snapshots),
             restores=dict(self.restores),
+            originals=dict(self.originals),
+            doomed_blobs=dict(self.doomed_blobs),
+            uploads=dict(self.uploads),
         )
 
     def active_space(self) -> RegisteredSpace | None:

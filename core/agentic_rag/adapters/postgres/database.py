@@ -13,10 +13,12 @@ from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.originals import PostgresOriginalStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
 from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
+from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
@@ -113,6 +115,16 @@ class PostgresTransaction:
     def jobs(self) -> PostgresJobStore:
         """The outbox."""
         return PostgresJobStore(self.connection, self.org_id)
+
+    @property
+    def originals(self) -> PostgresOriginalStore:
+        """Which blob holds which content."""
+        return PostgresOriginalStore(self.connection)
+
+    @property
+    def uploads(self) -> PostgresUploadStore:
+        """Idempotency keys of uploads."""
+        return PostgresUploadStore(self.connection)
 
     @property
     def publisher(self) -> PostgresPublisher:
