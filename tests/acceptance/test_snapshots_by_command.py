@@ -68,8 +68,6 @@ class Terminal:
     def answers(self, workspace: str) -> list[tuple[str, str, list[str]]]:
         found = [json.loads(self.rag("ask", one, "--workspace", workspace, "--json")) for one in QUESTIONS]
         return [(one["outcome"], one["answer"], [cited["snippet"] for cited in one["citations"]]) for one in found]
-            (one["outcome"], one["answer"], [citation["snippet"] for citation in one["citations"]]) for one in found
-        ]
 
 
 async def _execute(url: str, statement: str) -> None:
