@@ -98,6 +98,10 @@ async def spilled(server: asyncpg.Connection) -> int:
     return found
 
 
+def mb(size: int) -> str:
+    return f"{size / 2**20:.1f} MB"
+
+
 async def with_workers(servers: Servers, corpus: BenchCorpus, home: Path, processes: int, slots: int) -> None:
     folder = home / f"source-{processes}-{slots}"
     folder.mkdir()
@@ -109,8 +113,7 @@ async def with_workers(servers: Servers, corpus: BenchCorpus, home: Path, proces
         await container.sync_source.run(workspace, container.directory_source(folder), "bench")
         with workers(servers, processes, slots):
             began = time.perf_counter()
-            while await unfinished(container, workspace):
-                await asyncio.sleep(0.1)
+            await all_done(container, workspace)
             seconds = time.perf_counter() - began
         server = await asyncpg.connect(servers.database_url)
         chunks = await server.fetchval(
@@ -124,10 +127,13 @@ async def with_workers(servers: Servers, corpus: BenchCorpus, home: Path, proces
     )
 
 
-async def unfinished(container: product.Container, workspace: WorkspaceRef) -> bool:
-    async with container.database.transaction(workspace.org_id) as transaction:
-        states = (JobState.QUEUED, JobState.RUNNING)
-        return bool((await transaction.jobs.page(workspace, PageRequest(1), states)).items)
+async def all_done(container: product.Container, workspace: WorkspaceRef) -> None:
+    states = (JobState.QUEUED, JobState.RUNNING)
+    while True:
+        async with container.database.transaction(workspace.org_id) as transaction:
+            if not (await transaction.jobs.page(workspace, PageRequest(1), states)).items:
+                return
+        await asyncio.sleep(0.1)
 
 
 @contextmanager

@@ -300,7 +300,8 @@ async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> Asyn
 
 
 def _workspace_line(line: str, target: _Target) -> str:
-    row = _parsed(line) | {"name": target.name}
+    # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
+    row = _parsed(line) | {"name": target.name, "graph_version": 0}
     if target.ids is not None:
         # The caller's own id of the thing stays with the workspace that has it.
         row["external_ref"] = None
