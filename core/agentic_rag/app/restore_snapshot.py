@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from agentic_rag.app.archive_files import ArchivePlace, archives_in, snapshots_prefix
-from agentic_rag.app.originals import original_key, original_prefix
+from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
-from agentic_rag.app.take_snapshot import original_name
+from agentic_rag.domain.blob_keys import original_key
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus, hashed_id
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
@@ -22,6 +23,8 @@ from agentic_rag.domain.snapshots import (
     RestoreRecord,
     TableShape,
     damaged,
+    hash_digits,
+    original_name,
 )
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.answer_cache import AnswerCache
@@ -116,8 +119,8 @@ class RestoreSnapshot:
         if isinstance(found, RestoreReport):
             return found
         steps = 2 * len(manifest.parts)
-        originals = await self._check(place, manifest, lambda done, what: show(done, steps, what))
-        report = await self._write(place, manifest, found, originals, lambda done, what: show(done, steps, what))
+        await self._check(place, manifest, lambda done, what: show(done, steps, what))
+        report = await self._write(place, manifest, found, lambda done, what: show(done, steps, what))
         self._telemetry.event(
             "rag_snapshot_restored",
             snapshot_id=str(report.snapshot_id),
@@ -157,46 +160,42 @@ class RestoreSnapshot:
         target = WorkspaceRef(org_id, made)
         return _Target(target, name, IdMap(target))
 
-    async def _check(
-        self, place: ArchivePlace, manifest: Manifest, show: Callable[[int, str], None]
-    ) -> list[dict[str, Any]]:
-        """Read everything once, before anything is written. The list of originals."""
+    async def _check(self, place: ArchivePlace, manifest: Manifest, show: Callable[[int, str], None]) -> None:
+        """Read everything once, before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
         known = {table.name for table in manifest.tables}
-        originals: list[dict[str, Any]] = []
         for done, part in enumerate(manifest.parts):
             show(done, f"checking {part.key}")
             if part.table not in known:
                 raise damaged(f"{part.key} belongs to no table")
             lines = await place.lines(part)
             if part.table == ORIGINALS:
-                originals += [_parsed(line) for line in lines]
-        for one in originals:
-            await place.read(original_name(one["document_id"], one["name"]), one["sha256"])
-        return originals
+                for line in lines:
+                    await _original(place, _parsed(line))
 
     async def _write(
         self,
         place: ArchivePlace,
         manifest: Manifest,
         target: _Target,
-        originals: list[dict[str, Any]],
         show: Callable[[int, str], None],
     ) -> RestoreReport:
-        rows = 0
+        counts: dict[str, int] = {}
         done = len(manifest.parts)
         async with self._archive.restoring(target.workspace) as writer:
             for table in manifest.tables:
-                if table.name != ORIGINALS and not await writer.accepts(table):
+                if not await writer.accepts(table):
                     raise damaged(f"this schema has no {table.name} with the columns it names")
             for table in manifest.tables:
+                counts[table.name] = 0
                 for part in manifest.parts_of(table.name):
                     show(done, f"writing {part.key}")
                     done += 1
-                    if table.name != ORIGINALS:
-                        rows += await self._write_part(writer, table, target, await place.lines(part))
-            held = await self._copy_originals(place, target, originals)
+                    lines = await place.lines(part)
+                    if table.name == ORIGINALS:
+                        lines = await self._copy_originals(writer.transaction, place, manifest, target, lines)
+                    counts[table.name] += await self._write_part(writer, table, target, lines)
             erased = await self._erase_again(writer, manifest, target)
-            requeued = await self._requeue(writer.transaction, target.workspace, held)
+            requeued = await self._requeue(writer.transaction, target.workspace)
             stored = await writer.transaction.workspaces.get(target.workspace.workspace_id)
             if stored is None:
                 raise damaged("it holds no workspace")
@@ -205,6 +204,8 @@ class RestoreSnapshot:
             )
             # A workspace of this id may have gone on to other versions of the same numbers before it was lost.
             await self._cache.forget(target.workspace)
+        if erased:
+            await remove_doomed(self._database, self._blobs, target.workspace)
         return RestoreReport(
             manifest.snapshot_id,
             manifest.workspace_id,
@@ -212,8 +213,8 @@ class RestoreSnapshot:
             target.name,
             False,
             stored.corpus_version,
-            rows,
-            len(held),
+            sum(counts.values()),
+            counts.get(ORIGINALS, 0),
             erased,
             requeued,
         )
@@ -232,19 +233,26 @@ class RestoreSnapshot:
         return written
 
     async def _copy_originals(
-        self, place: ArchivePlace, target: _Target, originals: list[dict[str, Any]]
-    ) -> frozenset[str]:
-        """Into the blob store under the target's ids; the keys. Written again by a repeated restore."""
-        held: set[str] = set()
-        for one in originals:
-            document_id = UUID(one["document_id"])
-            if target.ids is not None:
-                document_id = target.ids.document(document_id)
-            key = f"{original_prefix(target.workspace, document_id)}/{one['name']}"
-            content = await place.read(original_name(one["document_id"], one["name"]), one["sha256"])
+        self, transaction: Transaction, place: ArchivePlace, manifest: Manifest, target: _Target, lines: list[str]
+    ) -> list[str]:
+        """Into the blob store under keys of the target; the rows with them. The keys follow from what is restored, so
+        a restore that is repeated writes to the same place.
+        """
+        workspace = await transaction.workspaces.get(target.workspace.workspace_id)
+        if workspace is None:
+            raise damaged("its first table is not the workspace")
+        taken = datetime.fromisoformat(manifest.created_at)
+        rewritten: list[str] = []
+        for row in map(_parsed, lines):
+            content = await _original(place, row)
+            upload = hashed_id(
+                b"restored", workspace.ref.workspace_id.bytes, str(row["blob_key"]).encode(), manifest.snapshot_id.bytes
+            )
+            name = str(row["blob_key"]).rsplit("/", 1)[-1].split("-", 2)[-1]
+            key = original_key(workspace, taken, upload, name)
             await self._blobs.put(key, content)
-            held.add(key)
-        return frozenset(held)
+            rewritten.append(json.dumps(row | {"blob_key": key}))
+        return rewritten
 
     async def _erase_again(self, writer: ArchiveWriter, manifest: Manifest, target: _Target) -> int:
         """What this system knows to be erased from the source does not come back under another id."""
@@ -254,18 +262,18 @@ class RestoreSnapshot:
         for document_id in await writer.erased_in(WorkspaceRef(target.workspace.org_id, manifest.workspace_id)):
             mapped = target.ids.document(document_id)
             if await writer.transaction.publisher.erase(target.workspace, mapped) is not None:
+                await writer.transaction.originals.doom(target.workspace, mapped)
                 erased += 1
-                for key in await self._blobs.keys(original_prefix(target.workspace, mapped)):
-                    await self._blobs.delete(key)
         return erased
 
-    async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef, held: frozenset[str]) -> int:
+    async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef) -> int:
         """Ingest again what was under way: the jobs of that time are not in the archive."""
         requeued = 0
         async for document in _unfinished(transaction, workspace):
             content = document.provenance.get(CONTENT_PROVENANCE, "")
             hash_of = bytes.fromhex(content) if content else document.content_hash
-            if hash_of is not None and original_key(workspace, document.document_id, hash_of) in held:
+            held = {one.content_hash for one in await transaction.originals.of(workspace, document.document_id)}
+            if hash_of is not None and hash_of in held:
                 await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
                 await transaction.jobs.enqueue(
                     ingest_job(workspace, document.document_id, hash_of, self._telemetry.carrier())
@@ -292,11 +300,18 @@ async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> Asyn
 
 
 def _workspace_line(line: str, target: _Target) -> str:
-    row = _parsed(line) | {"name": target.name}
+    # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
+    row = _parsed(line) | {"name": target.name, "graph_version": 0}
     if target.ids is not None:
         # The caller's own id of the thing stays with the workspace that has it.
         row["external_ref"] = None
     return json.dumps(row)
+
+
+async def _original(place: ArchivePlace, row: dict[str, Any]) -> bytes:
+    """The bytes a row of originals names. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+    digits = hash_digits(row["content_hash"])
+    return await place.read(original_name(row["document_id"], digits), digits)
 
 
 def _parsed(line: str) -> dict[str, Any]:

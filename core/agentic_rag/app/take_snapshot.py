@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC
 from typing import Protocol
 from uuid import UUID
@@ -26,8 +25,9 @@ from agentic_rag.domain.snapshots import (
     SnapshotReason,
     SnapshotRecord,
     SnapshotState,
-    TableShape,
     encode_manifest,
+    hash_digits,
+    original_name,
 )
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -40,7 +40,6 @@ SWEEP = "sweep"
 """The key of the job that removes files of snapshots that are none (any more)."""
 
 ORIGINALS_ARGUMENT = "originals"
-ORIGINAL_COLUMNS = ("document_id", "name", "size", "sha256")
 
 
 class Progress(Protocol):
@@ -143,20 +142,15 @@ class TakeSnapshot:
 
         writer = PartWriter(place, before)
         async with self._archive.reading(workspace) as reader:
-            documents: set[str] = set()
+            originals = _Originals(self._blobs, place, before, wanted=record.with_originals)
             for table in reader.tables:
-                await writer.table(table.name, _watched(reader, table, documents))
-            header = reader
-        copied, missing = 0, 0
-        if record.with_originals:
-            copier = _Originals(self._blobs, place, workspace, documents, before)
-            await writer.table(ORIGINALS, copier.copied())
-            copied, missing = copier.size, copier.missing
-        manifest = self._manifest(record, header, writer, missing)
+                rows = reader.rows(table)
+                await writer.table(table.name, originals.copied(rows) if table.name == ORIGINALS else rows)
+            manifest = self._manifest(record, reader, writer, originals.missing)
         content = encode_manifest(manifest)
         await before()
         await self._blobs.put(place.key(MANIFEST), content)
-        size = sum(part.size for part in writer.parts) + copied + len(content)
+        size = sum(part.size for part in writer.parts) + originals.size + len(content)
         async with self._database.transaction(workspace.org_id) as transaction:
             await _check_lease(transaction, lease)
             await transaction.snapshots.finish(
@@ -167,7 +161,7 @@ class TakeSnapshot:
             snapshot_id=str(record.snapshot_id),
             version=manifest.corpus_version,
             bytes=size,
-            missing_originals=missing,
+            missing_originals=originals.missing,
         )
         await self._remove_other_attempts(record, place)
 
@@ -184,7 +178,7 @@ class TakeSnapshot:
             spaces=reader.spaces,
             with_originals=record.with_originals,
             missing_originals=missing,
-            tables=(*reader.tables, TableShape(ORIGINALS, ORIGINAL_COLUMNS)),
+            tables=reader.tables,
             parts=tuple(writer.parts),
         )
 
@@ -230,58 +224,35 @@ class TakeSnapshot:
 
 
 class _Originals:
-    """Copies the originals of documents into an archive, and lists them."""
+    """The rows of rag_originals whose bytes are in the archive: each is copied before its row is given on."""
 
     def __init__(
-        self,
-        blobs: BlobStore,
-        place: ArchivePlace,
-        workspace: WorkspaceRef,
-        documents: set[str],
-        before: Callable[[], Awaitable[None]],
+        self, blobs: BlobStore, place: ArchivePlace, before: Callable[[], Awaitable[None]], *, wanted: bool
     ) -> None:
         self._blobs = blobs
         self._place = place
-        self._prefix = f"{workspace.org_id}/{workspace.workspace_id}"
-        self._documents = documents
         self._before = before
+        self._wanted = wanted
         self.size = 0
         self.missing = 0
 
-    async def copied(self) -> AsyncIterator[list[str]]:
-        """The list's lines, each once its file is in the archive."""
-        for key in await self._blobs.keys(self._prefix):
-            document_id, _, name = key.removeprefix(f"{self._prefix}/").partition("/")
-            if document_id not in self._documents:
-                continue
-            try:
-                content = await self._blobs.read(key)
-            except NotFound:
-                self.missing += 1
-                continue
-            await self._before()
-            await self._place.blobs.put(self._place.key(original_name(document_id, name)), content)
-            self.size += len(content)
-            line = {
-                "document_id": document_id,
-                "name": name,
-                "size": len(content),
-                "sha256": hashlib.sha256(content).hexdigest(),
-            }
-            yield [json.dumps(line)]
+    async def copied(self, rows: AsyncIterator[list[str]]) -> AsyncIterator[list[str]]:
+        """The rows, without those whose blob went meanwhile; none at all when originals are not wanted."""
+        async for lines in rows:
+            if self._wanted:
+                yield [line for line in lines if await self._copy(json.loads(line))]
 
-
-def original_name(document_id: str, name: str) -> str:
-    """An original's key in its archive."""
-    return f"originals/{document_id}/{name}"
-
-
-async def _watched(reader: ArchiveReader, table: TableShape, documents: set[str]) -> AsyncIterator[list[str]]:
-    """The rows of a table; those of the documents are looked at for their ids."""
-    async for lines in reader.rows(table):
-        if table.name == "rag_documents":
-            documents.update(json.loads(line)["document_id"] for line in lines)
-        yield lines
+    async def _copy(self, row: Mapping[str, str]) -> bool:
+        try:
+            content = await self._blobs.read(row["blob_key"])
+        except NotFound:
+            self.missing += 1
+            return False
+        await self._before()
+        name = original_name(row["document_id"], hash_digits(row["content_hash"]))
+        await self._place.blobs.put(self._place.key(name), content)
+        self.size += len(content)
+        return True
 
 
 async def _check_lease(transaction: Transaction, lease: Lease) -> None:

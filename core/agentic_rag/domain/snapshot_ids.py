@@ -40,6 +40,8 @@ class IdMap:
                 return row | self._ids(row, "revision_id", "document_id")
             case "rag_chunks":
                 return row | self._ids(row, "revision_id", "document_id") | {"chunk_id": self._chunk(row)}
+            case "rag_originals":
+                return row | {"document_id": str(self.document(UUID(row["document_id"])))}
             case "rag_entities":
                 return self._entity(row)
             case "rag_mentions":

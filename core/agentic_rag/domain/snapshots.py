@@ -17,8 +17,8 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 ARCHIVE_FORMAT = 1
 """Raised when a reader of the old format would misunderstand the new one."""
 
-ORIGINALS = "originals"
-"""The list of original files stands among the tables of an archive."""
+ORIGINALS = "rag_originals"
+"""The table whose rows name files; the files lie beside the parts (see `original_name`)."""
 
 MANIFEST = "manifest.json"
 
@@ -66,7 +66,7 @@ class SnapshotRecord:
     size: int = 0
     """Bytes in the blob store."""
     counts: Mapping[str, int] = field(default_factory=dict[str, int])
-    """Rows by table, and `originals`."""
+    """Rows by table."""
     error_code: str | None = None
     is_stored: bool = True
     """Whether the blob store may hold anything of it."""
@@ -161,6 +161,16 @@ def decode_manifest(content: bytes) -> Manifest:
         return _manifest_from(fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise damaged("its manifest cannot be read") from error
+
+
+def original_name(document_id: str, content_hash: str) -> str:
+    """The key of an original's bytes in its archive: they are named by their SHA-256."""
+    return f"originals/{document_id}/{content_hash}"
+
+
+def hash_digits(stored: str) -> str:
+    """A hash as Postgres shows it in JSON (`\\x…`), as digits."""
+    return stored.removeprefix("\\x")
 
 
 def damaged(what: str) -> Permanent:

@@ -39,6 +39,7 @@ ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
         "rag_access_sets": ArchivedTable("access_id", 500),
         "rag_embedding_spaces": ArchivedTable("space_id", 10, "t.space_id = {space}"),
         "rag_documents": ArchivedTable("document_id", 500),
+        "rag_originals": ArchivedTable("document_id, content_hash", 50),
         "rag_revisions": ArchivedTable("revision_id", 8, "t.published_from IS NOT NULL"),
         "rag_chunks": ArchivedTable("ordinal, visible_from", 500),
         "rag_closed_ordinals": ArchivedTable("ordinal", 5000),
@@ -58,6 +59,9 @@ LEFT_OUT = frozenset(
         "rag_runs",
         "rag_run_stages",
         "rag_cache_entries",
+        "rag_uploads",
+        "rag_doomed_blobs",
+        "rag_graph_erasures",
         "rag_snapshots",
         "rag_restores",
     }
