@@ -1,0 +1,17 @@
+"""The rows of `make chaos`, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from tests.bench.reports import Row
+from tests.chaos.ground import Servers
+from tests.chaos.rows import kills
+
+Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
+"""Measures rows of the table; the second argument asks for the short form."""
+
+TABLE: Mapping[str, Measure] = {
+    "random-kills": kills.random_kills,
+    "step-kills": kills.step_kills,
+}
