@@ -174,7 +174,23 @@ class Ground:
         async def idle() -> bool:
             return not await self.unfinished()
 
-        await until(idle, "all jobs finished", seconds)
+        try:
+            await until(idle, "all jobs finished", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {await self.unfinished_work()}") from None
+
+    async def unfinished_work(self) -> str:
+        """What a row that hangs says about itself."""
+        jobs = await self.rows(
+            "SELECT kind, state, attempts, fence, leased_by, error_code, count(*) AS jobs, "
+            "min(run_after) - clock_timestamp() AS due, min(lease_until) - clock_timestamp() AS lease "
+            "FROM rag_jobs WHERE state <> 'DONE' GROUP BY 1, 2, 3, 4, 5, 6 LIMIT 10"
+        )
+        blocked = await self.rows(
+            "SELECT pid, state, wait_event, left(query, 80) AS query, pg_blocking_pids(pid) AS blocking "
+            "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return "\n".join(str(dict(row)) for row in (*jobs, *blocked))
 
     def paid(self) -> Counter[str]:
         """How often the provider was asked for the embedding of each text."""

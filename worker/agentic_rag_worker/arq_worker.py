@@ -23,6 +23,12 @@ from agentic_rag_worker.wiring import WorkerTimings
 LONGEST_DELIVERY_SECONDS = 7_200
 """Beyond the longest deadline of any body."""
 
+CLAIM_SECONDS = 5.0
+"""How long a delivery that was picked up is kept from other workers. Longer than taking a lease, which is what settles
+whose it is; no longer, for a worker that dies before it has the lease leaves a job that arq would not offer again. One
+that runs beyond this is picked up once more, is not leased, and so leaves the queue.
+"""
+
 READ_LIMIT = 10_000
 """arq looks at this many entries a poll. Its default of 100 hides jobs behind those that killed workers left."""
 
@@ -69,7 +75,7 @@ class QueueConsumer:
             await asyncio.wait(list(self._worker.tasks.values()), timeout=self._timings.outage)
 
     def _new_worker(self) -> Worker:
-        return Worker(
+        worker = Worker(
             functions=[func(self._deliver, name=FUNCTION, keep_result=0, timeout=LONGEST_DELIVERY_SECONDS)],
             queue_name=self._key,
             redis_pool=self._pool,
@@ -84,6 +90,9 @@ class QueueConsumer:
             job_deserializer=self._pool.job_deserializer,
             log_results=False,
         )
+        # arq's own value is its time-out of the job: two hours here.
+        worker.in_progress_timeout_s = CLAIM_SECONDS
+        return worker
 
     async def _deliver(self, ctx: dict[Any, Any], message: object) -> None:
         try:

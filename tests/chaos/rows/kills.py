@@ -81,7 +81,7 @@ async def _kill_at_random(ground: Ground, workers: Crew, documents: int, kills: 
 async def step_kills(servers: Servers, short: bool) -> list[Row]:
     """kill -9 at each named step × 5 (× 20 for publish and graph write)."""
     if short:
-        return await _killed_at(servers, ("embed.paid", "publish.uncommitted", "graph.write"), 1)
+        return await _killed_at(servers, ("lease.uncommitted", "embed.paid", "publish.uncommitted", "graph.write"), 1)
     return [*await _killed_at(servers, STEPS, 5), *await _killed_at(servers, OFTEN, 20)]
 
 
