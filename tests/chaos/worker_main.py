@@ -97,6 +97,9 @@ class SteppedStore:
             return call
 
         async def stepped(*arguments: Any, **options: Any) -> Any:
+            if step in ("publish", "vectors"):
+                # For a worker that is to be stopped without holding a lock that stops the others too.
+                await self._gate.at(f"{step}.begin")
             result = await call(*arguments, **options)
             if step == "lease" and result is None:
                 return result
