@@ -11,7 +11,7 @@ import socket
 import struct
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -96,6 +96,8 @@ class ProviderStub:
         self.dimensions = dimensions
         self.key = key
         self.script: deque[Fault] = deque()
+        self.otherwise: Callable[[Received], Fault] = lambda _: Fault()
+        """What happens to requests once the script is used up."""
         self.replies: deque[str] = deque()
         self.received: list[Received] = []
         self.most_at_once = 0
@@ -177,7 +179,7 @@ class ProviderStub:
         peer = (request.client.host, request.client.port)
         received = Received(request.url.path, dict(request.headers), await request.json(), peer)
         self.received.append(received)
-        fault = self.script.popleft() if self.script else Fault()
+        fault = self.script.popleft() if self.script else self.otherwise(received)
         self._at_once += 1
         self.most_at_once = max(self.most_at_once, self._at_once)
         try:

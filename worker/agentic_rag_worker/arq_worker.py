@@ -27,6 +27,12 @@ from agentic_rag_worker.wiring import WorkerTimings
 LONGEST_DELIVERY_SECONDS = 86_400
 """Beyond the longest deadline of any body."""
 
+CLAIM_SECONDS = 5.0
+"""How long a delivery that was picked up is kept from other workers. Longer than taking a lease, which is what settles
+whose it is; no longer, for a worker that dies before it has the lease leaves a job that arq would not offer again. One
+that runs beyond this is picked up once more, is not leased, and so leaves the queue.
+"""
+
 READ_LIMIT = 10_000
 """arq looks at this many entries a poll. Its default of 100 hides jobs behind those that killed workers left."""
 
@@ -105,7 +111,7 @@ class QueueConsumer:
         return SievingWorker(
             self._sieve,
             self._slots,
-            self._timings.lease,
+            min(CLAIM_SECONDS, self._timings.lease),
             functions=[func(self._deliver, name=FUNCTION, keep_result=0, timeout=LONGEST_DELIVERY_SECONDS)],
             queue_name=self._key,
             redis_pool=self._pool,

@@ -22,6 +22,11 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 LEADER_LOCK = 0x7261675F6A6F6273
 """The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
 
+LEAD_SECONDS = 5
+"""A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
+the server, which frees the lead. A leader with nothing to do looks every second.
+"""
+
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
 
@@ -36,7 +41,9 @@ class _Connection(Protocol):
 
 
 class PostgresJobBoard:
-    """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace."""
+    """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace;
+    and the connection ends when the leader falls silent.
+    """
 
     def __init__(
         self,
@@ -121,6 +128,11 @@ class PostgresJobBoard:
             connection = self._connection = await connect(
                 self._dsn,
                 timeout=self._timeout,
-                server_settings={"role": self._role, "application_name": "agentic-rag dispatcher", "jit": "off"},
+                server_settings={
+                    "role": self._role,
+                    "application_name": "agentic-rag dispatcher",
+                    "jit": "off",
+                    "idle_session_timeout": f"{LEAD_SECONDS}s",
+                },
             )
         return connection

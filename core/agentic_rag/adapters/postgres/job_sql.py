@@ -164,7 +164,12 @@ EXPIRE_LEASES = """
 UPDATE rag_jobs
 SET state = 'QUEUED', fence = fence + 1, leased_by = NULL, lease_until = NULL, run_after = clock_timestamp(),
     updated_at = clock_timestamp()
-WHERE state = 'RUNNING' AND lease_until < clock_timestamp()
+WHERE (org_id, workspace_id, job_id) IN (
+    -- A worker that was stopped inside a transaction may hold its job's row: that must not keep the others waiting.
+    SELECT org_id, workspace_id, job_id FROM rag_jobs
+    WHERE state = 'RUNNING' AND lease_until < clock_timestamp()
+    FOR UPDATE SKIP LOCKED
+)
 RETURNING job_id
 """
 

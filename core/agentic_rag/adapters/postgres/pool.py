@@ -42,6 +42,8 @@ class PoolOptions:
     max_size: int = 10
     connect_seconds: float = 10.0
     command_seconds: float = 60.0
+    idle_transaction_seconds: float = 15.0
+    """A process that is stopped inside a transaction keeps its locks, and with them its workspace, this long."""
     plan_cache_mode: str = "auto"
     """Planning anew each time costs 0.3–0.5 ms a statement. Only a search by an approximate index needs a custom plan
     (a generic one ignores partial indexes), and says so with SET LOCAL.
@@ -54,6 +56,7 @@ class PoolOptions:
             "plan_cache_mode": self.plan_cache_mode,
             "jit": "off",
             "search_path": "public",
+            "idle_in_transaction_session_timeout": f"{round(1000 * self.idle_transaction_seconds)}ms",
         }
         if self.role is not None:
             settings["role"] = self.role

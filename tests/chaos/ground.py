@@ -1,0 +1,244 @@
+"""What one row of the table stands on: a database, a queue and a blob folder of its own, and a provider that counts what
+it was paid for. The servers are real and shared by the rows.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import secrets
+import shutil
+import tempfile
+import time
+from collections import Counter
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
+
+import asyncpg
+
+from agentic_rag.app.sync_source import SyncResult
+from agentic_rag.bootstrap import Container, build_container
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.settings import load_settings
+from agentic_rag_migrations.upgrade import upgrade
+from tests.provider_stub import ProviderStub
+
+WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID("018f0000-0000-7000-8000-00000000c4a0"))
+"""The same in every database, so that chunk and entity ids of two runs can be compared."""
+
+TOKEN = "chaos-token"
+LEASE_SECONDS = 1.0
+PATIENCE_SECONDS = 120.0
+
+SHORT = {
+    "AGENTIC_RAG_ENABLED": "true",
+    "AGENTIC_RAG_LOG_LEVEL": "warning",
+    "AGENTIC_RAG_WORKER_METRICS_PORT": "0",
+    "AGENTIC_RAG_JOB_LEASE_SECONDS": str(LEASE_SECONDS),
+    "AGENTIC_RAG_JOB_BACKOFF_MS": "50",
+    "AGENTIC_RAG_WORKER_CONCURRENCY": "4",
+    "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+    "AGENTIC_RAG_DRAIN_SECONDS": "5",
+    "AGENTIC_RAG_CHUNK_PROFILE": "small",
+    "RAG_EMBEDDER": "openai",
+    "OPENAI_API_KEY": "test-key",
+    "AGENTIC_RAG_EMBEDDING_MODEL": "stub",
+    "AGENTIC_RAG_EMBEDDING_DIMENSIONS": "8",
+}
+"""Short leases and pauses; everything else is as users have it."""
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = [str(ROOT / folder) for folder in ("core", "server", "worker", "cli", "eval", "migrations")]
+
+
+@dataclass
+class Servers:
+    """One Postgres and one Redis for all rows, and a migrated template that each row's database is copied from."""
+
+    stack: EmbeddedStack
+    home: Path
+    _template: str = ""
+
+    async def new_database(self) -> str:
+        """Superuser address of a fresh migrated database."""
+        if not self._template:
+            self._template = f"chaos_template_{secrets.token_hex(4)}"
+            await self._execute(f'CREATE DATABASE "{self._template}"')
+            await upgrade(_named(self.stack.database_url, self._template))
+        name = f"chaos_{secrets.token_hex(6)}"
+        await self._execute(f'CREATE DATABASE "{name}" TEMPLATE "{self._template}"')
+        return _named(self.stack.database_url, name)
+
+    async def drop_database(self, url: str) -> None:
+        """Remove a row's database."""
+        await self._execute(f'DROP DATABASE "{urlsplit(url).path[1:]}" WITH (FORCE)')
+
+    async def _execute(self, statement: str) -> None:
+        server = await asyncpg.connect(self.stack.database_url)
+        try:
+            await server.execute(statement)
+        finally:
+            await server.close()
+
+
+@contextlib.contextmanager
+def started_servers() -> Iterator[Servers]:
+    """Embedded servers in a folder of their own, stopped and removed at the end."""
+    # As root the embedded servers run as another user, who must be able to enter the folder.
+    home = Path(tempfile.mkdtemp(prefix="rag-chaos-"))
+    home.chmod(0o711)
+    try:
+        with EmbeddedStack(home / "state") as stack:
+            yield Servers(stack, home)
+    finally:
+        shutil.rmtree(home, ignore_errors=True)
+
+
+@dataclass
+class Ground:
+    """One row's world. `variables` are the environment of its product processes."""
+
+    servers: Servers
+    database_url: str
+    home: Path
+    stub: ProviderStub
+    variables: dict[str, str]
+    mark: str = field(default_factory=lambda: secrets.token_hex(8))
+    """In the environment of every process that the row starts."""
+    workspace: WorkspaceRef = WORKSPACE
+    _container: Container | None = None
+
+    @property
+    def container(self) -> Container:
+        """The product, wired in this process: what an API process would do to the stores."""
+        assert self._container is not None
+        return self._container
+
+    def environment(self, **more: str) -> dict[str, str]:
+        """The environment of a child process."""
+        kept = {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+        return {
+            **kept,
+            **self.variables,
+            "PYTHONPATH": os.pathsep.join([str(ROOT), *PATHS]),
+            "PYTHONUNBUFFERED": "1",
+            "CHAOS_MARK": self.mark,
+            **more,
+        }
+
+    async def sync(self, folder: Path, workspace: WorkspaceRef | None = None) -> SyncResult:
+        """Hand a folder to ingestion."""
+        source = self.container.directory_source(folder)
+        return await self.container.sync_source.run(workspace or self.workspace, source, "chaos")
+
+    async def add_workspace(self, workspace: WorkspaceRef) -> None:
+        async with self.container.database.transaction(workspace.org_id) as transaction:
+            await transaction.workspaces.create(
+                workspace.workspace_id, str(workspace.workspace_id), WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncIterator[Any]:
+        """A superuser's connection, which row level security does not bind."""
+        opened = await asyncpg.connect(self.database_url)
+        try:
+            yield opened
+        finally:
+            await opened.close()
+
+    async def value(self, statement: str, *arguments: object) -> Any:
+        """One value, read by a superuser."""
+        async with self.connection() as connection:
+            return await connection.fetchval(statement, *arguments)
+
+    async def rows(self, statement: str, *arguments: object) -> list[Any]:
+        async with self.connection() as connection:
+            return await connection.fetch(statement, *arguments)
+
+    async def ready(self) -> int:
+        """Documents that are READY."""
+        return await self.value("SELECT count(*) FROM rag_documents WHERE status = 'READY'")
+
+    async def unfinished(self) -> int:
+        return await self.value("SELECT count(*) FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING')")
+
+    async def until_idle(self, seconds: float = PATIENCE_SECONDS) -> None:
+        """Wait until no job is unfinished."""
+
+        async def idle() -> bool:
+            return not await self.unfinished()
+
+        try:
+            await until(idle, "all jobs finished", seconds)
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {await self.unfinished_work()}") from None
+
+    async def unfinished_work(self) -> str:
+        """What a row that hangs says about itself."""
+        jobs = await self.rows(
+            "SELECT kind, state, attempts, fence, leased_by, error_code, count(*) AS jobs, "
+            "min(run_after) - clock_timestamp() AS due, min(lease_until) - clock_timestamp() AS lease "
+            "FROM rag_jobs WHERE state <> 'DONE' GROUP BY 1, 2, 3, 4, 5, 6 LIMIT 10"
+        )
+        blocked = await self.rows(
+            "SELECT pid, state, wait_event, left(query, 80) AS query, pg_blocking_pids(pid) AS blocking "
+            "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        )
+        return "\n".join(str(dict(row)) for row in (*jobs, *blocked))
+
+    def paid(self) -> Counter[str]:
+        """How often the provider was asked for the embedding of each text."""
+        return Counter(
+            text
+            for request in list(self.stub.received)
+            if request.path == "/v1/embeddings"
+            for text in request.body["input"]
+        )
+
+
+@asynccontextmanager
+async def new_ground(servers: Servers, **more: str) -> AsyncIterator[Ground]:
+    """A fresh world; `more` adds to (or replaces) the environment of its processes."""
+    url = await servers.new_database()
+    home = Path(tempfile.mkdtemp(prefix="ground-", dir=servers.home))
+    with ProviderStub() as stub:
+        variables = {
+            **SHORT,
+            "DATABASE_URL": url,
+            "REDIS_URL": servers.stack.redis_url,
+            "AGENTIC_RAG_HOME": str(home),
+            "AGENTIC_RAG_QUEUE_NAME": f"chaos-{secrets.token_hex(4)}",
+            "AGENTIC_RAG_TOKEN": TOKEN,
+            "OPENAI_BASE_URL": stub.base_url,
+            **more,
+        }
+        ground = Ground(servers, url, home, stub, variables)
+        async with build_container(load_settings(variables, dotenv=home / "none")) as container:
+            ground._container = container
+            await container.first_access.ensure_developer(TOKEN)
+            await ground.add_workspace(ground.workspace)
+            yield ground
+    await servers.drop_database(url)
+    shutil.rmtree(home, ignore_errors=True)
+
+
+async def until(
+    condition: Callable[[], Awaitable[bool]], what: str, seconds: float = PATIENCE_SECONDS, poll: float = 0.02
+) -> None:
+    """Return as soon as `condition` holds; fail naming `what` after `seconds`."""
+    ends = time.monotonic() + seconds
+    while not await condition():
+        if time.monotonic() > ends:
+            raise AssertionError(f"not within {seconds:g} s: {what}")
+        await asyncio.sleep(poll)
+
+
+def _named(url: str, database: str) -> str:
+    return urlunsplit(urlsplit(url)._replace(path=f"/{database}"))

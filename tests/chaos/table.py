@@ -1,0 +1,22 @@
+"""The rows of `make chaos`, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+
+from tests.bench.reports import Row
+from tests.chaos.ground import Servers
+from tests.chaos.rows import kills, leases
+
+Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
+"""Measures rows of the table; the second argument asks for the short form."""
+
+TABLE: Mapping[str, Measure] = {
+    "random-kills": kills.random_kills,
+    "step-kills": kills.step_kills,
+    "crash-to-rerun": leases.crash_to_rerun,
+    "sigstop": leases.stopped_workers,
+    "poison": leases.poison,
+    "hung": leases.hung_job,
+    "sigterm": leases.sigterms,
+}
