@@ -34,6 +34,7 @@ from agentic_rag.domain.answers import (
     SubQuestion,
     TextSpan,
 )
+from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound, Unauthenticated
 from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
@@ -86,7 +87,7 @@ def a_document(number: int = 1, **changes: Any) -> Document:
         chunks_done=3,
         created_at=NOW,
         updated_at=NOW,
-        provenance={"source": "directory"},
+        provenance={"source": "directory", **EmbeddingCost("s", 2, 40, 1, 10, 0.02).provenance()},
     )
     return replace(document, **changes)
 
