@@ -37,6 +37,7 @@ from agentic_rag.domain.answers import (
     TextSpan,
 )
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
@@ -91,7 +92,7 @@ def a_document(number: int = 1, **changes: Any) -> Document:
         chunks_done=3,
         created_at=NOW,
         updated_at=NOW,
-        provenance={"source": "directory"},
+        provenance={"source": "directory", **EmbeddingCost("s", 2, 40, 1, 10, 0.02).provenance()},
     )
     return replace(document, **changes)
 

@@ -114,7 +114,8 @@ async def test_documents_are_filtered_by_status_and_say_why_they_failed() -> Non
     broken = a_document(2, status=DocumentStatus.FAILED, fault=fault)
     stores = FakeStores(documents={numbered(1): a_document(1), numbered(2): broken})
     document = """query($ws: ID!) { documents(workspaceId: $ws, statuses: [FAILED]) {
-        nodes { status error { code message attempts retryable } provenance { name value } downloadPath } } }"""
+        nodes { status error { code message attempts retryable } provenance { name value } downloadPath
+        embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd } } } }"""
 
     body = await query(Container(database=stores), document, {"ws": WORKSPACE_ID})
 
@@ -124,6 +125,14 @@ async def test_documents_are_filtered_by_status_and_say_why_they_failed() -> Non
         "message": "The file has a password.",
         "attempts": 1,
         "retryable": False,
+    }
+    assert node["embedding"] == {
+        "space": "s",
+        "chunks": 2,
+        "tokens": 40,
+        "reusedChunks": 1,
+        "costUsd": 8e-07,
+        "estimatedCostUsd": 1e-06,
     }
     assert node["provenance"] == [{"name": "source", "value": "directory"}]
     assert node["downloadPath"] == f"/v1/documents/{document_id(2)}/source"

@@ -19,6 +19,8 @@ from agentic_rag.domain.errors import ParseFailed
 
 DATA = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")
 
+MOST_GROWTH = 64 << 20
+
 CLASSES = {
     "PARSE_EMPTY": {"empty"},
     "PARSE_NO_TEXT": {"no_text"},
@@ -50,6 +52,11 @@ async def parser() -> AsyncIterator[ProcessParser]:
     made = ProcessParser(children=2)
     yield made
     await made.aclose()
+
+
+def resident() -> int:
+    """Bytes that this process holds."""
+    return int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def rows_of(folder: str) -> list[dict[str, str]]:
@@ -94,6 +101,8 @@ async def test_the_first_set_of_files_ends_as_its_manifest_says(parser: ProcessP
 @pytest.mark.timeout(600)
 async def test_the_second_set_of_files_ends_as_its_manifest_says(parser: ProcessParser) -> None:
     rows, wrong = rows_of("files2"), list[str]()
+    await parser.parse(b"warm", "a.txt", None)
+    before = resident()
     for row in rows:
         outcome = await outcome_of(parser, DATA / "files2" / row["file"])
         ready = holds(outcome, json.loads(row["phrases"]), int(row["min_phrases"]))
@@ -102,6 +111,7 @@ async def test_the_second_set_of_files_ends_as_its_manifest_says(parser: Process
         if not good:
             wrong.append(f"{row['file']}: wanted {row['expected']} {row['fail_class']}, got {outcome.code or 'READY'}")
     report("files2", wrong, len(rows))
+    assert resident() - before < MOST_GROWTH
 
 
 @pytest.mark.slow

@@ -52,7 +52,12 @@ def main() -> None:
     replies = _private_output()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    preload()
+    try:
+        preload()
+    except (ImportError, ParseFailed) as error:
+        replies.write(broken_frame(error))
+        replies.flush()
+        return
     walls = confine(limits)
     try:
         _serve(sys.stdin.buffer, replies, limits, walls)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document
+from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document, require_ready
 from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.errors import ParseFailed, Retryable
 
@@ -169,8 +169,9 @@ class _Child:
         return self._process.returncode is None and self._files < limits.files_per_child
 
     async def ready(self) -> None:
-        """Waits for the frame that a child sends once its limits are set."""
-        await self._reply()
+        """Waits for the frame that a child sends once its walls stand."""
+        head, _ = await self._reply()
+        require_ready(head)
 
     async def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Send a request and read the reply (header, body)."""
