@@ -8,9 +8,11 @@ What is no message of ours is set aside (`sieve`).
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from arq.connections import ArqRedis
+from arq.constants import in_progress_key_prefix
 from arq.worker import func
 from redis.exceptions import RedisError
 
@@ -127,8 +129,18 @@ class QueueConsumer:
         )
 
     async def _deliver(self, ctx: dict[Any, Any], message: object) -> None:
+        marking = asyncio.create_task(self._keep_mark(in_progress_key_prefix + ctx["job_id"]), name="mark")
         try:
             await self._runner.run(decode(message))
         except AgenticRagError as error:
             # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
             self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)
+        finally:
+            marking.cancel()
+
+    async def _keep_mark(self, key: str) -> None:
+        """Renew arq's mark that a delivery is under way, for as long as it is."""
+        while True:
+            await asyncio.sleep(self._timings.lease / 3)
+            with contextlib.suppress(RedisError, OSError):  # a mark that lapses costs a delivery that finds the lease
+                await self._pool.set(key, b"1", px=round(self._timings.lease * 1000))

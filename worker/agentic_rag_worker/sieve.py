@@ -50,7 +50,7 @@ class SievingWorker(Worker):
     def __init__(self, sieve: Sieve, slots: Slots, in_progress_seconds: float, **options: Any) -> None:
         super().__init__(max_jobs=slots.limit, **options)
         self._sieve = sieve
-        # arq's own mark ends with the lease: a worker killed before it took one blocks its job no longer than that,
+        # arq's own mark is kept as a lease is: a worker killed before it took one blocks its job no longer than that,
         # and a mark that ends too early costs a delivery that finds the job leased.
         self.in_progress_timeout_s = in_progress_seconds
         self.sem = slots.semaphore
@@ -70,10 +70,10 @@ class SievingWorker(Worker):
         """Start what has a readable name; set the rest aside."""
         named: list[bytes] = []
         for entry in job_ids:
-            if _is_readable(entry):
-                named.append(entry)
-            else:
+            if not _is_readable(entry):
                 await self._set_aside(entry, "The entry's name is not UTF-8.")
+            elif entry.decode() not in self.tasks:  # it runs here, though its mark lapsed: the loop was blocked
+                named.append(entry)
         await super().start_jobs(named)
         if job_ids:
             # arq takes a score of 0 for "no longer in the queue".
