@@ -11,7 +11,7 @@ from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag.domain.jobs import Job, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
@@ -26,6 +26,7 @@ from agentic_rag.settings import Settings
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
 
@@ -92,6 +93,14 @@ class Session(Protocol):
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
+        ...
+
+    async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
+        """How the workspace's graph stands."""
+        ...
+
+    async def rebuild_graph(self, workspace: WorkspaceRef) -> JobRef | None:
+        """Have the graph outside Postgres filled anew; the job that does it, None without such a graph."""
         ...
 
     async def worker_running(self) -> bool:
@@ -191,6 +200,14 @@ class ContainerSession:
         """The job, or None."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.jobs.get(workspace, job_id)
+
+    async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
+        """How the workspace's graph stands."""
+        return await self._container.graph_sync.status(workspace)
+
+    async def rebuild_graph(self, workspace: WorkspaceRef) -> JobRef | None:
+        """Have the graph outside Postgres filled anew."""
+        return await self._container.graph_sync.rebuild(workspace)
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""

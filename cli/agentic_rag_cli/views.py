@@ -13,6 +13,7 @@ from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspa
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.graph_sync import GraphStatus
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:
@@ -129,6 +130,22 @@ def job_json(job: Job) -> dict[str, Any]:
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),
         "updatedAt": job.updated_at.isoformat(),
+    }
+
+
+def graph_status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
+    """Where a workspace's graph stands; `held` is null when it does not answer or is kept in Postgres."""
+    return {
+        "workspaceId": encode_workspace(workspace.ref.workspace_id),
+        "workspace": workspace.name,
+        "store": "neo4j" if status.is_outside else "postgres",
+        "corpusVersion": status.corpus_version,
+        "graphVersion": status.graph_version,
+        "lag": status.lag,
+        "equal": status.is_equal,
+        "expected": asdict(status.expected),
+        "held": None if status.held is None else asdict(status.held),
+        "fault": status.fault,
     }
 
 
