@@ -1,23 +1,34 @@
-"""Workers bring Neo4j to what they publish and erase, whoever dies on the way."""
+"""Workers bring Neo4j to what they publish and erase, and make up for its outages."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from tests.graph_contents import expected_graph, held_graph
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+from tests.line import Line
+
+from agentic_rag.domain.documents import DocumentStatus
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 
 @pytest.fixture
-async def followed(
-    migrated_database: str, fresh_redis: str, neo4j_url: str, tmp_path: Path
-) -> AsyncIterator[DataPlane]:
+async def line(neo4j_url: str) -> AsyncIterator[Line]:
+    """The way to Neo4j."""
+    line = Line(neo4j_url)
+    await line.mend()
+    yield line
+    await line.cut()
+
+
+@pytest.fixture
+async def followed(migrated_database: str, fresh_redis: str, line: Line, tmp_path: Path) -> AsyncIterator[DataPlane]:
     """The data plane with its graph in Neo4j."""
-    plane = DataPlane(migrated_database, fresh_redis, tmp_path / "blobs", neo4j_uri=neo4j_url)
+    plane = DataPlane(migrated_database, fresh_redis, tmp_path / "blobs", neo4j_uri=line.url)
     await plane.prepare()
     yield plane
     await plane.aclose()
@@ -40,20 +51,22 @@ async def test_what_workers_ingest_and_erase_is_in_the_graph_when_no_job_is_left
     assert (await followed.graph_sync.status(followed.workspace)).is_equal
 
 
-async def test_a_worker_lost_while_it_writes_the_graph_is_made_up_for_by_the_next(
-    followed: DataPlane, neo4j_url: str, folder: Path
+async def test_an_outage_of_neo4j_delays_no_document_and_is_made_up_for(
+    followed: DataPlane, line: Line, neo4j_url: str, folder: Path
 ) -> None:
+    await line.cut()
     (folder / "one.md").write_text(paragraphs("Kelpie", "Brannoch", "Otter"))
-    assert followed.neo4j is not None
-    connection, followed.neo4j.options = followed.neo4j, type(followed.neo4j.options)(write_seconds=0.001)
-    await followed.sync(folder)
-    async with followed.worker(timings=QUICK):
-        await until(lambda: _unreachable(followed), "a graph job met an outage")
-        connection.options = type(connection.options)(write_seconds=20.0)
-        (folder / "two.md").write_text(paragraphs("Selkie", "Brannoch"))
-        await followed.sync(folder)
+
+    await followed.ingest_folder(folder)
+    document = await followed.document("one.md")
+    behind = await followed.graph_sync.status(followed.workspace)
+    await line.mend()
+    async with followed.worker(timings=replace(QUICK, upkeep=0.1)):
         await until(lambda: _is_equal(followed), "the graph is equal")
 
+    assert document is not None
+    assert (document.status, behind.lag, behind.is_equal) == (DocumentStatus.READY, 1, False)
+    assert _unreachable(followed)
     assert await held_graph(neo4j_url, followed.workspace) == await expected_graph(
         followed.database_url, followed.workspace
     )
