@@ -276,7 +276,8 @@ async def check_neo4j(settings: Settings) -> Check:
         return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
     except (OSError, TimeoutError, ValueError, neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError) as error:
         remedy = "Start the server, correct NEO4J_URI, or unset it to keep the graph in Postgres."
-        return Check("neo4j", DEGRADED, str(error) or type(error).__name__, "DEPENDENCY_UNAVAILABLE", remedy)
+        said = str(error).partition("\n")[0] or type(error).__name__
+        return Check("neo4j", DEGRADED, said, "DEPENDENCY_UNAVAILABLE", remedy)
     version = found.rpartition("/")[2]
     if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < _LEAST_NEO4J:
         return Check("neo4j", DEGRADED, found, "NEO4J_TOO_OLD", f"Use Neo4j {_LEAST_NEO4J}.26 or newer.")

@@ -49,7 +49,7 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
                 "neo4j" if stands.is_outside else "postgres",
                 stands.graph_version,
                 stands.corpus_version,
-                _counts(stands),
+                "–" if stands.fault else _counts(stands),
                 stands.fault or ("equal" if stands.is_equal else "differs" if stands.lag == 0 else "behind"),
             )
             for one, stands in found

@@ -115,7 +115,9 @@ class GraphSync:
         except (DependencyUnavailable, Misconfigured) as error:
             fault = f"[{error.code}] {error.message}"
             return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
-        return GraphStatus(True, position.corpus_version, max(0, watermark.version), expected, held)
+        # The lower one: a rebuild that was asked for and has not begun shows in Postgres only.
+        reached = max(0, min(position.graph_version, watermark.version))
+        return GraphStatus(True, position.corpus_version, reached, expected, held)
 
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: Progress) -> bool:
         workspace = lease.job.workspace
