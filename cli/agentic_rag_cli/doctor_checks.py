@@ -16,11 +16,12 @@ from agentic_rag_cli.wiring import Wiring
 if TYPE_CHECKING:
     import asyncpg
 
-OK, FAILED, SKIPPED = "ok", "failed", "skipped"
+OK, DEGRADED, FAILED, SKIPPED = "ok", "degraded", "failed", "skipped"
 
 _SUPPORTED_PYTHON = ((3, 11), (3, 12))
 _LEAST_POSTGRES = 16
 _LEAST_REDIS = (6, 2)
+_LEAST_NEO4J = 5
 _ANSWER_SECONDS = 5
 
 _VECTOR = """
@@ -61,7 +62,9 @@ async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     checks += found
     if redis_url:
         checks.append(await check_redis(redis_url))
-    reachable = all(check.status == OK for check in checks if check.name not in ("port", "python"))
+    if settings.neo4j_uri:
+        checks.append(await check_neo4j(settings))
+    reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python"))
     if database_url and redis_url:
         checks.append(
             await check_system(wiring, replace(settings, database_url=database_url, redis_url=redis_url))
@@ -256,6 +259,29 @@ async def check_redis(redis_url: str) -> Check:
     if tuple(int(part) for part in found.split(".")[:2]) < _LEAST_REDIS:
         return failed("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
     return ok("redis", found)
+
+
+async def check_neo4j(settings: Settings) -> Check:
+    """Reachable and new enough. Without it answers go on, flagged, so this is no failure."""
+    import neo4j
+
+    auth = (settings.neo4j_user, settings.neo4j_password) if settings.neo4j_password else None
+    try:
+        async with neo4j.AsyncGraphDatabase.driver(
+            settings.neo4j_uri, auth=auth, connection_timeout=_ANSWER_SECONDS, telemetry_disabled=True
+        ) as driver:
+            found = str((await asyncio.wait_for(driver.get_server_info(), _ANSWER_SECONDS)).agent)
+    except neo4j.exceptions.AuthError as error:
+        remedy = "Correct NEO4J_USER and NEO4J_PASSWORD."
+        return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
+    except (OSError, TimeoutError, ValueError, neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError) as error:
+        remedy = "Start the server, correct NEO4J_URI, or unset it to keep the graph in Postgres."
+        said = str(error).partition("\n")[0] or type(error).__name__
+        return Check("neo4j", DEGRADED, said, "DEPENDENCY_UNAVAILABLE", remedy)
+    version = found.rpartition("/")[2]
+    if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < _LEAST_NEO4J:
+        return Check("neo4j", DEGRADED, found, "NEO4J_TOO_OLD", f"Use Neo4j {_LEAST_NEO4J}.26 or newer.")
+    return ok("neo4j", version)
 
 
 async def check_system(wiring: Wiring, settings: Settings) -> Check:

@@ -18,6 +18,7 @@ from agentic_rag_cli.commands import (
     doc,
     doctor,
     evaluate,
+    graph,
     ingest,
     job,
     migrate,
@@ -84,6 +85,7 @@ app.add_typer(job.app, name="job")
 app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(audit.app, name="audit")
+app.add_typer(graph.app, name="graph")
 app.command("eval")(evaluate.evaluate_dataset)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -13,7 +13,7 @@ from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobState
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.dead_letters import Purged, Replayed
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
@@ -146,6 +147,14 @@ class Session(Protocol):
 
     async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
         """Who did what to a workspace, newest first."""
+        ...
+
+    async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
+        """How the workspace's graph stands."""
+        ...
+
+    async def rebuild_graph(self, workspace: WorkspaceRef) -> JobRef | None:
+        """Have the graph outside Postgres filled anew; the job that does it, None without such a graph."""
         ...
 
     async def worker_running(self) -> bool:
@@ -307,6 +316,14 @@ class ContainerSession:
         """Who did what to a workspace, newest first."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.audit.page(request, workspace.workspace_id)
+
+    async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
+        """How the workspace's graph stands."""
+        return await self._container.graph_sync.status(workspace)
+
+    async def rebuild_graph(self, workspace: WorkspaceRef) -> JobRef | None:
+        """Have the graph outside Postgres filled anew."""
+        return await self._container.graph_sync.rebuild(workspace)
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""

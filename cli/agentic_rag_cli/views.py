@@ -22,6 +22,7 @@ from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspa
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.restore_snapshot import RestoreReport
@@ -246,6 +247,22 @@ def restore_json(report: RestoreReport) -> dict[str, Any]:
         "originals": report.originals,
         "leftOutAsErased": report.erased,
         "ingestedAgain": report.requeued,
+    }
+
+
+def graph_status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
+    """Where a workspace's graph stands; `held` is null when it does not answer or is kept in Postgres."""
+    return {
+        "workspaceId": encode_workspace(workspace.ref.workspace_id),
+        "workspace": workspace.name,
+        "store": "neo4j" if status.is_outside else "postgres",
+        "corpusVersion": status.corpus_version,
+        "graphVersion": status.graph_version,
+        "lag": status.lag,
+        "equal": status.is_equal,
+        "expected": asdict(status.expected),
+        "held": None if status.held is None else asdict(status.held),
+        "fault": status.fault,
     }
 
 

@@ -23,7 +23,7 @@ from agentic_rag_migrations import HEAD
 if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
-    from agentic_rag.adapters.neo4j.connection import Neo4jConnection
+    from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.dead_letters import DeadLetters
@@ -154,30 +154,25 @@ class Container:
 
         return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
 
-    @cached_property
-    def _neo4j(self) -> Neo4jConnection | None:
-        if not self.settings.neo4j_uri:
-            return None
-        from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+    def _neo4j(self, options: Neo4jOptions) -> Neo4jConnection:
+        from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 
         settings = self.settings
-        connection = Neo4jConnection(
-            settings.neo4j_uri,
-            settings.neo4j_user,
-            settings.neo4j_password,
-            Neo4jOptions(read_seconds=settings.graph_timeout_ms / 1000),
-        )
+        connection = Neo4jConnection(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password, options)
         self._closing.push_async_callback(connection.aclose)
         return connection
 
     @cached_property
     def graph(self) -> GraphStore | None:
-        """The graph outside Postgres, if NEO4J_URI names one."""
-        if self._neo4j is None:
+        """The graph outside Postgres, if NEO4J_URI names one. Answers wait for it impatiently, jobs do not."""
+        if not self.settings.neo4j_uri:
             return None
+        from agentic_rag.adapters.neo4j.connection import Neo4jOptions
         from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 
-        return Neo4jGraph(self._neo4j, self.settings.graph_max_lag)
+        seconds = self.settings.graph_timeout_ms / 1000
+        connection = self._neo4j(Neo4jOptions(read_seconds=seconds, connect_seconds=seconds))
+        return Neo4jGraph(connection, self.settings.graph_max_lag)
 
     @cached_property
     def graph_sync(self) -> GraphSync:
@@ -186,10 +181,11 @@ class Container:
         from agentic_rag.app.graph_sync import GraphSync
 
         writer = None
-        if self._neo4j is not None:
+        if self.settings.neo4j_uri:
+            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
             from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 
-            writer = Neo4jGraphWriter(self._neo4j)
+            writer = Neo4jGraphWriter(self._neo4j(Neo4jOptions()))
         return GraphSync(PostgresGraphFeed(self._pool), writer, self.telemetry)
 
     @cached_property
@@ -503,7 +499,14 @@ class Container:
     @property
     def checks(self) -> Mapping[str, Check]:
         """A check for each dependency, by the name /readyz shows; one that fails raises a product error."""
-        return {"postgres": self.database.check, "redis": self._check_redis, "blobs": self._check_blobs}
+        checks: dict[str, Check] = {
+            "postgres": self.database.check,
+            "redis": self._check_redis,
+            "blobs": self._check_blobs,
+        }
+        if self.graph is not None:
+            checks["neo4j"] = self.graph.check
+        return checks
 
     async def _check_redis(self) -> None:
         from agentic_rag.domain.jobs import QueueName
@@ -514,9 +517,11 @@ class Container:
         await self.blobs.keys("readiness")
 
     async def readiness(self) -> Mapping[str, str | None]:
-        """Each dependency by name: None when it answers, else what is wrong."""
+        """Each dependency that work cannot go on without, by name: None when it answers, else what is wrong."""
         found: dict[str, str | None] = {}
         for name, check in self.checks.items():
+            if name == "neo4j":
+                continue
             try:
                 await check()
             except AgenticRagError as error:

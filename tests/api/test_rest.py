@@ -209,6 +209,17 @@ async def test_readyz_names_each_failing_dependency_with_code_and_remedy() -> No
     assert "hunter2" not in response.text
 
 
+async def test_readyz_shows_a_graph_that_is_down_and_is_ready_without_it() -> None:
+    async with client(Container(checks={"postgres": fine, "neo4j": down}), token=None) as http:
+        response = await http.get("/readyz")
+
+    assert response.status_code == 200
+    assert [(check["name"], check["status"]) for check in response.json()["checks"]] == [
+        ("postgres", "ok"),
+        ("neo4j", "degraded"),
+    ]
+
+
 async def test_readyz_says_when_the_product_is_switched_off() -> None:
     async with client(Container(options=ServerOptions(enabled=False)), token=None) as http:
         response = await http.get("/readyz")

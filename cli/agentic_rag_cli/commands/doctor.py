@@ -12,7 +12,7 @@ from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
 
-_MARKS = {"ok": "ok  ", "failed": "FAIL", "skipped": "–   "}
+_MARKS = {"ok": "ok  ", "degraded": "warn", "failed": "FAIL", "skipped": "–   "}
 
 
 def doctor(context: typer.Context, as_json: JsonOption = False) -> None:

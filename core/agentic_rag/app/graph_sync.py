@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.app.ingest import Progress
-from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.domain.graph_projection import (
     SLICE,
     ChangedDocument,
@@ -29,8 +29,8 @@ DOCUMENTS = 64
 
 @dataclass(frozen=True, slots=True)
 class GraphStatus:
-    """How a workspace's graph stands. `held`, `fence` and `target` are None when it does not answer (`fault` says why)
-    or when the graph lives in Postgres, which is then `expected` and never behind.
+    """How a workspace's graph stands. `held` is None when it does not answer (`fault` says why), and when the graph
+    lives in Postgres: then it is what is `expected`, and never behind.
     """
 
     is_outside: bool
@@ -74,7 +74,8 @@ class GraphSync:
     async def run(self, lease: Lease, progress: Progress) -> bool:
         """The body of GRAPH jobs; True when it recorded its own end with its last effect.
 
-        An outage of the graph is no failure of the job: it ends, and upkeep asks again while the graph is behind.
+        An outage of the graph, or a login that it refuses, is no failure of the job: it ends, and upkeep asks again
+        while the graph is behind.
         Errors: `LeaseLost`, `Retryable`, `DependencyUnavailable` (Postgres).
         """
         if self._writer is None:
@@ -82,8 +83,8 @@ class GraphSync:
             return False
         try:
             return await self._follow(lease, self._writer, progress)
-        except DependencyUnavailable as error:
-            if error.dependency == "postgres":
+        except (DependencyUnavailable, Misconfigured) as error:
+            if isinstance(error, DependencyUnavailable) and error.dependency == "postgres":
                 raise
             self._telemetry.event(
                 "rag_graph_unreachable", workspace_id=str(lease.job.workspace.workspace_id), code=error.code
@@ -111,9 +112,12 @@ class GraphSync:
         try:
             watermark = await self._writer.watermark(workspace)
             held = await self._writer.counts(workspace)
-        except DependencyUnavailable as error:
-            return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=error.message)
-        return GraphStatus(True, position.corpus_version, max(0, watermark.version), expected, held)
+        except (DependencyUnavailable, Misconfigured) as error:
+            fault = f"[{error.code}] {error.message}"
+            return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
+        # The lower one: a rebuild that was asked for and has not begun shows in Postgres only.
+        reached = max(0, min(position.graph_version, watermark.version))
+        return GraphStatus(True, position.corpus_version, reached, expected, held)
 
     async def _follow(self, lease: Lease, writer: GraphWriter, progress: Progress) -> bool:
         workspace = lease.job.workspace

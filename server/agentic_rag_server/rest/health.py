@@ -15,7 +15,11 @@ from agentic_rag_server.graphql.errors import report_internal
 from agentic_rag_server.wiring import ServerContainer
 
 OK = "ok"
+DEGRADED = "degraded"
 FAILED = "failed"
+
+OPTIONAL = frozenset({"neo4j"})
+"""Dependencies without which answers go on, flagged."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +43,12 @@ class HealthEndpoints:
         return JSONResponse({"status": OK})
 
     async def readyz(self, request: Request) -> Response:
-        """200 when every check passes and the product is switched on, else 503."""
+        """200 when every check passes and the product is switched on, else 503; what is `OPTIONAL` only shows."""
         checks = self._container.checks.items()
         results = await asyncio.gather(*(self._run(name, check) for name, check in checks))
         if not self._container.options.enabled:
             results.append(CheckResult("feature", FAILED, "FEATURE_DISABLED", DISABLED_MESSAGE))
-        ready = all(result.status == OK for result in results)
+        ready = all(result.status != FAILED for result in results)
         body = {"status": "ready" if ready else "not_ready", "checks": [asdict(result) for result in results]}
         return JSONResponse(body, 200 if ready else 503, {"cache-control": "no-store"})
 
@@ -55,14 +59,15 @@ class HealthEndpoints:
 
     async def _run(self, name: str, check: Callable[[], Awaitable[None]]) -> CheckResult:
         limit = self._container.options.check_timeout_seconds
+        failed = DEGRADED if name in OPTIONAL else FAILED
         try:
             async with asyncio.timeout(limit):
                 await check()
         except TimeoutError:
-            return CheckResult(name, FAILED, "DEPENDENCY_UNAVAILABLE", f"No answer within {limit:g} s. Is it running?")
+            return CheckResult(name, failed, "DEPENDENCY_UNAVAILABLE", f"No answer within {limit:g} s. Is it running?")
         except AgenticRagError as error:
-            return CheckResult(name, FAILED, error.code, error.message)
+            return CheckResult(name, failed, error.code, error.message)
         except Exception as error:  # noqa: BLE001 - a check of any kind must not hide the others
             report_internal(error, self._container.telemetry)
-            return CheckResult(name, FAILED, "INTERNAL", "The check itself failed; see the server's log.")
+            return CheckResult(name, failed, "INTERNAL", "The check itself failed; see the server's log.")
         return CheckResult(name, OK)

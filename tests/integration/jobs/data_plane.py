@@ -18,10 +18,14 @@ from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+from agentic_rag.adapters.neo4j.graph import Neo4jGraph
+from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
+from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
@@ -34,6 +38,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
 from agentic_rag.app.dead_letters import DeadLetters
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.originals import OriginalKeys
@@ -48,7 +53,15 @@ from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag_migrations import HEAD
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody, SnapshotBody
+from agentic_rag_worker.bodies import (
+    CompactBody,
+    DeleteBody,
+    GraphBody,
+    IngestBody,
+    JobBody,
+    RetentionBody,
+    SnapshotBody,
+)
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -117,6 +130,23 @@ class DataPlane:
     ids: RandomIds = field(default_factory=RandomIds)
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
     workspace: WorkspaceRef = field(default_factory=lambda: WorkspaceRef(DEFAULT_ORG_ID, uuid4()))
+    neo4j_uri: str | None = None
+    """Where the graph is kept, if not in Postgres."""
+
+    @cached_property
+    def neo4j(self) -> Neo4jConnection | None:
+        if self.neo4j_uri is None:
+            return None
+        return Neo4jConnection(self.neo4j_uri, "neo4j", "", Neo4jOptions(read_seconds=5.0))
+
+    @cached_property
+    def graph(self) -> Neo4jGraph | None:
+        return None if self.neo4j is None else Neo4jGraph(self.neo4j, max_lag=16)
+
+    @cached_property
+    def graph_sync(self) -> GraphSync:
+        writer = None if self.neo4j is None else Neo4jGraphWriter(self.neo4j)
+        return GraphSync(PostgresGraphFeed(self.pool), writer, self.telemetry)
 
     @cached_property
     def pool(self) -> PostgresPool:
@@ -124,7 +154,7 @@ class DataPlane:
 
     @cached_property
     def database(self) -> PostgresDatabase:
-        return PostgresDatabase(self.pool, answer_codec, HEAD)
+        return PostgresDatabase(self.pool, answer_codec, HEAD, graph=self.graph)
 
     @cached_property
     def queue(self) -> ArqJobQueue:
@@ -175,6 +205,8 @@ class DataPlane:
             JobKind.COMPACT: CompactBody(self.database),
             JobKind.RETENTION: RetentionBody(self.database, self.blobs),
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
+            JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.GRAPH: GraphBody(self.graph_sync),
         }
 
     def dead_payloads(self) -> PostgresDeadPayloads:
@@ -208,8 +240,8 @@ class DataPlane:
             )
 
     async def aclose(self) -> None:
-        for made in ("parser", "queue", "cache", "database"):
-            if made in self.__dict__:
+        for made in ("parser", "queue", "cache", "neo4j", "database"):
+            if self.__dict__.get(made) is not None:
                 await getattr(self, made).aclose()
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:

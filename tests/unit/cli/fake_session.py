@@ -16,6 +16,7 @@ from typer.testing import CliRunner, Result
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
@@ -42,6 +43,7 @@ from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasur
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import AgenticRagError, NotFound
+from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
@@ -193,6 +195,7 @@ class FakeSession:
     known: list[Workspace] = field(default_factory=lambda: [workspace()])
     held: list[Document] = field(default_factory=lambda: [document()])
     result: SyncResult = field(default_factory=nothing_to_sync)
+    graph: GraphStatus = GraphStatus(False, 7, 7, GraphCounts(1, 3, 5, 8, 2))
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
@@ -325,6 +328,12 @@ class FakeSession:
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         return next((one for one in self.stored_jobs if one.job_id == job_id), None)
+
+    async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
+        return self.graph
+
+    async def rebuild_graph(self, workspace: WorkspaceRef) -> JobRef | None:
+        return JobRef(workspace, UUID(int=701)) if self.graph.is_outside else None
 
     async def worker_running(self) -> bool:
         return self.has_worker

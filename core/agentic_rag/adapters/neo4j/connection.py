@@ -32,6 +32,8 @@ class Neo4jOptions:
 
     read_seconds: float = 0.4
     """One read of an answer, connecting included."""
+    connect_seconds: float = 5.0
+    """Opening a connection, and waiting for one of the pool."""
     write_seconds: float = 20.0
     """One transaction of the job, on the server too: a writer that was stopped in one holds its locks no longer."""
     rest_seconds: float = 2.0
@@ -102,9 +104,8 @@ class Neo4jConnection:
                 self._driver = AsyncGraphDatabase.driver(
                     self._uri,
                     auth=self._auth,
-                    # A connection for an answer is given up sooner, by the time-out around it.
-                    connection_timeout=5.0,
-                    connection_acquisition_timeout=5.0,
+                    connection_timeout=self.options.connect_seconds,
+                    connection_acquisition_timeout=self.options.connect_seconds,
                     connection_write_timeout=self.options.write_seconds,
                     max_connection_pool_size=self.options.pool_size,
                     max_transaction_retry_time=0.0,

@@ -219,9 +219,18 @@ WHERE NOT EXISTS (
 )
 """
 
+# A graph that refused is asked again now and then, not with every look.
+_UPKEEP_GRAPH = f"""{_UPKEEP.format(function="rag_upkeep_graph()")}
+  AND NOT EXISTS (
+    SELECT FROM rag_jobs j
+    WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
+      AND j.state = 'DEAD' AND j.updated_at > now() - interval '10 minutes'
+)
+"""
+
 UPKEEP = {
     "retention": _UPKEEP.format(function="rag_upkeep_retention()"),
     "snapshot": _UPKEEP.format(function="rag_upkeep_snapshots($2)"),
-    "graph": _UPKEEP.format(function="rag_upkeep_graph()"),
+    "graph": _UPKEEP_GRAPH,
 }
 """Statements by kind of job; $2 and further are what the board was given for the kind."""
