@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from tests.bench.reports import Row
 from tests.chaos.ground import Servers
-from tests.chaos.rows import kills, leases
+from tests.chaos.rows import deletes, files, kills, leases, outages, throughput
 
 Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
 """Measures rows of the table; the second argument asks for the short form."""
@@ -19,4 +19,11 @@ TABLE: Mapping[str, Measure] = {
     "poison": leases.poison,
     "hung": leases.hung_job,
     "sigterm": leases.sigterms,
+    "redis": outages.redis_stopped,
+    "handover": outages.handovers,
+    "postgres": outages.postgres_restarted,
+    "fairness": outages.fairness,
+    "deletes": deletes.deletes_in_mid_ingest,
+    "files": files.hostile_files,
+    "throughput": throughput.ingest_throughput,
 }

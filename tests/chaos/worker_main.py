@@ -23,7 +23,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
 from agentic_rag_worker.main import run_worker
 from agentic_rag_worker.program import worker_options, worker_parts
@@ -91,15 +91,14 @@ class SteppedStore:
     def __getattr__(self, method: str) -> Any:
         call = getattr(self._inner, method)
         step = NAMED.get((self._name, method))
+        if (self._name, method) == ("publisher", "compact"):
+            return self._begun(call, "compact")
         if self._gate.plant == "no-fence" and (self._name, method) in {("jobs", "holds"), ("publisher", "publish")}:
             return self._unfenced(call, method)
         if step is None:
             return call
 
         async def stepped(*arguments: Any, **options: Any) -> Any:
-            if step in ("publish", "vectors"):
-                # For a worker that is to be stopped without holding a lock that stops the others too.
-                await self._gate.at(f"{step}.begin")
             result = await call(*arguments, **options)
             if step == "lease" and result is None:
                 return result
@@ -113,6 +112,13 @@ class SteppedStore:
             return result
 
         return stepped
+
+    def _begun(self, call: Any, step: str) -> Any:
+        async def begun(*arguments: Any, **options: Any) -> Any:
+            await self._gate.at(f"{step}.begin")
+            return await call(*arguments, **options)
+
+        return begun
 
     def _unfenced(self, call: Any, method: str) -> Any:
         async def holds(*_: Any) -> bool:
@@ -152,11 +158,26 @@ class SteppedDatabase:
         try:
             async with self._inner.transaction(org_id) as transaction:
                 yield SteppedTransaction(transaction, self._gate, done)
-        except LeaseLost:
-            self._gate.note(step="transaction", refusal="LEASE_LOST")
+        except AgenticRagError as error:
+            self._gate.note(step="transaction", refusal=error.code)
             raise
         for step, document in done:
             await self._gate.at(f"{step}.committed", document)
+
+
+class DeafDatabase:
+    """A heartbeat that does not learn that its lease is lost: what the worker writes afterwards meets the fence."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    @asynccontextmanager
+    async def transaction(self, _: UUID) -> AsyncIterator[Any]:
+        raise DependencyUnavailable("This heartbeat is deaf.", dependency="postgres")
+        yield
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 class Stepped:
@@ -209,6 +230,10 @@ class SteppedContainer(Container):
     @cached_property
     def database(self) -> Any:
         return SteppedDatabase(super().database, self._gate)
+
+    def heartbeat_database(self) -> Any:
+        inner = super().heartbeat_database()
+        return DeafDatabase(inner) if self._gate.plant == "deaf" else inner
 
     @cached_property
     def blobs(self) -> Any:

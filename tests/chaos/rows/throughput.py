@@ -1,0 +1,78 @@
+"""Ingest throughput against what the same chunks cost when nothing is queued, leased, fenced or recovered."""
+
+from __future__ import annotations
+
+import time
+from itertools import groupby
+
+import asyncpg
+import numpy as np
+from pgvector.asyncpg import register_vector
+from tests.bench.corpus import load_corpus
+from tests.bench.reports import Row, at_least, exactly
+from tests.chaos.children import crew
+from tests.chaos.ground import Ground, Servers, new_ground
+
+from agentic_rag.domain.hashed_embedding import embed_texts
+from agentic_rag.domain.lexical import term_counts
+
+FLOOR_SCHEMA = """
+CREATE TABLE floor_chunks (id integer PRIMARY KEY, text text NOT NULL, terms bytea NOT NULL, v halfvec(384) NOT NULL)
+"""
+BATCH = 1_000
+
+
+async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
+    """Two workers, 20,000 chunks, against tokenise + embed + COPY one after the other in one process."""
+    wanted = 1_000 if short else 20_000
+    chunks = load_corpus(wanted).chunks
+    settings = {
+        "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "8",
+        "AGENTIC_RAG_CHUNK_PROFILE": "default", "AGENTIC_RAG_COMPUTE_PROCESSES": "1",
+    }  # fmt: skip
+    async with new_ground(servers, **settings) as ground, crew(ground) as workers:
+        folder = ground.home / "source"
+        folder.mkdir()
+        for document, members in groupby(chunks, key=lambda chunk: chunk.document):
+            name = document.replace("/", "_") + ("" if document.endswith(".md") else ".md")
+            (folder / name).write_text("\n\n".join(chunk.text for chunk in members), encoding="utf-8")
+        # Started, and idle: what is measured is work, from the hand-over on.
+        running = [workers.start(), workers.start()]
+        await ground.until_idle()
+        began = time.perf_counter()
+        found = await ground.sync(folder)
+        handed = time.perf_counter() - began
+        await ground.until_idle(1_200)
+        seconds = time.perf_counter() - began
+        texts = [row["text"] for row in await ground.rows("SELECT text FROM rag_chunks WHERE visible_to IS NULL")]
+        failed = await ground.value("SELECT count(*) FROM rag_documents WHERE status <> 'READY'")
+        alive = len([worker for worker in running if worker.alive])
+        await workers.stop()
+        floor = await _floor_seconds(ground, texts)
+    print(
+        f"    {len(texts)} chunks of {len(found.new)} documents: floor {len(texts) / floor:.0f}/s, "
+        f"two workers {len(texts) / seconds:.0f}/s (synchronising took {handed:.1f} s of {seconds:.1f})"
+    )
+    return [
+        at_least(f"ingest of {len(texts)} chunks by 2 workers over tokenise + embed + COPY", floor / seconds, 0.6),
+        exactly("throughput: documents that are not READY", failed, 0),
+        exactly("throughput: workers alive", alive, 2),
+    ]
+
+
+async def _floor_seconds(ground: Ground, texts: list[str]) -> float:
+    """The same texts, tokenised, embedded and copied into one plain table, one after the other."""
+    connection = await asyncpg.connect(ground.database_url)
+    try:
+        await register_vector(connection)
+        await connection.execute(FLOOR_SCHEMA)
+        began = time.perf_counter()
+        terms = [term_counts(text).hashes for text in texts]
+        vectors = np.concatenate([embed_texts(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
+        half = vectors.astype(np.float16)
+        records = list(zip(range(len(texts)), texts, terms, half, strict=True))
+        for start in range(0, len(records), BATCH):
+            await connection.copy_records_to_table("floor_chunks", records=records[start : start + BATCH])
+        return time.perf_counter() - began
+    finally:
+        await connection.close()
