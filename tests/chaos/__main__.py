@@ -16,7 +16,6 @@ import sys
 import time
 import traceback
 from dataclasses import asdict
-from pathlib import Path
 
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.chaos.ground import Servers, started_servers

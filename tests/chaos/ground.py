@@ -1,5 +1,5 @@
-"""What one row of the table stands on: a database, a queue and a blob folder of its own, and a provider that counts what
-it was paid for. The servers are real and shared by the rows.
+"""What one row of the table stands on: a database, a queue and a blob folder of its own, and a provider that counts
+what it was paid for. The servers are real and shared by the rows.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
 import asyncpg
-from tests.provider_stub import ProviderStub
 
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.bootstrap import Container, build_container
@@ -29,6 +28,7 @@ from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceR
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag.settings import load_settings
 from agentic_rag_migrations.upgrade import upgrade
+from tests.provider_stub import ProviderStub
 
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID("018f0000-0000-7000-8000-00000000c4a0"))
 """The same in every database, so that chunk and entity ids of two runs can be compared."""
@@ -171,6 +171,7 @@ class Ground:
 
     async def until_idle(self, seconds: float = PATIENCE_SECONDS) -> None:
         """Wait until no job is unfinished."""
+
         async def idle() -> bool:
             return not await self.unfinished()
 

@@ -8,9 +8,8 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from tests.chaos.ground import Ground
-
 from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, segment_from
+from tests.chaos.ground import Ground
 
 DOCUMENTS = "SELECT document_id, source_path, status, error_code, chunk_count, content_hash FROM rag_documents"
 CHUNKS = """

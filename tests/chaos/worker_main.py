@@ -27,6 +27,7 @@ from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
 from agentic_rag_worker.main import run_worker
 from agentic_rag_worker.program import worker_options, worker_parts
+from tests.waiting import eventually
 
 CURRENT: ContextVar[UUID | None] = ContextVar("document", default=None)
 
@@ -71,8 +72,10 @@ class Gate:
                     time.sleep(1)  # noqa: ASYNC251 - the fault itself
             case _:
                 (self.folder / f"reached-{uuid4()}").touch()
-                while not (self.folder / "go").exists():
-                    await asyncio.sleep(0.005)
+                await eventually(self._may_go_on, "the test lets it go on", seconds=600)
+
+    async def _may_go_on(self) -> bool:
+        return (self.folder / "go").exists()
 
     def note(self, **entry: object) -> None:
         with (self.folder / "journal").open("a") as file:
@@ -261,7 +264,9 @@ class SteppedContainer(Container):
 
 
 async def main() -> None:
-    gate = Gate(json.loads(os.environ["CHAOS_PLANS"]), Path(os.environ["CHAOS_FOLDER"]), os.environ.get("CHAOS_PLANT", ""))
+    gate = Gate(
+        json.loads(os.environ["CHAOS_PLANS"]), Path(os.environ["CHAOS_FOLDER"]), os.environ.get("CHAOS_PLANT", "")
+    )
     settings = load_settings()
     options = worker_options(settings)
     if stall := os.environ.get("CHAOS_STALL_SECONDS"):

@@ -7,15 +7,15 @@ import random
 from collections import Counter
 
 import redis.asyncio
+
+from agentic_rag.domain.answers import Question
+from agentic_rag.domain.documents import document_id_for
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
 from tests.provider_stub import Fault
-
-from agentic_rag.domain.answers import Question
-from agentic_rag.domain.documents import document_id_for
 
 KEPT = 10
 MOMENTS = ("QUEUED", "RUNNING", "staged", "DONE")

@@ -94,7 +94,9 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
         )
         deaths = sum(not worker.alive for worker in running)
         unfinished = await ground.value("SELECT count(*) FROM rag_documents WHERE status NOT IN ('READY', 'FAILED')")
-        unnamed = await ground.value("SELECT count(*) FROM rag_documents WHERE status = 'FAILED' AND error_code IS NULL")
+        unnamed = await ground.value(
+            "SELECT count(*) FROM rag_documents WHERE status = 'FAILED' AND error_code IS NULL"
+        )
     for line in wrong:
         print(f"    {line}")
     print(f"    {len(found.new)} files; worker memory before {before}, grown by at most {peak:.0f} MB")
@@ -140,7 +142,8 @@ async def _wrong(ground: Ground, expected: Expected) -> str | None:
     wanted = {"READY": is_ready, "FAILED": is_failed, "EITHER": is_ready or is_failed}
     if wanted[expected.status]:
         return None
-    return f"{path}: {status} {code or ''} {found}/{expected.least} phrases, wanted {expected.status} {set(expected.classes)}"
+    wants = f"{expected.status} {set(expected.classes)}"
+    return f"{path}: {status} {code or ''} {found}/{expected.least} phrases, wanted {wants}"
 
 
 def _squeezed(text: str) -> str:

@@ -10,15 +10,15 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import numpy as np
+
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.settings import Settings
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state, paid_twice
 from tests.chaos.ground import LEASE_SECONDS, Ground, Servers, new_ground, until
 from tests.provider_stub import Fault
-
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.settings import Settings
 
 SLACK_SECONDS = 4.0
 """What a short lease leaves for noticing and handing over on a busy machine."""
@@ -94,11 +94,12 @@ async def stopped_workers(servers: Servers, short: bool) -> list[Row]:
         async def all_refused() -> bool:
             return all(_refused(worker) for worker in held)
 
-        await until(all_refused, f"every stale write was refused {[worker.journal() for worker in held]}", 30)
+        await until(all_refused, "every stale write was refused", 60)
+        refused = sum(map(_refused, held))
         after = await ground.value("SELECT corpus_version FROM rag_workspaces")
         state = await end_state(f"SIGSTOP past the lease × {len(steps)}", ground, wanted)
     return [
-        exactly(f"SIGSTOP past the lease × {len(steps)}: stale writes refused", sum(map(_refused, held)), len(steps)),
+        exactly(f"SIGSTOP past the lease × {len(steps)}: stale writes refused", refused, len(steps)),
         exactly("SIGSTOP past the lease: corpus versions made by stale workers", after - versions, 0),
         state,
     ]
@@ -131,8 +132,10 @@ async def poison(servers: Servers, short: bool) -> list[Row]:
 
         await until(idle, "all jobs finished")
         ready = await ground.ready()
-        dead = await ground.rows("SELECT j.error_code, j.attempts, d.source_path, d.status FROM rag_jobs j "
-                                 "JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE state = 'DEAD'")  # fmt: skip
+        dead = await ground.rows(
+            "SELECT j.error_code, j.attempts, d.source_path, d.status "
+            "FROM rag_jobs j JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE state = 'DEAD'"
+        )
         victims = await ground.value("SELECT count(*) FROM rag_jobs WHERE attempts > 1")
     shown = [tuple(row) for row in dead]
     print(f"    poison: {deaths} workers died, {victims} jobs ran more than once, dead letters {shown}")
@@ -233,4 +236,3 @@ async def _term_in_mid_job(ground: Ground, worker: WorkerProcess, drains: list[f
     worker.send(signal.SIGTERM)
     drains.append(await worker.ended(60))
     return running
-

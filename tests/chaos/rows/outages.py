@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-
 import subprocess
 import sys
 import time
 from uuid import uuid4
 
 import redis.asyncio
+
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.embedded.stack import EmbeddedStack
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import ROOT, Ground, Servers, new_ground, until
 from tests.provider_stub import Fault
-
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag.embedded.stack import EmbeddedStack
 
 BACK_SECONDS = 10.0
 
