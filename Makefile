@@ -73,7 +73,7 @@ eval: install ## The golden set on the sample corpus
 docs: install-dev ## Regenerate .env.example, docs/configuration.md, the GraphQL schema file
 	@$(BIN)/python -m agentic_rag_cli.config_docs
 	@$(BIN)/python -m agentic_rag_server.graphql.export
-LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" pyproject.toml
+LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" -c requirements/limits.in pyproject.toml
 lock: ## Recompile the hash-pinned lock files
 	@$(LOCK) -o requirements/runtime.txt
 	@$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt

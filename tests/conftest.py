@@ -57,6 +57,12 @@ def redis_url(request: pytest.FixtureRequest, session_stack: SessionStack) -> st
     return session_stack.redis_url(request.param)
 
 
+@pytest.fixture(scope="session")
+def neo4j_url(session_stack: SessionStack) -> str:
+    """Bolt address of a real Neo4j 5.26, shared by the session; graphs are told apart by workspace."""
+    return session_stack.neo4j_url()
+
+
 @pytest.fixture
 def fresh_redis(redis_url: str) -> str:
     """Address of a Redis without keys."""

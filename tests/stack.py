@@ -10,6 +10,7 @@ import pytest
 
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
+from tests.neo4j_server import GIVEN_URI, Neo4jContainer, Neo4jServer, session_server
 
 GIVEN_DATABASE_URL = "AGENTIC_RAG_TEST_DATABASE_URL"
 GIVEN_REDIS_URL = "AGENTIC_RAG_TEST_REDIS_URL"
@@ -48,6 +49,7 @@ class SessionStack:
 
     _postgres: EmbeddedPostgres | None = None
     _redis: dict[str, EmbeddedRedis] = field(default_factory=dict[str, EmbeddedRedis])
+    _neo4j: Neo4jServer | Neo4jContainer | None = None
     _homes: list[Path] = field(default_factory=list[Path])
 
     def postgres_url(self) -> str:
@@ -66,9 +68,17 @@ class SessionStack:
             self._redis[source] = EmbeddedRedis(self._new_home(), program=redis_program(source))
         return self._redis[source].start()
 
+    def neo4j_url(self) -> str:
+        """Bolt address of a Neo4j that asks for no password."""
+        if given := os.environ.get(GIVEN_URI):
+            return given
+        if self._neo4j is None:
+            self._neo4j = session_server(self._new_home())
+        return self._neo4j.start()
+
     def stop(self) -> None:
         """Stop what was started."""
-        for server in (self._postgres, *self._redis.values()):
+        for server in (self._postgres, self._neo4j, *self._redis.values()):
             if server is not None:
                 server.stop()
         for home in self._homes:

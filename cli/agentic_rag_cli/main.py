@@ -11,8 +11,10 @@ from agentic_rag import __version__
 from agentic_rag_cli import output
 from agentic_rag_cli.commands import (
     ask,
+    audit,
     config,
     demo,
+    dlq,
     doc,
     doctor,
     evaluate,
@@ -21,6 +23,7 @@ from agentic_rag_cli.commands import (
     migrate,
     run,
     serve,
+    snapshot,
     up,
     worker,
     workspace,
@@ -78,6 +81,9 @@ app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")
 app.add_typer(job.app, name="job")
+app.add_typer(snapshot.app, name="snapshot")
+app.add_typer(dlq.app, name="dlq")
+app.add_typer(audit.app, name="audit")
 app.command("eval")(evaluate.evaluate_dataset)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

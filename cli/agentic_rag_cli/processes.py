@@ -94,6 +94,10 @@ class Children:
         self._children.append(child)
         return child
 
+    def forget(self, child: Child) -> None:
+        """A child that ended and is replaced."""
+        self._children.remove(child)
+
     async def first_death(self) -> ChildDied:
         """Wait until some child ends (for ever when there is none), and say so with the tail of its log."""
         if not self._children:
@@ -105,7 +109,7 @@ class Children:
             for wait in waits:
                 wait.cancel()
         first = next(wait for wait in waits if wait in done)
-        return _death(waits[first], first.result())
+        return death(waits[first], first.result())
 
     async def guard(self, work: Coroutine[Any, Any, T]) -> T:
         """The result of `work`, which is given up when a child ends. Errors: `ChildDied`, those of `work`."""
@@ -134,7 +138,8 @@ def silent(name: str, line: str) -> None:
     """Shows no output of a child; its tail is shown when it dies."""
 
 
-def _death(child: Child, code: int) -> ChildDied:
+def death(child: Child, code: int) -> ChildDied:
+    """How a child ended, with the last lines it wrote."""
     how = f"was ended by {signal.Signals(-code).name}" if code < 0 else f"ended with exit code {code}"
     tail = "\n".join(f"  {line}" for line in child.tail) or "  (it wrote nothing)"
     return ChildDied(f"The {child.name} {how}. Its last lines:\n{tail}", dependency=child.name)

@@ -10,8 +10,10 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.audit import AuditRecord
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
@@ -25,9 +27,14 @@ from agentic_rag.domain.tenancy import (
 from agentic_rag.settings import Settings
 
 if TYPE_CHECKING:
+    from agentic_rag.app.dead_letters import Purged, Replayed
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
+    from agentic_rag_cli.snapshots import Snapshots
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -66,12 +73,28 @@ class Session(Protocol):
         """Erase a document everywhere."""
         ...
 
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look into every store for what an erasure left. Errors: `NotFound`."""
+        ...
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        ...
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        """Queue every FAILED document whose original is kept."""
+        ...
+
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
         ...
 
     async def preview(self, directory: Path) -> SyncResult:
         """What a synchronisation with an empty workspace would do."""
+        ...
+
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        """What ingesting the new and changed files of a directory would cost."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -86,7 +109,14 @@ class Session(Protocol):
         """The run, or None."""
         ...
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
         """Jobs, newest first."""
         ...
 
@@ -94,8 +124,37 @@ class Session(Protocol):
         """The job, or None."""
         ...
 
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        ...
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        """Queue a dead letter again. Errors: `NotFound`."""
+        ...
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        """Remove what a dead letter holds. Errors: `NotFound`."""
+        ...
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        """What was no message of ours, newest first."""
+        ...
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        """Forget one of these; False when there is none."""
+        ...
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        """Who did what to a workspace, newest first."""
+        ...
+
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
+        ...
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of workspaces."""
         ...
 
 
@@ -147,7 +206,19 @@ class ContainerSession:
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
-        return await self._container.delete.run(workspace, document_id)
+        return await self._container.delete.run(workspace, document_id, OPERATOR.subject)
+
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look into every store for what an erasure left. Errors: `NotFound`."""
+        return await self._container.prove_erased.run(workspace, document_id)
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        return await self._container.reingest.run(workspace, document_id, force=force)
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        """Queue every FAILED document whose original is kept."""
+        return await self._container.reingest.run_failed(workspace)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
@@ -170,6 +241,10 @@ class ContainerSession:
             dry_run=True,
         )
 
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        """What ingesting the new and changed files of a directory would cost."""
+        return await self._container.estimate.run(workspace, self._container.directory_source(directory))
+
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
         return await self._container.answer.ask(OPERATOR, question)
@@ -182,15 +257,56 @@ class ContainerSession:
         """The run, or None."""
         return await self._container.runs.get(workspace, run_id)
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
         """Jobs, newest first."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
-            return await transaction.jobs.page(workspace, request, states)
+            return await transaction.jobs.page(workspace, request, states, kinds, codes)
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.jobs.get(workspace, job_id)
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.jobs.attempts(workspace, job_id)
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        """Queue a dead letter again."""
+        return await self._container.dead_letters.replay(workspace, job_id, OPERATOR.subject)
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        """Remove what a dead letter holds."""
+        return await self._container.dead_letters.purge(workspace, job_id, OPERATOR.subject)
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        """What was no message of ours, newest first."""
+        store = self._container.dead_payloads()
+        try:
+            return await store.page(request)
+        finally:
+            await store.aclose()
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        """Forget one of these; False when there is none."""
+        store = self._container.dead_payloads()
+        try:
+            return await store.purge(payload_id)
+        finally:
+            await store.aclose()
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        """Who did what to a workspace, newest first."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            return await transaction.audit.page(request, workspace.workspace_id)
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""
@@ -199,6 +315,13 @@ class ContainerSession:
             return not await board.lead()
         finally:
             await board.aclose()
+
+    @property
+    def snapshots(self) -> Snapshots:
+        """Snapshots of workspaces."""
+        from agentic_rag_cli.snapshots import ContainerSnapshots
+
+        return ContainerSnapshots(self._container)
 
 
 @asynccontextmanager

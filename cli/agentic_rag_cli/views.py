@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.audit import AuditRecord
+from agentic_rag.domain.certificate import certificate_json
+from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.jobs import Job
-from agentic_rag.domain.tenancy import Workspace
+from agentic_rag.domain.failures import redacted_arguments
+from agentic_rag.domain.jobs import Job, JobAttempt
+from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.trace import trace_id_in
+from agentic_rag.domain.verification import Finding
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.reingest import Reingestion
+    from agentic_rag.app.restore_snapshot import RestoreReport
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:
@@ -38,6 +50,7 @@ def document_key_json(document: Document) -> dict[str, Any]:
 def document_json(document: Document) -> dict[str, Any]:
     """A document with what went wrong, if anything did."""
     fault = document.fault
+    cost = recorded_cost(document.provenance)
     return {
         **document_key_json(document),
         "title": document.title,
@@ -57,7 +70,17 @@ def document_json(document: Document) -> dict[str, Any]:
         "chunkCount": document.chunk_count,
         "chunksDone": document.chunks_done,
         "uploadedBy": document.uploaded_by,
-        "provenance": dict(document.provenance),
+        "embedding": None
+        if cost is None
+        else {
+            "space": cost.space,
+            "chunks": cost.chunks,
+            "tokens": cost.tokens,
+            "reusedChunks": cost.reused_chunks,
+            "costUsd": cost.cost_usd,
+            "estimatedCostUsd": cost.estimated_cost_usd,
+        },
+        "provenance": {name: value for name, value in document.provenance.items() if name not in PROVENANCE_KEYS},
         "createdAt": document.created_at.isoformat(),
         "updatedAt": document.updated_at.isoformat(),
     }
@@ -111,24 +134,118 @@ def run_details_json(run: Run) -> dict[str, Any]:
     }
 
 
+def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
+    """One try at a job."""
+    return {
+        "attempt": attempt.attempt,
+        "worker": attempt.worker,
+        "startedAt": attempt.started_at.isoformat(),
+        "endedAt": attempt.ended_at.isoformat() if attempt.ended_at else None,
+        "outcome": attempt.outcome,
+        "errorCode": attempt.error_code,
+        "errorChain": list(attempt.error_chain),
+    }
+
+
+def payload_json(stored: StoredPayload) -> dict[str, Any]:
+    """What was no message of ours; the bytes as base64."""
+    return {
+        "id": str(stored.found.payload_id),
+        "queue": stored.found.queue,
+        "entry": stored.found.entry.decode("utf-8", "backslashreplace"),
+        "code": stored.found.code,
+        "reason": stored.found.reason,
+        "bytes": len(stored.found.payload),
+        "base64": b64encode(stored.found.payload).decode(),
+        "deliveries": stored.deliveries,
+        "firstSeen": stored.first_seen.isoformat(),
+        "lastSeen": stored.last_seen.isoformat(),
+    }
+
+
+def audit_json(record: AuditRecord) -> dict[str, Any]:
+    """One entry of the audit log."""
+    return {
+        "createdAt": record.created_at.isoformat(),
+        "actor": record.actor,
+        "action": record.action,
+        "subject": record.subject,
+        "detail": dict(record.detail),
+        "traceId": record.trace_id,
+    }
+
+
 def job_json(job: Job) -> dict[str, Any]:
-    """A job; its arguments hold no secrets."""
+    """A job; secrets in its arguments are blotted out."""
     return {
         "id": encode(NodeKind.JOB, job.workspace.workspace_id, job.job_id),
-        "kind": job.kind.value,
+        "kind": job.kind_name,
         "state": job.state.value,
         "queue": job.queue.value,
         "key": job.key,
         "documentId": encode(NodeKind.DOCUMENT, job.workspace.workspace_id, job.document_id)
         if job.document_id
         else None,
-        "arguments": dict(job.arguments),
+        "arguments": redacted_arguments(job.arguments),
         "attempts": job.attempts,
         "progress": job.progress,
+        "traceId": trace_id_in(job.trace_carrier),
         "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),
         "updatedAt": job.updated_at.isoformat(),
+    }
+
+
+def snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
+    """A snapshot as the database knows it."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
+        "workspaceId": encode_workspace(record.workspace.workspace_id),
+        "state": record.state.value,
+        "reason": record.reason.value,
+        "corpusVersion": record.corpus_version,
+        "withOriginals": record.with_originals,
+        "size": record.size,
+        "counts": dict(record.counts),
+        "manifest": record.manifest_key,
+        "stored": record.is_stored,
+        "errorCode": record.error_code,
+        "createdAt": record.created_at.isoformat(),
+        "finishedAt": record.finished_at.isoformat() if record.finished_at else None,
+    }
+
+
+def stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
+    """A snapshot as its own manifest tells."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
+        "workspaceId": encode_workspace(manifest.workspace_id),
+        "workspace": manifest.workspace_name,
+        "corpusVersion": manifest.corpus_version,
+        "withOriginals": manifest.with_originals,
+        "missingOriginals": manifest.missing_originals,
+        "spaces": list(manifest.spaces),
+        "counts": manifest.counts,
+        "schema": manifest.schema,
+        "product": manifest.product,
+        "createdAt": manifest.created_at,
+        "folder": folder,
+    }
+
+
+def restore_json(report: RestoreReport) -> dict[str, Any]:
+    """What a restore did."""
+    return {
+        "snapshotId": encode(NodeKind.SNAPSHOT, report.source_workspace_id, report.snapshot_id),
+        "workspaceId": encode_workspace(report.workspace.workspace_id),
+        "workspace": report.name,
+        "corpusVersion": report.corpus_version,
+        "alreadyRestored": report.was_done,
+        "rows": report.rows,
+        "originals": report.originals,
+        "leftOutAsErased": report.erased,
+        "ingestedAgain": report.requeued,
     }
 
 
@@ -141,11 +258,36 @@ def deletion_json(deletion: Deletion) -> dict[str, Any]:
         else {
             name: count
             for name, count in asdict(erasure).items()
-            if name not in ("document_id", "version", "cache_entries")
+            if name not in ("document_id", "version", "cache_entries", "ordinals")
         }
     )
     return {
         "corpusVersion": erasure.version if erasure else None,
         "removed": {**rows, "cache_entries": deletion.cache_entries, "blobs": deletion.blobs},
         "unfinished": list(deletion.unfinished),
+        "certificate": None if deletion.certificate is None else certificate_json(deletion.certificate),
+    }
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding."""
+    return {**asdict(finding), "severity": finding.severity.value}
+
+
+def proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
+    """What every store says of an erased document."""
+    return {
+        "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
+        "erased": proof.erased,
+        "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
+        "findings": [finding_json(one) for one in proof.findings],
+    }
+
+
+def reingestion_json(queued: Reingestion) -> dict[str, Any]:
+    """A queued ingestion."""
+    return {
+        **document_key_json(queued.document),
+        "jobId": encode(NodeKind.JOB, queued.job.workspace.workspace_id, queued.job.job_id),
+        "new": queued.is_new,
     }

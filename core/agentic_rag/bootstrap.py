@@ -23,22 +23,33 @@ from agentic_rag_migrations import HEAD
 if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
+    from agentic_rag.adapters.neo4j.connection import Neo4jConnection
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
+    from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
+    from agentic_rag.app.estimate import EstimateIngest
     from agentic_rag.app.first_access import FirstAccess
+    from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
+    from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.reingest import ReingestDocument
+    from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
+    from agentic_rag.app.take_snapshot import TakeSnapshot
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
     from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
+    from agentic_rag.ports.dead_payloads import DeadPayloads
     from agentic_rag.ports.embedder import Embedder
+    from agentic_rag.ports.graph_store import GraphStore
     from agentic_rag.ports.identity import Identity
     from agentic_rag.ports.ids import Ids
     from agentic_rag.ports.job_queue import JobQueue
@@ -47,6 +58,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.run_store import RunStore
     from agentic_rag.ports.source_connector import SourceConnector
     from agentic_rag.ports.telemetry import Telemetry
+    from agentic_rag.ports.workspace_archive import WorkspaceArchive
 
 Check = Callable[[], Awaitable[None]]
 
@@ -129,7 +141,7 @@ class Container:
         from agentic_rag.adapters.postgres.database import PostgresDatabase
         from agentic_rag.app.answer_json import JsonAnswerCodec
 
-        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD)
+        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD, graph=self.graph)
 
     @cached_property
     def database(self) -> Database:
@@ -141,6 +153,44 @@ class Container:
         from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
 
         return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
+
+    @cached_property
+    def _neo4j(self) -> Neo4jConnection | None:
+        if not self.settings.neo4j_uri:
+            return None
+        from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+
+        settings = self.settings
+        connection = Neo4jConnection(
+            settings.neo4j_uri,
+            settings.neo4j_user,
+            settings.neo4j_password,
+            Neo4jOptions(read_seconds=settings.graph_timeout_ms / 1000),
+        )
+        self._closing.push_async_callback(connection.aclose)
+        return connection
+
+    @cached_property
+    def graph(self) -> GraphStore | None:
+        """The graph outside Postgres, if NEO4J_URI names one."""
+        if self._neo4j is None:
+            return None
+        from agentic_rag.adapters.neo4j.graph import Neo4jGraph
+
+        return Neo4jGraph(self._neo4j, self.settings.graph_max_lag)
+
+    @cached_property
+    def graph_sync(self) -> GraphSync:
+        """Brings that graph to the corpus version, and says how it stands."""
+        from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
+        from agentic_rag.app.graph_sync import GraphSync
+
+        writer = None
+        if self._neo4j is not None:
+            from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
+
+            writer = Neo4jGraphWriter(self._neo4j)
+        return GraphSync(PostgresGraphFeed(self._pool), writer, self.telemetry)
 
     @cached_property
     def runs(self) -> RunStore:
@@ -268,7 +318,9 @@ class Container:
         from agentic_rag.adapters.parsing.limits import ParserLimits
         from agentic_rag.adapters.parsing.process import ProcessParser
 
-        limits = ParserLimits(memory_bytes=self.settings.parser_memory_mb << 20)
+        limits = ParserLimits(
+            memory_bytes=self.settings.parser_memory_mb << 20, most_cpu_seconds=self.settings.parser_cpu_seconds
+        )
         parser = ProcessParser(limits, children=self.settings.parser_processes)
         self._closing.push_async_callback(parser.aclose)
         return parser
@@ -317,7 +369,25 @@ class Container:
         """Reconciles a workspace with a source."""
         from agentic_rag.app.sync_source import SyncSource
 
-        return SyncSource(self.database, self.blobs, self.parser, self.telemetry, self.settings.chunk_profile)
+        return SyncSource(
+            self.database, self.blobs, self.original_keys, self.parser, self.telemetry, self.settings.chunk_profile
+        )
+
+    @cached_property
+    def original_keys(self) -> OriginalKeys:
+        """Keys for the bytes of new originals."""
+        from agentic_rag.app.originals import OriginalKeys
+
+        return OriginalKeys(self.clock, self.ids)
+
+    @cached_property
+    def estimate(self) -> EstimateIngest:
+        """What a synchronisation would cost."""
+        from agentic_rag.app.estimate import EstimateIngest
+
+        return EstimateIngest(
+            self.database, self.sync_source, self.parser, self._analysis, self.embedder, self.settings.chunk_profile
+        )
 
     def directory_source(self, root: Path) -> SourceConnector:
         """A directory as a source."""
@@ -331,6 +401,51 @@ class Container:
         from agentic_rag.app.delete import DeleteDocument
 
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def reingest(self) -> ReingestDocument:
+        """Ingests documents again from their originals."""
+        from agentic_rag.app.reingest import ReingestDocument
+
+        return ReingestDocument(self.database, self.telemetry)
+
+    @cached_property
+    def prove_erased(self) -> ProveErased:
+        """Looks for what an erasure may have left."""
+        from agentic_rag.app.prove import ProveErased
+
+        return ProveErased(self.database, self.cache)
+
+    # --- snapshots ------------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _archive(self) -> WorkspaceArchive:
+        from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
+        from agentic_rag.app.answer_json import JsonAnswerCodec
+
+        return PostgresWorkspaceArchive(self._pool, JsonAnswerCodec())
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        """Takes, keeps and removes snapshots."""
+        from agentic_rag.app.take_snapshot import TakeSnapshot
+
+        return TakeSnapshot(
+            self.database, self._archive, self.blobs, self.clock, self.telemetry, self.settings.snapshot_keep
+        )
+
+    @cached_property
+    def restore_snapshot(self) -> RestoreSnapshot:
+        """Makes workspaces from snapshots."""
+        from agentic_rag.app.restore_snapshot import RestoreSnapshot
+
+        return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
+
+    def directory_blobs(self, directory: Path) -> BlobStore:
+        """A directory of blobs, such as snapshots that were carried here."""
+        from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+
+        return DirectoryBlobStore(directory)
 
     # --- jobs -----------------------------------------------------------------------------------------------------
 
@@ -355,15 +470,33 @@ class Container:
         """The hand-over to workers."""
         from agentic_rag.adapters.redis.queue import ArqJobQueue
 
-        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name)
+        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name, self.settings.queue_partitions)
         self._closing.push_async_callback(queue.aclose)
         return queue
+
+    @property
+    def partitions(self) -> int:
+        """How many parts the bulk queue has."""
+        return self.settings.queue_partitions
+
+    def dead_payloads(self) -> DeadPayloads:
+        """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""
+        from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
+
+        return PostgresDeadPayloads(self.settings.database_url)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        """Replays and purges dead letters."""
+        from agentic_rag.app.dead_letters import DeadLetters
+
+        return DeadLetters(self.database, self.telemetry)
 
     def job_board(self) -> JobBoard:
         """A dispatcher's view, with a connection of its own; the caller closes it."""
         from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 
-        return PostgresJobBoard(self.settings.database_url)
+        return PostgresJobBoard(self.settings.database_url, snapshot_every_hours=self.settings.snapshot_every_hours)
 
     # --- operating ------------------------------------------------------------------------------------------------
 

@@ -136,6 +136,32 @@ class Settings:
         "AGENTIC_RAG_DATABASE_POOL_SIZE", 8, "Connections of one process.", group=_S, minimum=1, maximum=200
     )
     redis_url: str = _var("REDIS_URL", "", "Redis; empty means the embedded server.", group=_S, url=True)
+    neo4j_uri: str = _var(
+        "NEO4J_URI",
+        "",
+        "Neo4j 5 for the entity graph (bolt:// or neo4j://); empty keeps the graph in PostgreSQL.",
+        group=_S,
+        url=True,
+    )
+    neo4j_user: str = _var("NEO4J_USER", "neo4j", "Login of NEO4J_URI.", group=_S)
+    neo4j_password: str = _var(
+        "NEO4J_PASSWORD", "", "Password of that login; empty for a server that asks for none.", group=_S, secret=True
+    )
+    graph_max_lag: int = _var(
+        "AGENTIC_RAG_GRAPH_MAX_LAG",
+        16,
+        "Corpus versions that Neo4j may be behind before answers go without it, flagged `GRAPH`.",
+        group=_S,
+        minimum=0,
+    )
+    graph_timeout_ms: int = _var(
+        "AGENTIC_RAG_GRAPH_TIMEOUT_MS",
+        400,
+        "How long an answer waits for Neo4j, in ms; after a failure nobody asks it for 2 s.",
+        group=_S,
+        minimum=10,
+        maximum=60_000,
+    )
     home: Path = _var(
         "AGENTIC_RAG_HOME", UNSET_PATH, "State of the embedded servers, blobs and development token.", group=_S
     )
@@ -197,6 +223,57 @@ class Settings:
         group=_J,
         minimum=0.5,
     )
+    job_deadline_seconds: float = _var(
+        "AGENTIC_RAG_JOB_DEADLINE_SECONDS",
+        0.0,
+        "Longest one attempt may take; 0 leaves it to each kind of job (ingestion 1 h).",
+        group=_J,
+        minimum=0,
+    )
+    job_stall_seconds: float = _var(
+        "AGENTIC_RAG_JOB_STALL_SECONDS",
+        0.0,
+        "Longest a job may go without progress before it loses its lease; 0 leaves it to each kind (5 minutes).",
+        group=_J,
+        minimum=0,
+    )
+    upkeep_seconds: float = _var(
+        "AGENTIC_RAG_UPKEEP_SECONDS",
+        15.0,
+        "How often a worker looks for work that is due by time or size.",
+        group=_J,
+        minimum=0.1,
+    )
+    queue_partitions: int = _var(
+        "AGENTIC_RAG_QUEUE_PARTITIONS",
+        1,
+        "Parts of the bulk queue, by workspace; the same for every process.",
+        group=_J,
+        minimum=1,
+        maximum=256,
+    )
+    worker_partitions: str = _var(
+        "AGENTIC_RAG_WORKER_PARTITIONS",
+        "",
+        "Partitions a worker serves, as `0,2,5`; empty means all. Some worker must serve each.",
+        group=_J,
+    )
+    worker_processes: int = _var(
+        "AGENTIC_RAG_WORKER_PROCESSES",
+        1,
+        "Processes of `rag worker`; each has its own slots and the next metrics port.",
+        group=_J,
+        minimum=1,
+        maximum=64,
+    )
+    worker_interactive_slots: int = _var(
+        "AGENTIC_RAG_WORKER_INTERACTIVE_SLOTS",
+        2,
+        "Jobs of waiting answers one worker process runs besides.",
+        group=_J,
+        minimum=1,
+        maximum=256,
+    )
     worker_concurrency: int = _var(
         "AGENTIC_RAG_WORKER_CONCURRENCY", 8, "Jobs one worker process runs at a time.", group=_J, minimum=1, maximum=256
     )
@@ -224,6 +301,28 @@ class Settings:
     )
     parser_memory_mb: int = _var(
         "AGENTIC_RAG_PARSER_MEMORY_MB", 512, "Memory limit of a parsing child.", group=_J, minimum=64
+    )
+    parser_cpu_seconds: int = _var(
+        "AGENTIC_RAG_PARSER_CPU_SECONDS",
+        240,
+        "Most CPU time for one file; below it 10 s for each MB, and more for a PDF whose pages give text.",
+        group=_J,
+        minimum=1,
+        maximum=240,
+    )
+    snapshot_every_hours: float = _var(
+        "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS",
+        0.0,
+        "Take a snapshot of each changed workspace this often; 0 for none.",
+        group=_J,
+        minimum=0,
+    )
+    snapshot_keep: int = _var(
+        "AGENTIC_RAG_SNAPSHOT_KEEP",
+        7,
+        "How many scheduled snapshots of a workspace are kept; those asked for stay until deleted.",
+        group=_J,
+        minimum=1,
     )
     host: str = _var(
         "AGENTIC_RAG_HOST", "127.0.0.1", "Address the server and the worker's metrics listen on.", group=_P
@@ -266,6 +365,12 @@ class Settings:
     def blobs(self) -> Path:
         """The directory of originals."""
         return self.blob_dir if self.blob_dir != UNSET_PATH else self.state_home / "blobs"
+
+    @property
+    def served_partitions(self) -> tuple[int, ...] | None:
+        """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
+        listed = [part.strip() for part in self.worker_partitions.split(",") if part.strip()]
+        return tuple(sorted({int(part) for part in listed})) or None
 
     @property
     def lexical_share_value(self) -> float | None:
@@ -368,6 +473,15 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:
         problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    try:
+        served = settings.served_partitions or ()
+    except ValueError:
+        served = (-1,)
+    if not all(0 <= partition < settings.queue_partitions for partition in served):
+        problems.append(
+            f"AGENTIC_RAG_WORKER_PARTITIONS={settings.worker_partitions!r}: expected numbers from 0 to "
+            f"{settings.queue_partitions - 1} (below AGENTIC_RAG_QUEUE_PARTITIONS), separated by commas"
+        )
     try:
         share = settings.lexical_share_value
     except ValueError:

@@ -37,11 +37,19 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_entities": TableClass.WORKSPACE,
         "rag_mentions": TableClass.WORKSPACE,
         "rag_tombstones": TableClass.WORKSPACE,
+        "rag_graph_erasures": TableClass.WORKSPACE,
+        "rag_audit": TableClass.ORGANISATION,
+        "rag_dead_payloads": TableClass.GLOBAL,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,
         "rag_run_stages": TableClass.WORKSPACE,
         "rag_cache_entries": TableClass.WORKSPACE,
+        "rag_snapshots": TableClass.WORKSPACE,
+        "rag_restores": TableClass.WORKSPACE,
+        "rag_originals": TableClass.WORKSPACE,
+        "rag_doomed_blobs": TableClass.WORKSPACE,
+        "rag_uploads": TableClass.WORKSPACE,
     }
 )
 

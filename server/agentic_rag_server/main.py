@@ -17,7 +17,14 @@ from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
-from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions
+from agentic_rag_server.wiring import (
+    AnswersQuestions,
+    DeletesDocuments,
+    HandlesDeadLetters,
+    ProvesErasures,
+    ReingestsDocuments,
+    ServerOptions,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +34,9 @@ class ServerParts:
     options: ServerOptions
     answer: AnswersQuestions
     delete: DeletesDocuments
+    prove_erased: ProvesErasures
+    reingest: ReingestsDocuments
+    dead_letters: HandlesDeadLetters
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -57,6 +67,9 @@ def server_parts(container: Container) -> ServerParts:
         options=server_options(container.settings),
         answer=container.answer,
         delete=container.delete,
+        prove_erased=container.prove_erased,
+        reingest=container.reingest,
+        dead_letters=container.dead_letters,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

@@ -7,7 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -46,8 +49,36 @@ class AnswersQuestions(Protocol):
 class DeletesDocuments(Protocol):
     """The use case behind `deleteDocument`."""
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
-        """Erase a document everywhere; `erasure` is None when there is none of that id."""
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = ...) -> Deletion:
+        """Erase a document everywhere, in the name of `actor`; `erasure` is None when there is none of that id."""
+        ...
+
+
+class ProvesErasures(Protocol):
+    """The use case behind `proveErased`."""
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look at every store. Errors: `NotFound` for a document that never was."""
+        ...
+
+
+class ReingestsDocuments(Protocol):
+    """The use case behind `reingest`."""
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+        """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
+        ...
+
+
+class HandlesDeadLetters(Protocol):
+    """The use cases behind `replayDeadLetter` and `purgeDeadLetter`. Errors: `NotFound`."""
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+        """Queue a dead letter again."""
+        ...
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+        """Remove what a dead letter holds."""
         ...
 
 
@@ -62,6 +93,15 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def prove_erased(self) -> ProvesErasures: ...
+
+    @property
+    def reingest(self) -> ReingestsDocuments: ...
+
+    @property
+    def dead_letters(self) -> HandlesDeadLetters: ...
 
     @property
     def database(self) -> Database: ...

@@ -14,6 +14,8 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain.answers import (
     Answer,
     AnswerDebug,
@@ -34,12 +36,16 @@ from agentic_rag.domain.answers import (
     SubQuestion,
     TextSpan,
 )
+from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, NotFound, Unauthenticated
-from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.retrieval import ArmScore, Retriever
 from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.domain.verification import Finding, Severity
+from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.publication import Erasure
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
@@ -86,13 +92,18 @@ def a_document(number: int = 1, **changes: Any) -> Document:
         chunks_done=3,
         created_at=NOW,
         updated_at=NOW,
-        provenance={"source": "directory"},
+        provenance={"source": "directory", **EmbeddingCost("s", 2, 40, 1, 10, 0.02).provenance()},
     )
     return replace(document, **changes)
 
 
 def document_id(number: int = 1) -> str:
     return encode(NodeKind.DOCUMENT, WORKSPACE, numbered(number))
+
+
+def a_certificate(document_id: UUID) -> Certificate:
+    stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
+    return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
 
 
 def a_citation(marker: int) -> Citation:
@@ -203,6 +214,7 @@ class FakeStores:
     workspaces: dict[UUID, Workspace] = field(default_factory=lambda: {WORKSPACE: a_workspace()})
     documents: dict[UUID, Document] = field(default_factory=lambda: {numbered(1): a_document()})
     jobs: dict[UUID, Job] = field(default_factory=lambda: {numbered(900): a_job()})
+    originals: dict[UUID, list[Original]] = field(default_factory=dict)
     transactions: int = 0
     failure: Exception | None = None
 
@@ -219,6 +231,7 @@ class FakeStores:
             workspaces=_Workspaces(self.workspaces if mine else {}),
             documents=_Rows(self.documents if mine else {}),
             jobs=_Rows(self.jobs if mine else {}),
+            originals=_Originals(self.originals if mine else {}),
         )
 
 
@@ -250,6 +263,9 @@ class _Rows:
     async def get(self, workspace: WorkspaceRef, key: UUID) -> Any:
         return self.rows.get(key) if workspace == REF else None
 
+    async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:
+        return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: broken",)),)
+
     async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any]) -> Page[Any]:
         rows = sorted(self.rows.items(), key=lambda item: item[0].int)
         if wanted and wanted[0]:
@@ -258,6 +274,14 @@ class _Rows:
         rest = [item for item in rows if item[0].int > after]
         shown = rest[: request.first]
         return Page(tuple(row for _, row in shown), tuple(str(key.int) for key, _ in shown), len(rest) > request.first)
+
+
+@dataclass
+class _Originals:
+    rows: dict[UUID, list[Original]]
+
+    async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
+        return self.rows.get(document_id, []) if workspace == REF else []
 
 
 @dataclass
@@ -289,10 +313,41 @@ class FakeBlobs:
 class FakeDelete:
     stores: FakeStores
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = "") -> Deletion:
         if workspace != REF or self.stores.documents.pop(document_id, None) is None:
             return Deletion(document_id, None, 0, 0)
-        return Deletion(document_id, Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 4), 2, 1)
+        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 4, 2)
+        return Deletion(document_id, erasure, 2, 1, (), a_certificate(document_id))
+
+
+@dataclass
+class FakeProof:
+    """Document 9 was erased, and everything that is stored is live."""
+
+    stores: FakeStores
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        if workspace == REF and document_id in self.stores.documents:
+            live = Finding(
+                "rag_documents", "DOCUMENT_LIVE", Severity.ERROR, str(document_id), "It lives.", "Delete it."
+            )
+            return ErasureProof(document_id, None, (live,))
+        if workspace == REF and document_id == numbered(9):
+            return ErasureProof(document_id, a_certificate(document_id), ())
+        raise NotFound("No such document.", code="DOCUMENT_NOT_FOUND")
+
+
+@dataclass
+class FakeReingest:
+    stores: FakeStores
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+        document = self.stores.documents.get(document_id) if workspace == REF else None
+        if document is None:
+            raise NotFound("No such document.", code="DOCUMENT_NOT_FOUND")
+        if document.content_hash is None:
+            raise Permanent("Nothing is kept.", code="ORIGINAL_MISSING")
+        return Reingestion(replace(document, status=DocumentStatus.PENDING), JobRef(REF, numbered(901)), not force)
 
 
 class FakeIdentity:
@@ -309,6 +364,7 @@ class Container:
     options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     database: Any = field(default_factory=FakeStores)
+    dead_letters: Any = None
     runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)
     identity: FakeIdentity = field(default_factory=FakeIdentity)
@@ -321,6 +377,14 @@ class Container:
     @property
     def delete(self) -> FakeDelete:
         return FakeDelete(self.database)
+
+    @property
+    def prove_erased(self) -> FakeProof:
+        return FakeProof(self.database)
+
+    @property
+    def reingest(self) -> FakeReingest:
+        return FakeReingest(self.database)
 
     async def aclose(self) -> None:
         self.closed = True

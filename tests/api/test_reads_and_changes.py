@@ -114,7 +114,8 @@ async def test_documents_are_filtered_by_status_and_say_why_they_failed() -> Non
     broken = a_document(2, status=DocumentStatus.FAILED, fault=fault)
     stores = FakeStores(documents={numbered(1): a_document(1), numbered(2): broken})
     document = """query($ws: ID!) { documents(workspaceId: $ws, statuses: [FAILED]) {
-        nodes { status error { code message attempts retryable } provenance { name value } downloadPath } } }"""
+        nodes { status error { code message attempts retryable } provenance { name value } downloadPath
+        embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd } } } }"""
 
     body = await query(Container(database=stores), document, {"ws": WORKSPACE_ID})
 
@@ -124,6 +125,14 @@ async def test_documents_are_filtered_by_status_and_say_why_they_failed() -> Non
         "message": "The file has a password.",
         "attempts": 1,
         "retryable": False,
+    }
+    assert node["embedding"] == {
+        "space": "s",
+        "chunks": 2,
+        "tokens": 40,
+        "reusedChunks": 1,
+        "costUsd": 8e-07,
+        "estimatedCostUsd": 1e-06,
     }
     assert node["provenance"] == [{"name": "source", "value": "directory"}]
     assert node["downloadPath"] == f"/v1/documents/{document_id(2)}/source"
@@ -177,7 +186,9 @@ async def test_a_workspace_has_a_printable_name(name: str) -> None:
 
 async def test_deleting_a_document_returns_the_counts_of_its_erasure() -> None:
     container = Container()
-    shown = "{ revisions chunks vectors postings mentions entities staged runsRedacted cacheEntries blobs }"
+    shown = (
+        "{ revisions chunks vectors postings mentions entities staged runsRedacted jobsRedacted cacheEntries blobs }"
+    )
     first = await query(container, DELETE % shown, {"id": document_id(1)})
     second = await query(container, DELETE % "{ chunks }", {"id": document_id(1)})
 
@@ -194,6 +205,7 @@ async def test_deleting_a_document_returns_the_counts_of_its_erasure() -> None:
             "entities": 2,
             "staged": 0,
             "runsRedacted": 1,
+            "jobsRedacted": 2,
             "cacheEntries": 6,
             "blobs": 1,
         },

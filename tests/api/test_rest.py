@@ -8,14 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.app.originals import original_key
 from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.ports.original_store import Original
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from agentic_rag_server.rest.source import content_disposition
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import (
-    REF,
+    NOW,
     WORKSPACE_ID,
     Container,
     FakeBlobs,
@@ -26,12 +26,13 @@ from tests.api.builders import (
     numbered,
 )
 
-KEY = original_key(REF, numbered(1), bytes(32))
+KEY = "documents/org/workspace/20260101T000000000000Z-0123456789ab-valves.pdf"
 
 
 def holding(**changes: object) -> Container:
     """A container with one document and its original."""
-    stores = FakeStores(documents={numbered(1): a_document(1, **changes)})
+    held = Original(bytes(32), KEY, 22, NOW)
+    stores = FakeStores(documents={numbered(1): a_document(1, **changes)}, originals={numbered(1): [held]})
     return Container(database=stores, blobs=FakeBlobs({KEY: b"%PDF-1.7 whole content"}))
 
 
@@ -137,7 +138,7 @@ async def test_a_document_that_failed_at_once_still_has_its_original() -> None:
     container = holding(content_hash=None)
     async with client(container) as http:
         found = await http.get(f"/v1/documents/{document_id(1)}/source")
-        container.blobs.content.clear()
+        container.database.originals.clear()
         missing = await http.get(f"/v1/documents/{document_id(1)}/source")
 
     assert found.content == b"%PDF-1.7 whole content"

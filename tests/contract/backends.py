@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -15,15 +17,23 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+from agentic_rag.adapters.neo4j.graph import Neo4jGraph
+from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app import answer_codec
+from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.domain.documents import Document
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, Lease
+from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.retrieval import ChunkEntities
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.ports.answer_cache import AnswerCache
@@ -139,7 +149,76 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
     await database.aclose()
 
 
+@dataclass
+class FollowedBackend(Backend):
+    """Postgres, and a Neo4j that is brought up to it with every publish."""
+
+    sync: GraphSync | None = None
+
+    async def publish(self, workspace: WorkspaceRef, path: str, passages: list[str], **changes: Any) -> Published:
+        """Make `passages` the chunks of the document at `path`, in both."""
+        published = await super().publish(workspace, path, passages, **changes)
+        await self.follow(workspace)
+        return published
+
+    async def follow(self, workspace: WorkspaceRef) -> None:
+        """Run the graph job that waits, if one does."""
+        assert self.sync is not None
+        lease = await lease_graph_job(self.database, workspace)
+        if lease is not None:
+            await self.sync.run(lease, Watched())
+
+
+class Watched:
+    """Counts the steps of a job."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+
+    def advance(self) -> None:
+        self.steps += 1
+
+
+async def lease_graph_job(database: Database, workspace: WorkspaceRef) -> Lease | None:
+    """The graph job of a workspace that waits, taken."""
+    async with database.transaction(workspace.org_id) as transaction:
+        waiting = await transaction.jobs.page(
+            workspace, PageRequest(1), states=(JobState.QUEUED,), kinds=(JobKind.GRAPH,)
+        )
+        if not waiting.items:
+            return None
+        ref = JobRef(workspace, waiting.items[0].job_id)
+        return await transaction.jobs.lease(ref, "tester", timedelta(minutes=1))
+
+
+@asynccontextmanager
+async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
+    """The graph in Neo4j, all else on one Postgres."""
+    url: str = request.getfixturevalue("migrated_url")
+    # Time enough for a server that has just started.
+    connection = Neo4jConnection(request.getfixturevalue("neo4j_url"), "neo4j", "", Neo4jOptions(read_seconds=10.0))
+    pool = PostgresPool(url)
+
+    async def make_organisation(org_id: UUID) -> None:
+        await PostgresOrganisations(pool).ensure_organisation(org_id, f"test {org_id}")
+
+    database = PostgresDatabase(pool, answer_codec, HEAD, graph=Neo4jGraph(connection, max_lag=16))
+    yield FollowedBackend(
+        database,
+        PostgresRunStore(pool, answer_codec),
+        PostgresAnswerCache(pool),
+        lambda: PostgresJobBoard(url),
+        make_organisation,
+        GraphSync(PostgresGraphFeed(pool), Neo4jGraphWriter(connection), RecordingTelemetry()),
+    )
+    await connection.aclose()
+    await database.aclose()
+
+
 BACKENDS: Mapping[str, Callable[[pytest.FixtureRequest], AbstractAsyncContextManager[Backend]]] = {
     "memory": memory_backend,
     "postgres": postgres_backend,
 }
+
+GRAPH_BACKENDS = {**BACKENDS, "neo4j": neo4j_backend}
+"""Those of the graph's own suite."""

@@ -1,21 +1,59 @@
 """What every `BlobStore` promises."""
 
+import asyncio
+import hashlib
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
+from tests.s3_server import make_bucket, open_uploads, s3_server
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
 from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.ports.blob_store import BlobStore
+from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound
+from agentic_rag.ports.blob_store import BlobStore, StoredBlob
 
 PIECE = 64 * 1024
 
 
-@pytest.fixture(params=["memory", "directory"])
+pytestmark = pytest.mark.network
+
+
+@pytest.fixture(scope="module")
+def endpoint() -> Iterator[str]:
+    """An S3 server."""
+    with s3_server() as url:
+        yield url
+
+
+def s3_store(endpoint: str, bucket: str, **changes: object) -> S3BlobStore:
+    return S3BlobStore(S3Options(bucket, "access", "secret", endpoint, **changes))  # type: ignore[arg-type]
+
+
+@pytest.fixture(params=["memory", "directory", "s3"])
 def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> BlobStore:
     """An empty store."""
-    return MemoryBlobStore() if request.param == "memory" else DirectoryBlobStore(tmp_path / "blobs")
+    if request.param == "memory":
+        return MemoryBlobStore()
+    if request.param == "directory":
+        return DirectoryBlobStore(tmp_path / "blobs")
+    endpoint: str = request.getfixturevalue("endpoint")
+    bucket = f"bucket-{uuid4()}"
+    make_bucket(endpoint, bucket)
+    return s3_store(endpoint, bucket)
+
+
+class BrokenOff(Exception):
+    """The source of a stream ended badly."""
+
+
+async def pieces(*content: bytes, fail: bool = False) -> AsyncIterator[bytes]:
+    for piece in content:
+        yield piece
+    if fail:
+        raise BrokenOff
 
 
 async def test_what_was_put_is_read_back(blobs: BlobStore) -> None:
@@ -89,3 +127,97 @@ async def test_a_key_that_could_leave_the_store_is_refused(blobs: BlobStore, key
         await blobs.put(key, b"x")
 
     assert refused.value.code == "BLOB_KEY_INVALID"
+
+
+@pytest.mark.parametrize("count", [0, 1, 200])
+async def test_a_stream_is_stored_whole_and_measured(blobs: BlobStore, count: int) -> None:
+    content = [bytes([n % 256]) * PIECE for n in range(count)]
+
+    stored = await blobs.put_stream("a/b", pieces(*content))
+
+    whole = b"".join(content)
+    assert stored == StoredBlob(len(whole), hashlib.sha256(whole).digest())
+    assert await blobs.read("a/b") == whole
+
+
+@pytest.mark.parametrize("count", [0, 1, 200])
+async def test_a_stream_that_breaks_off_leaves_nothing(blobs: BlobStore, count: int) -> None:
+    with pytest.raises(BrokenOff):
+        await blobs.put_stream("a/b", pieces(*[b"x" * PIECE] * count, fail=True))
+
+    assert await blobs.keys("") == []
+
+
+async def test_a_stream_whose_writer_is_cancelled_leaves_nothing(blobs: BlobStore) -> None:
+    begun = asyncio.Event()
+
+    async def endless() -> AsyncIterator[bytes]:
+        yield b"x" * PIECE
+        begun.set()
+        await asyncio.Event().wait()
+
+    writing = asyncio.create_task(blobs.put_stream("a/b", endless()))
+    await begun.wait()
+    writing.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await writing
+
+    assert await blobs.keys("") == []
+
+
+async def test_a_writer_with_a_lower_fence_is_refused(blobs: BlobStore) -> None:
+    await blobs.put("a/b", b"first", fence=3)
+    await blobs.put("a/b", b"again", fence=3)
+    await blobs.put("a/b", b"newer", fence=4)
+
+    with pytest.raises(LeaseLost):
+        await blobs.put("a/b", b"stale", fence=3)
+
+    assert await blobs.read("a/b") == b"newer"
+    assert await blobs.keys("") == ["a/b"]
+
+
+async def test_of_writers_at_once_the_highest_fence_stays(blobs: BlobStore) -> None:
+    async def write(fence: int) -> None:
+        try:
+            await blobs.put("a/b", b"%d" % fence, fence=fence)
+        except LeaseLost:
+            return
+
+    await asyncio.gather(*(write(fence) for fence in (2, 5, 1, 4, 3)))
+
+    assert await blobs.read("a/b") == b"5"
+
+
+async def test_a_fence_goes_with_its_blob(blobs: BlobStore) -> None:
+    await blobs.put("a/b", b"x", fence=9)
+    await blobs.delete("a/b")
+
+    await blobs.put("a/b", b"y", fence=1)
+
+    assert await blobs.read("a/b") == b"y"
+
+
+async def test_an_upload_that_breaks_off_leaves_no_parts_in_the_bucket(endpoint: str) -> None:
+    make_bucket(endpoint, "parts")
+    blobs = s3_store(endpoint, "parts")
+
+    with pytest.raises(BrokenOff):
+        await blobs.put_stream("a/b", pieces(*[b"x" * PIECE] * 200, fail=True))
+
+    assert open_uploads(endpoint, "parts") == 0
+
+
+async def test_a_store_that_does_not_answer_is_an_outage_without_secrets() -> None:
+    blobs = s3_store("http://127.0.0.1:1", "bucket", timeout_seconds=2.0)
+
+    with pytest.raises(DependencyUnavailable) as refused:
+        await blobs.read("a/b")
+
+    assert refused.value.dependency == "blobs"
+    assert "secret" not in refused.value.message
+
+
+async def test_a_bucket_that_is_not_there_is_no_missing_blob(endpoint: str) -> None:
+    with pytest.raises(DependencyUnavailable):
+        await s3_store(endpoint, "no-such-bucket").keys("readiness")

@@ -1,4 +1,4 @@
-"""What every `GraphReader` of the embedded kind promises: the graph at the snapshot's version."""
+"""What every `GraphReader` promises: the graph at the snapshot's version, wherever it is kept."""
 
 from tests.builders import entities_of, entity_id
 from tests.contract.backends import Backend
@@ -13,11 +13,11 @@ ENTITIES = {
 }
 
 
-async def test_mentions_are_listed_up_to_the_cap_and_beyond_it_only_said_to_be_more(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+async def test_mentions_are_listed_up_to_the_cap_and_beyond_it_only_said_to_be_more(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    await graph_adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
-    async with adapter.database.snapshot(workspace) as snapshot:
+    async with graph_adapter.database.snapshot(workspace) as snapshot:
         found = await snapshot.graph.mentions_of([C, UNKNOWN, A], 2)
         whole = await snapshot.graph.mentions_of([A], 3)
 
@@ -27,11 +27,11 @@ async def test_mentions_are_listed_up_to_the_cap_and_beyond_it_only_said_to_be_m
     assert (whole[0].ordinals, whole[0].counts) == ((0, 1, 2), (2, 1, 1))
 
 
-async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    await graph_adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
-    async with adapter.database.snapshot(workspace) as snapshot:
+    async with graph_adapter.database.snapshot(workspace) as snapshot:
         found = await snapshot.graph.vicinity([C, UNKNOWN], [2, 0, 2], 2)
         named = await snapshot.graph.vicinity([B], [], 10)
         nothing = await snapshot.graph.vicinity([], [], 10)
@@ -43,11 +43,11 @@ async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(ad
     assert (nothing.held, nothing.reached) == ((), ())
 
 
-async def test_neighbours_come_by_weight_then_id_up_to_the_cap(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+async def test_neighbours_come_by_weight_then_id_up_to_the_cap(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    await graph_adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
-    async with adapter.database.snapshot(workspace) as snapshot:
+    async with graph_adapter.database.snapshot(workspace) as snapshot:
         neighbours = await snapshot.graph.neighbours([C, A], 10)
         strongest = await snapshot.graph.neighbours([A], 1)
 
@@ -56,12 +56,12 @@ async def test_neighbours_come_by_weight_then_id_up_to_the_cap(adapter: Backend)
     assert strongest == [Neighbour(A, B, 3)]
 
 
-async def test_relations_go_with_the_chunk_that_stated_them(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
-    await adapter.publish(workspace, "a.md", ["second", "third"])
+async def test_relations_go_with_the_chunk_that_stated_them(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    await graph_adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+    await graph_adapter.publish(workspace, "a.md", ["second", "third"])
 
-    async with adapter.database.snapshot(workspace) as now, adapter.database.snapshot(workspace, 1) as then:
+    async with graph_adapter.database.snapshot(workspace) as now, graph_adapter.database.snapshot(workspace, 1) as then:
         assert await now.graph.neighbours([A], 1) == [Neighbour(A, min(B, C), 1)]
         assert await then.graph.neighbours([A], 1) == [Neighbour(A, B, 3)]
         [mentions] = await now.graph.mentions_of([A], 10)
@@ -70,10 +70,10 @@ async def test_relations_go_with_the_chunk_that_stated_them(adapter: Backend) ->
     assert mentions.passages == 2
 
 
-async def test_names_are_those_of_known_entities(adapter: Backend) -> None:
-    workspace = await adapter.workspace()
-    await adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
+async def test_names_are_those_of_known_entities(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    await graph_adapter.publish(workspace, "a.md", list(ENTITIES), entities=ENTITIES)
 
-    async with adapter.database.snapshot(workspace) as snapshot:
+    async with graph_adapter.database.snapshot(workspace) as snapshot:
         assert await snapshot.graph.names([A, UNKNOWN]) == {A: "A"}
         assert await snapshot.graph.names([]) == {}

@@ -1,5 +1,6 @@
 """What every `Publisher` promises."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -224,6 +225,24 @@ async def test_a_document_registered_again_after_an_erasure_can_be_published(ada
 
     assert again.version == 3
     assert await texts(adapter, workspace) == ["text"]
+
+
+async def test_a_publish_adds_to_the_provenance_and_keeps_what_the_source_said(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    new = new_document(workspace, "a.md", provenance={"source": "folder", "embedding_chunks": "9"})
+    await adapter.register(workspace, new)
+    revision = revision_of(new.document_id, ["text"])
+    [draft] = drafts_of(revision, ["text"])
+    told = replace(
+        publication(new.document_id, revision, [new_chunk(draft)]), provenance={"embedding_chunks": "1", "a": 'b"c'}
+    )
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        await transaction.publisher.publish(workspace, 1, [told])
+        document = await transaction.documents.get(workspace, new.document_id)
+
+    assert document is not None
+    assert document.provenance == {"source": "folder", "embedding_chunks": "1", "a": 'b"c'}
 
 
 async def test_erasing_an_unknown_document_says_so(adapter: Backend) -> None:

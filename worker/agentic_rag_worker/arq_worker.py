@@ -1,26 +1,32 @@
-"""Takes job ids from the queue through arq.
+"""Takes job ids from a queue through arq.
 
 arq only delivers. Its own retries and time-outs never decide: the function it calls ends without an error whatever
 became of the job, its time-out lies beyond every job's deadline, and what it drops is offered again from the outbox.
+What is no message of ours is set aside (`sieve`).
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
 from typing import Any
 
 from arq.connections import ArqRedis
-from arq.worker import Worker, func
+from arq.constants import in_progress_key_prefix
+from arq.worker import func
 from redis.exceptions import RedisError
 
-from agentic_rag.domain.errors import AgenticRagError, InvalidInput
-from agentic_rag.domain.job_message import FUNCTION, decode, queue_key
-from agentic_rag.domain.jobs import QueueName
+from agentic_rag.domain.dead_payloads import DeadPayload
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
+from agentic_rag.domain.job_message import FUNCTION, decode
+from agentic_rag.ports.dead_payloads import DeadPayloads
+from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_worker.runner import JobRunner
+from agentic_rag_worker.sieve import Sieve, SievingWorker, Slots
 from agentic_rag_worker.wiring import WorkerTimings
 
-LONGEST_DELIVERY_SECONDS = 7_200
+LONGEST_DELIVERY_SECONDS = 86_400
 """Beyond the longest deadline of any body."""
 
 CLAIM_SECONDS = 5.0
@@ -33,26 +39,55 @@ READ_LIMIT = 10_000
 """arq looks at this many entries a poll. Its default of 100 hides jobs behind those that killed workers left."""
 
 
+class Findings:
+    """Keeps what was no message of ours, and shows it where operators look."""
+
+    def __init__(self, store: DeadPayloads, queue: JobQueue, telemetry: Telemetry) -> None:
+        self._store = store
+        self._queue = queue
+        self._telemetry = telemetry
+
+    async def keep(self, found: DeadPayload) -> None:
+        """Store, count and mirror. Errors: `DependencyUnavailable` (nothing was stored)."""
+        is_new = await self._store.keep(found)
+        self._telemetry.event(
+            "rag_job_message_dropped",
+            queue=found.queue,
+            code=found.code,
+            message=found.reason,
+            payload_id=str(found.payload_id),
+            bytes=len(found.payload),
+        )
+        if not is_new:
+            return
+        self._telemetry.count("rag_dead_letters_total", kind="payload")
+        try:
+            await self._queue.mirror_payload(found)
+        except DependencyUnavailable as outage:
+            self._telemetry.event("rag_dead_letter_not_mirrored", payload_id=str(found.payload_id), code=outage.code)
+
+
 class QueueConsumer:
     """One arq worker per queue, restarted after an outage of Redis."""
 
     def __init__(
         self,
         pool: ArqRedis,
-        prefix: str,
-        queue: QueueName,
+        key: str,
         runner: JobRunner,
+        findings: Findings,
         telemetry: Telemetry,
         timings: WorkerTimings,
-        slots: int,
+        slots: Slots,
     ) -> None:
         self._pool = pool
-        self._key = queue_key(prefix, queue)
+        self._key = key
         self._runner = runner
+        self._sieve = Sieve(findings.keep, timings.outage)
         self._telemetry = telemetry
         self._timings = timings
         self._slots = slots
-        self._worker: Worker | None = None
+        self._worker: SievingWorker | None = None
 
     async def run(self) -> None:
         """Consume until cancelled."""
@@ -74,13 +109,15 @@ class QueueConsumer:
         if self._worker is not None and self._worker.tasks:
             await asyncio.wait(list(self._worker.tasks.values()), timeout=self._timings.outage)
 
-    def _new_worker(self) -> Worker:
-        worker = Worker(
+    def _new_worker(self) -> SievingWorker:
+        return SievingWorker(
+            self._sieve,
+            self._slots,
+            min(CLAIM_SECONDS, self._timings.lease),
             functions=[func(self._deliver, name=FUNCTION, keep_result=0, timeout=LONGEST_DELIVERY_SECONDS)],
             queue_name=self._key,
             redis_pool=self._pool,
             handle_signals=False,
-            max_jobs=self._slots,
             job_timeout=LONGEST_DELIVERY_SECONDS,
             keep_result=0,
             poll_delay=self._timings.consumer_poll,
@@ -90,15 +127,20 @@ class QueueConsumer:
             job_deserializer=self._pool.job_deserializer,
             log_results=False,
         )
-        # arq's own value is its time-out of the job: two hours here.
-        worker.in_progress_timeout_s = CLAIM_SECONDS
-        return worker
 
     async def _deliver(self, ctx: dict[Any, Any], message: object) -> None:
+        marking = asyncio.create_task(self._keep_mark(in_progress_key_prefix + ctx["job_id"]), name="mark")
         try:
             await self._runner.run(decode(message))
-        except InvalidInput as error:
-            self._telemetry.event("rag_job_message_dropped", queue=self._key, code=error.code)
         except AgenticRagError as error:
             # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
             self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)
+        finally:
+            marking.cancel()
+
+    async def _keep_mark(self, key: str) -> None:
+        """Renew arq's mark that a delivery is under way, for as long as it is."""
+        while True:
+            await asyncio.sleep(self._timings.lease / 3)
+            with contextlib.suppress(RedisError, OSError):  # a mark that lapses costs a delivery that finds the lease
+                await self._pool.set(key, b"1", px=round(self._timings.lease * 1000))

@@ -5,9 +5,13 @@ from __future__ import annotations
 from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.ingest import IngestDocument, Progress
+from agentic_rag.app.originals import remove_doomed
+from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
+from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 
 
@@ -24,8 +28,8 @@ class JobBody(Protocol):
         """The longest it may go without advancing."""
         ...
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
-        """Do the work; every effect checks the lease's fence."""
+    async def run(self, lease: Lease, progress: Progress) -> bool | None:
+        """Do the work; every effect checks the lease's fence. True: the job's end is recorded, with its last effect."""
         ...
 
     async def record_failure(
@@ -106,11 +110,12 @@ class RetentionBody:
     deadline_seconds = 600.0
     stall_seconds = 300.0
 
-    def __init__(self, database: Database) -> None:
+    def __init__(self, database: Database, blobs: BlobStore) -> None:
         self._database = database
+        self._blobs = blobs
 
     async def run(self, lease: Lease, progress: Progress) -> None:
-        """Drop what is past its keeping; in steps, so that no lock is held for long."""
+        """Drop what is past its keeping and blobs nothing needs; in steps, so that no lock is held for long."""
         workspace = lease.job.workspace
         more = True
         while more:
@@ -119,11 +124,52 @@ class RetentionBody:
                 if not await transaction.jobs.holds(JobRef(workspace, lease.job.job_id), lease.fence):
                     raise LeaseLost("Another worker holds this job now.")
             progress.advance()
+        await remove_doomed(self._database, self._blobs, workspace)
 
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
         """Nobody waits for it: the job shows it."""
+
+
+class SnapshotBody:
+    """SNAPSHOT. A stall is longer than reading one part of an archive and writing it."""
+
+    deadline_seconds = 6 * 3_600.0
+    stall_seconds = 300.0
+
+    def __init__(self, take_snapshot: TakeSnapshot) -> None:
+        self._take_snapshot = take_snapshot
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Take it, or sweep."""
+        await self._take_snapshot.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """Show it on the snapshot once nobody tries any more."""
+        if isinstance(decision, GiveUp):
+            await self._take_snapshot.record_failure(transaction, lease, error)
+
+
+class GraphBody:
+    """GRAPH. One batch of documents is the slowest single step."""
+
+    deadline_seconds = 3_600.0
+    stall_seconds = 120.0
+
+    def __init__(self, sync: GraphSync) -> None:
+        self._sync = sync
+
+    async def run(self, lease: Lease, progress: Progress) -> bool:
+        """Bring the graph outside Postgres to the corpus version."""
+        return await self._sync.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it, and answers say that the graph is behind."""
 
 
 class UnknownKindBody:
@@ -135,7 +181,7 @@ class UnknownKindBody:
     async def run(self, lease: Lease, progress: Progress) -> None:
         """Refuse. Errors: `Permanent` code JOB_KIND_UNKNOWN."""
         raise Permanent(
-            f"This worker does not know how to run jobs of kind {lease.job.kind.value!r}. Replay it with a worker of "
+            f"This worker does not know how to run jobs of kind {lease.job.kind_name!r}. Replay it with a worker of "
             "the version that wrote it.",
             code="JOB_KIND_UNKNOWN",
         )

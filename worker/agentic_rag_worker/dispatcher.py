@@ -15,7 +15,8 @@ from agentic_rag_worker.wiring import WorkerTimings
 
 
 class Dispatcher:
-    """Keeps at most `window` jobs waiting in each queue, so that fairness stays ours and an emptied Redis costs little.
+    """Keeps about `window` jobs waiting in each partition of each queue, so that fairness stays ours and an emptied
+    Redis costs little.
 
     A job counts as handed over only while it waits in the queue: what Redis lost is still QUEUED in the outbox, and is
     offered again at the next look.
@@ -30,6 +31,7 @@ class Dispatcher:
         telemetry: Telemetry,
         timings: WorkerTimings,
         window: int,
+        partitions: int = 1,
     ) -> None:
         self._board = board
         self._queue = queue
@@ -38,6 +40,7 @@ class Dispatcher:
         self._telemetry = telemetry
         self._timings = timings
         self._window = window
+        self._partitions = partitions
         self._next_expiry = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
@@ -74,14 +77,15 @@ class Dispatcher:
         if now >= self._next_upkeep:
             self._next_upkeep = now + self._timings.upkeep
             moved += await self._upkeep.enqueue(await self._board.upkeep())
-        for queue in QueueName:
-            moved += await self._fill(queue)
+        moved += await self._fill(QueueName.INTERACTIVE, 0, 1)
+        for partition in range(self._partitions):
+            moved += await self._fill(QueueName.BULK, partition, self._partitions)
         return moved
 
-    async def _fill(self, queue: QueueName) -> int:
-        if await self._queue.depth(queue) >= self._window:
+    async def _fill(self, queue: QueueName, partition: int, partitions: int) -> int:
+        if await self._queue.depth(queue, partition) >= self._window:
             return 0
-        due = await self._board.due(queue, self._window)
+        due = await self._board.due(queue, self._window, partition, partitions)
         return await self._queue.offer(queue, due) if due else 0
 
     async def _count(self) -> None:

@@ -12,12 +12,14 @@ from dataclasses import dataclass
 from typing import Any
 
 from agentic_rag.app.upkeep import Upkeep
+from agentic_rag.domain.job_message import QueueLayout
 from agentic_rag.domain.jobs import QueueName
-from agentic_rag_worker.arq_worker import QueueConsumer
+from agentic_rag_worker.arq_worker import Findings, QueueConsumer
 from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.metrics_http import MetricsServer
 from agentic_rag_worker.runner import JobRunner
+from agentic_rag_worker.sieve import Slots
 from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
 
 CANCEL_AGAIN_SECONDS = 0.2
@@ -29,6 +31,8 @@ class WorkerOptions:
 
     slots: int = 8
     interactive_slots: int = 2
+    served: tuple[int, ...] | None = None
+    """The partitions of the bulk queue this process takes jobs from; None for all."""
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
     timings: WorkerTimings = WorkerTimings()
@@ -77,16 +81,28 @@ async def run_worker(
             container.telemetry,
             timings,
             window=2 * options.slots,
+            partitions=container.partitions,
         )
+        payloads = container.dead_payloads()
+        closing.push_async_callback(payloads.aclose)
+        findings = Findings(payloads, container.queue, container.telemetry)
         consumers = [
-            QueueConsumer(pool, container.queue_name, queue, runner, container.telemetry, timings, slots)
-            for queue, slots in (
-                (QueueName.BULK, options.slots),
-                (QueueName.INTERACTIVE, options.interactive_slots),
-            )
+            QueueConsumer(pool, key, runner, findings, container.telemetry, timings, slots)
+            for key, slots in _queues(container, options)
         ]
         with _stopping(stop, handle_signals=handle_signals):
             await _work(stop, dispatcher, consumers, runner)
+
+
+def _queues(container: WorkerContainer, options: WorkerOptions) -> list[tuple[str, Slots]]:
+    """The keys of the queues this process serves; the partitions of the bulk queue share its slots."""
+    layout = QueueLayout(container.queue_name, container.partitions)
+    bulk, interactive = Slots(options.slots), Slots(options.interactive_slots)
+    served = range(container.partitions) if options.served is None else options.served
+    return [
+        (layout.key(QueueName.INTERACTIVE), interactive),
+        *[(layout.key(QueueName.BULK, partition), bulk) for partition in served],
+    ]
 
 
 async def _work(stop: asyncio.Event, dispatcher: Dispatcher, consumers: list[QueueConsumer], runner: JobRunner) -> None:

@@ -16,12 +16,21 @@ from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.jobs import JobKind, RetryPolicy
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
+from agentic_rag.ports.dead_payloads import DeadPayloads
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody
+from agentic_rag_worker.bodies import (
+    CompactBody,
+    DeleteBody,
+    GraphBody,
+    IngestBody,
+    JobBody,
+    RetentionBody,
+    SnapshotBody,
+)
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -38,6 +47,8 @@ class WorkerParts:
     telemetry: Telemetry
     retry_policy: RetryPolicy
     queue_name: str
+    partitions: int
+    dead_payloads: Callable[[], DeadPayloads]
     job_board: Callable[[], JobBoard]
     heartbeat_database: Callable[[], Database]
     arq_pool: Callable[[], ArqRedis]
@@ -55,6 +66,8 @@ def worker_parts(container: Container) -> WorkerParts:
         telemetry=container.telemetry,
         retry_policy=container.retry_policy,
         queue_name=container.queue_name,
+        partitions=container.partitions,
+        dead_payloads=container.dead_payloads,
         job_board=container.job_board,
         heartbeat_database=container.heartbeat_database,
         arq_pool=container.arq_pool,
@@ -68,7 +81,9 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.INGEST: IngestBody(container.ingest),
         JobKind.DELETE: DeleteBody(container.delete),
         JobKind.COMPACT: CompactBody(container.database),
-        JobKind.RETENTION: RetentionBody(container.database),
+        JobKind.RETENTION: RetentionBody(container.database, container.blobs),
+        JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
+        JobKind.GRAPH: GraphBody(container.graph_sync),
     }
 
 
@@ -76,9 +91,17 @@ def worker_options(settings: Settings) -> WorkerOptions:
     """What the settings say about a worker."""
     return WorkerOptions(
         slots=settings.worker_concurrency,
+        interactive_slots=settings.worker_interactive_slots,
+        served=settings.served_partitions,
         metrics_host=settings.host,
         metrics_port=settings.worker_metrics_port or None,
-        timings=WorkerTimings(lease=settings.job_lease_seconds, grace=settings.drain_seconds),
+        timings=WorkerTimings(
+            lease=settings.job_lease_seconds,
+            grace=settings.drain_seconds,
+            upkeep=settings.upkeep_seconds,
+            stall=settings.job_stall_seconds or None,
+            deadline=settings.job_deadline_seconds or None,
+        ),
     )
 
 

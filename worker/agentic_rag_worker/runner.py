@@ -114,17 +114,18 @@ class JobRunner:
 
     async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
         body = self._bodies.get(lease.job.kind, UNKNOWN_KIND)
-        if lease.job.attempts > self._policy.attempts:
+        if lease.job.attempts_used > self._policy.attempts:
             # Attempts that ended in an error were judged then; these ended with their worker.
             error = Permanent(
-                f"{lease.job.attempts - 1} workers died or lost the lease while running this job.", code="WORKER_LOST"
+                f"{lease.job.attempts_used - 1} workers died or lost the lease while running this job.",
+                code="WORKER_LOST",
             )
             return await self._failed(ref, lease, body, error)
         loop = asyncio.get_running_loop()
-        task: asyncio.Task[None]
+        task: asyncio.Task[bool | None]
         watch = Watch(
             lease,
-            body.deadline_seconds,
+            self._deadline_seconds(body),
             self._stall_seconds(body),
             self._clock.monotonic(),
             lambda: _call_soon(loop, lambda: task.cancel()),
@@ -137,7 +138,7 @@ class JobRunner:
             self._end(watch)
 
     async def _ended(
-        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[None]
+        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[bool | None]
     ) -> RunOutcome:
         try:
             await asyncio.wait([task])
@@ -150,7 +151,7 @@ class JobRunner:
             if watch.verdict is Verdict.LOST:
                 return RunOutcome.LOST
             if watch.verdict is Verdict.LATE:
-                error = Retryable(f"The job took longer than {body.deadline_seconds:g} s.", code="JOB_TIMEOUT")
+                error = Retryable(f"The job took longer than {self._deadline_seconds(body):g} s.", code="JOB_TIMEOUT")
             elif watch.verdict is Verdict.STALLED:
                 error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
             else:
@@ -158,7 +159,7 @@ class JobRunner:
         else:
             fault = task.exception()
             if fault is None:
-                return await self._done(ref, lease)
+                return RunOutcome.DONE if task.result() else await self._done(ref, lease)
             if isinstance(fault, LeaseLost):
                 return RunOutcome.LOST
             error = _typed(fault)
@@ -166,6 +167,9 @@ class JobRunner:
 
     def _stall_seconds(self, body: JobBody) -> float:
         return body.stall_seconds if self._timings.stall is None else self._timings.stall
+
+    def _deadline_seconds(self, body: JobBody) -> float:
+        return body.deadline_seconds if self._timings.deadline is None else self._timings.deadline
 
     async def _done(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def finish(transaction: Transaction) -> bool:
@@ -180,7 +184,7 @@ class JobRunner:
         return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
 
     async def _failed(self, ref: JobRef, lease: Lease, body: JobBody, error: AgenticRagError) -> RunOutcome:
-        decision = self._policy.decide(error, lease.job.attempts, self._ids.jitter())
+        decision = self._policy.decide(error, lease.job.attempts_used, self._ids.jitter())
 
         async def fail(transaction: Transaction) -> bool:
             # The document before the job, as everywhere; when the fence is gone all of it is rolled back.

@@ -12,6 +12,7 @@ from arq.connections import ArqRedis
 from agentic_rag.domain.jobs import JobKind, RetryPolicy
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
+from agentic_rag.ports.dead_payloads import DeadPayloads
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
@@ -20,7 +21,7 @@ from agentic_rag_worker.bodies import JobBody
 
 
 class WorkerContainer(Protocol):
-    """The parts a worker needs, wired. The worker closes what the three factories make; the container the rest."""
+    """The parts a worker needs, wired. The worker closes what the factories make; the container the rest."""
 
     @property
     def database(self) -> Database: ...
@@ -48,6 +49,15 @@ class WorkerContainer(Protocol):
     @property
     def queue_name(self) -> str:
         """AGENTIC_RAG_QUEUE_NAME: what the queues' keys begin with."""
+        ...
+
+    @property
+    def partitions(self) -> int:
+        """AGENTIC_RAG_QUEUE_PARTITIONS: how many parts the bulk queue has."""
+        ...
+
+    def dead_payloads(self) -> DeadPayloads:
+        """A new store of undecodable payloads, with a connection of its own."""
         ...
 
     def job_board(self) -> JobBoard:
@@ -87,6 +97,8 @@ class WorkerTimings:
     consumer_poll: float = 0.05
     stall: float | None = None
     """Instead of what each kind of job allows itself to stand still."""
+    deadline: float | None = None
+    """Instead of the longest that each kind of job allows one attempt to take."""
     outage: float = 1.0
     """The pause after a failed call to Redis or Postgres."""
 

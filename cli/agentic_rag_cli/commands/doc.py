@@ -13,6 +13,9 @@ from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.reingest import Reingestion
+    from agentic_rag.domain.tenancy import WorkspaceRef
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
@@ -79,7 +82,8 @@ def show(
         return
     error = shown.pop("error")
     provenance = shown.pop("provenance")
-    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *provenance.items()]))
+    cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
+    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
     if error:
         output.result(f"\nfailed [{error['code']}]: {error['message']} ({error['attempts']} attempts)")
 
@@ -109,3 +113,66 @@ def delete(
     output.result(f"deleted {found.source_path}: {', '.join(counts) or 'nothing was published'}")
     if deletion.unfinished:
         output.note(f"a job finishes {', '.join(deletion.unfinished)} as soon as it answers: rag job list")
+    if deletion.certificate is not None:
+        for limit in deletion.certificate.not_covered:
+            output.note(f"not covered: {limit.place}{f' of {limit.taken_at:%F %T}' if limit.taken_at else ''}")
+        output.note(f"check it any time: rag doc prove-erased {found.source_path}")
+
+
+@app.command("prove-erased")
+def prove_erased(
+    context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
+) -> None:
+    """Look into every store for what an erasure left of a document; exit code 1 when anything is there.
+
+    Example: rag doc prove-erased policies/travel-2019.pdf
+    """
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.proving import document_id_of, tell_proof
+
+    async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
+        chosen = (await the_workspace(session, workspace)).ref
+        return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
+
+    tell_proof(document, *in_process(context, work), as_json=as_json)
+
+
+@app.command("reingest")
+def reingest(
+    context: typer.Context,
+    document: Annotated[str | None, typer.Argument(metavar="[DOCUMENT]", help="Id or source path.")] = None,
+    all_failed: Annotated[bool, typer.Option("--all-failed", help="Every FAILED document instead of one.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Make and embed every chunk anew, even when nothing changed.")
+    ] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Ingest again from the kept original: what FAILED, or what another parser or chunk profile reads otherwise.
+
+    Example: rag doc reingest --all-failed --workspace handbook
+    """
+    if (document is None) != all_failed:
+        raise typer.BadParameter("name one document, or give --all-failed")
+    if all_failed and force:
+        raise typer.BadParameter("--force is for one document")
+    from agentic_rag_cli.listing import the_document, the_workspace
+    from agentic_rag_cli.views import reingestion_json
+
+    async def work(session: Session) -> list[Reingestion]:
+        chosen = (await the_workspace(session, workspace)).ref
+        if document is None:
+            return await session.reingest_failed(chosen)
+        found = await the_document(session, chosen, document)
+        return [await session.reingest(chosen, found.document_id, force=force)]
+
+    queued = in_process(context, work)
+    if as_json:
+        output.result_json([reingestion_json(one) for one in queued])
+        return
+    for one in queued:
+        output.result(f"{'queued' if one.is_new else 'under way already'}: {one.document.source_path}")
+    if not queued:
+        output.result("nothing to do")
+    else:
+        output.note("a worker does it: rag up, or rag worker; rag job list shows how it goes")

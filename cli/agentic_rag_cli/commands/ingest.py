@@ -15,6 +15,7 @@ from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
+    from agentic_rag.app.estimate import FileEstimate
     from agentic_rag_cli.ingestion import IngestReport
 
 
@@ -28,6 +29,9 @@ def ingest(
     ] = "default",
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is done.")] = True,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would be done, change nothing.")] = False,
+    estimate: Annotated[
+        bool, typer.Option("--estimate", help="Read and chunk, say what embedding would cost, change nothing.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones deleted.
@@ -39,6 +43,10 @@ def ingest(
     wiring = wiring_of(context)
     settings = wiring.settings()
     directory = corpus_directory(settings, source)
+    if estimate:
+        with wiring.servers(settings) as ready:
+            _show_estimates(wiring, ready, directory, workspace, as_json=as_json)
+        return
     with wiring.servers(settings) as ready:
         work = (
             _plan(wiring, ready, directory, workspace)
@@ -60,6 +68,22 @@ def show_report(report: IngestReport) -> None:
         why = f"  [{file.code}] {file.message}" if file.code else f"  {file.chunks} chunks" if file.chunks else ""
         output.result(f"{file.outcome:<10} {file.path}{why}")
     output.result(report.summary())
+
+
+def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: str, *, as_json: bool) -> None:
+    from agentic_rag_cli.estimates import estimate_directory, estimates_json, show_estimates
+
+    async def work() -> list[FileEstimate]:
+        async with wiring.session(settings) as session:
+            return await estimate_directory(session, name, directory)
+
+    found = run_async(work())
+    if as_json:
+        output.result_json(estimates_json(name, directory, found))
+    else:
+        show_estimates(name, found)
+    if any(one.fault for one in found):
+        raise typer.Exit(ExitCode.PARTIAL)
 
 
 async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str, *, wait: bool) -> IngestReport:

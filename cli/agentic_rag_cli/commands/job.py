@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.jobs import Job, JobState
+from agentic_rag.domain.jobs import Job, JobAttempt, JobState
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -59,27 +59,40 @@ def show(
     workspace: WorkspaceOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Show one job with its arguments and its last error.
+    """Show one job with its arguments, and what went wrong in each attempt.
 
     Example: rag job show SgGYwN4AAHAA…
     """
+    show_job(context, job, workspace, as_json=as_json)
+
+
+def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
+    """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_cli.views import job_json
+    from agentic_rag_cli.views import attempt_json, job_json
     from agentic_rag_server.graphql.node_ids import NodeKind
 
     job_id = needed_id(job, NodeKind.JOB)
 
-    async def work(session: Session) -> Job:
-        found = await session.job((await the_workspace(session, workspace)).ref, job_id)
+    async def work(session: Session) -> tuple[Job, tuple[JobAttempt, ...]]:
+        ref = (await the_workspace(session, workspace)).ref
+        found = await session.job(ref, job_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
-        return found
+        return found, await session.attempts(ref, job_id)
 
-    shown = job_json(in_process(context, work))
+    found, attempts = in_process(context, work)
+    shown, tries = job_json(found), [attempt_json(one) for one in attempts]
     if as_json:
-        output.result_json(shown)
+        output.result_json({**shown, "attemptHistory": tries})
         return
     error, arguments = shown.pop("error"), shown.pop("arguments")
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *arguments.items()]))
+    for one in tries:
+        output.result(
+            f"\nattempt {one['attempt']} by {one['worker']} at {one['startedAt']}: {one['outcome'] or 'runs'}"
+        )
+        for line in one["errorChain"]:
+            output.result(f"  {line}")
     if error:
         output.result(f"\nlast error [{error['code']}]: {error['message']}")

@@ -30,6 +30,10 @@ class ChainedAnswerCache:
         lasting = await self._second.forget(workspace)
         return lasting + await self._first.forget(workspace)
 
+    async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
+        """How many entries of both have `words` in their value. Errors: `DependencyUnavailable`."""
+        return await self._first.holding(workspace, words) + await self._second.holding(workspace, words)
+
     @property
     def available(self) -> bool:
         """False while one of the two is away."""

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.app.originals import original_prefix
+from agentic_rag.app.originals import remove_doomed
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
+from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, Lease, NewJob
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
@@ -27,6 +30,8 @@ class Deletion:
     blobs: int
     unfinished: tuple[str, ...] = ()
     """Stores that did not answer: a DELETE job empties them as soon as they do."""
+    certificate: Certificate | None = None
+    """The proof, as it stands now; None when the document was never erased."""
 
 
 def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
@@ -50,7 +55,7 @@ class DeleteDocument:
         self._blobs = blobs
         self._telemetry = telemetry
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR) -> Deletion:
         """Erase at once. The database decides, and writes down with its commit that the other stores have to follow:
         what they cannot do now, or what this process does not live to see done, is left to a job.
 
@@ -59,40 +64,52 @@ class DeleteDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
+                await transaction.originals.doom(workspace, document_id)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+                await transaction.audit.record(
+                    AuditEntry(
+                        action=AuditAction.DELETE_DOCUMENT,
+                        subject=str(document_id),
+                        actor=actor,
+                        workspace_id=workspace.workspace_id,
+                        detail={"version": erasure.version, "chunks": erasure.chunks, "revisions": erasure.revisions},
+                        trace_id=trace_id_in(self._telemetry.carrier()),
+                    )
+                )
         unfinished: list[str] = []
+        followed: list[StoreErasure] = []
         cache_entries = blobs = 0
         try:
             cache_entries = await self._cache.forget(workspace)
+            followed.append(StoreErasure(ErasedStore.CACHE, cache_entries))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         try:
-            blobs = await self._remove_originals(workspace, document_id)
+            blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+            followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
-        await self._leave_to_job(workspace, document_id, bool(unfinished))
-        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished)))
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+            if unfinished:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+            else:
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate))
 
     async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
         """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
         workspace = lease.job.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
+            if erasure is not None:
+                await transaction.originals.doom(workspace, document_id)
         cache_entries = await self._cache.forget(workspace)
-        return self._told(
-            Deletion(document_id, erasure, cache_entries, await self._remove_originals(workspace, document_id))
-        )
-
-    async def _leave_to_job(self, workspace: WorkspaceRef, document_id: UUID, is_needed: bool) -> None:
+        blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+        followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
         async with self._database.transaction(workspace.org_id) as transaction:
-            if is_needed:
-                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
-            else:
-                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-
-    async def _remove_originals(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        keys = await self._blobs.keys(original_prefix(workspace, document_id))
-        return sum([await self._blobs.delete(key) for key in keys])
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
 
     def _told(self, deletion: Deletion) -> Deletion:
         if deletion.erasure is None and not deletion.blobs:

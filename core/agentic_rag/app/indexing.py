@@ -8,9 +8,10 @@ from uuid import UUID
 
 from agentic_rag.domain.chunk_profiles import chunk_profile
 from agentic_rag.domain.chunking import chunk_document
+from agentic_rag.domain.cost import EmbeddingCost, embedding_cost
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
 from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.spaces import encode_half
+from agentic_rag.domain.spaces import EmbeddingSpace, encode_half
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
 from agentic_rag.ports.compute import Compute
@@ -34,6 +35,10 @@ class TextAnalysis:
     async def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
         return await asyncio.to_thread(chunk_document, document_id, parsed, chunk_profile(profile), self._count_tokens)
+
+    async def cost(self, paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace) -> EmbeddingCost:
+        """What embedding the texts `paid` costs, and what not embedding `reused` saves."""
+        return await asyncio.to_thread(embedding_cost, paid, reused, space, self._count_tokens)
 
     async def index(
         self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]

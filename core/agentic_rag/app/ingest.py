@@ -10,7 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
-from agentic_rag.app.originals import original_key
+from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.domain.documents import (
     ChunkDraft,
@@ -21,10 +21,18 @@ from agentic_rag.domain.documents import (
     Revision,
     revision_id_for,
 )
-from agentic_rag.domain.errors import AgenticRagError, LeaseLost, NotFound, ParseFailed, Permanent, Retryable
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    LeaseLost,
+    NotFound,
+    ParseFailed,
+    Permanent,
+    Retryable,
+)
 from agentic_rag.domain.failures import redact
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
-from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision, replace_all
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import VisibleChunk
@@ -35,6 +43,9 @@ from agentic_rag.ports.telemetry import Telemetry
 
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
+
+FORCE_ARGUMENT = "force"
+"""The job argument that says: keep nothing that is published, make every chunk anew."""
 
 
 class Progress(Protocol):
@@ -81,6 +92,9 @@ class _Work:
     profile: str
     visible: list[VisibleChunk]
     content_hash: bytes
+    forced: bool
+    originals: Mapping[bytes, str]
+    """Keys of the document's originals by content."""
     vectors: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
     embedded: int = 0
     recovered: int = 0
@@ -129,7 +143,7 @@ class IngestDocument:
         if work is None:
             return IngestReport(_document_id(lease), IngestOutcome.GONE)
         revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
-        if work.document.revision_id == revision_id:
+        if work.document.revision_id == revision_id and not work.forced:
             return await self._already_published(work)
         parsed, drafts = await self._read(work)
         revision = Revision(
@@ -143,6 +157,7 @@ class IngestDocument:
         )
         report = await self._publish(work, parsed, revision, drafts)
         self._tell(report)
+        await self._remove_superseded(work)
         return report
 
     async def record_failure(
@@ -170,6 +185,7 @@ class IngestDocument:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if document is None or stored is None:
                 return None
+            originals = await transaction.originals.of(workspace, document_id)
             return _Work(
                 lease=lease,
                 progress=progress,
@@ -178,6 +194,8 @@ class IngestDocument:
                 profile=stored.settings.chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
+                forced=FORCE_ARGUMENT in lease.job.arguments,
+                originals={held.content_hash: held.key for held in originals},
             )
 
     async def _already_published(self, work: _Work) -> IngestReport:
@@ -185,18 +203,19 @@ class IngestDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
             await _check_lease(transaction, work.lease)
+            await transaction.originals.supersede(workspace, [work.document.document_id])
+        await self._remove_superseded(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
     async def _read(self, work: _Work) -> tuple[ParsedDocument, list[ChunkDraft]]:
         document = work.document
-        key = original_key(document.workspace, document.document_id, work.content_hash)
+        key = work.originals.get(work.content_hash)
+        if key is None:
+            raise _original_missing(document)
         try:
             content = await self._blobs.read(key)
         except NotFound as error:
-            raise Permanent(
-                f"The original of {document.source_path} is not in the blob store. Ingest the source again.",
-                code="ORIGINAL_MISSING",
-            ) from error
+            raise _original_missing(document) from error
         # The registered media type is a guess from the name; the parser looks at the bytes as well.
         parsed = await self._parser.parse(content, document.file_name, None)
         work.progress.advance()
@@ -211,7 +230,7 @@ class IngestDocument:
     ) -> IngestReport:
         """Publish; once more from a fresh look when another publish of the document came between."""
         for _ in range(2):
-            diff = diff_revision(work.visible, drafts)
+            diff = replace_all(work.visible, drafts) if work.forced else diff_revision(work.visible, drafts)
             await self._embed(work, revision, diff)
             published = await self._publisher.publish(
                 work.document.workspace, work.space_id, await self._publication(work, parsed, revision, diff)
@@ -223,6 +242,15 @@ class IngestDocument:
                 continue
             return _published(work, published, diff)
         raise Retryable("The document changed while it was being published.", code="PUBLISH_STALE")
+
+    async def _remove_superseded(self, work: _Work) -> None:
+        """Remove older originals now; what cannot be removed stays doomed, for upkeep."""
+        if len(work.originals) < 2:
+            return
+        try:
+            await remove_doomed(self._database, self._blobs, work.document.workspace, work.document.document_id)
+        except DependencyUnavailable as error:
+            self._telemetry.event("rag_original_left", level="warning", code=error.code, message=error.message)
 
     async def _look_again(self, work: _Work) -> bool:
         workspace, document_id = work.document.workspace, work.document.document_id
@@ -296,6 +324,9 @@ class IngestDocument:
         title = parsed.title or document.title
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
+        cost = await self._analysis.cost(
+            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], self._embedder.space
+        )
         return DocumentPublication(
             document_id=document.document_id,
             revision=revision,
@@ -309,6 +340,7 @@ class IngestDocument:
             fence=work.lease.fence,
             title=parsed.title,
             media_type=parsed.media_type,
+            provenance=cost.provenance(),
         )
 
     def _tell(self, report: IngestReport) -> None:
@@ -343,6 +375,13 @@ async def _check_lease(transaction: Transaction, lease: Lease) -> None:
     """After the document was touched: locks are taken in the order document, job, workspace everywhere."""
     if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
         raise LeaseLost("Another worker holds this job now.")
+
+
+def _original_missing(document: Document) -> Permanent:
+    return Permanent(
+        f"The original of {document.source_path} is not in the blob store. Ingest the source again.",
+        code="ORIGINAL_MISSING",
+    )
 
 
 def _document_id(lease: Lease) -> UUID:

@@ -129,6 +129,9 @@ class GroupPublisher:
     async def _commit(self, workspace: WorkspaceRef, space_id: int, batch: list[_Waiting]) -> dict[UUID, Published]:
         async with self._database.transaction(workspace.org_id) as transaction:
             results = await transaction.publisher.publish(workspace, space_id, [entry.publication for entry in batch])
+            published = [result.document_id for result in results if result.version is not None]
+            if published:
+                await transaction.originals.supersede(workspace, published)
             if any(one.version is not None and is_compaction_due(one.version, self._compact_every) for one in results):
                 await transaction.jobs.enqueue(compaction_job(workspace))
         return {result.document_id: result for result in results}

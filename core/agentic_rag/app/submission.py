@@ -1,18 +1,15 @@
-"""Hand a document to ingestion: the registration and its job in one transaction, the original before both."""
+"""Hand a document to ingestion: the registration, its original and its job in one transaction, the bytes before."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from uuid import UUID
 
-from agentic_rag.app.ingest import CONTENT_ARGUMENT
-from agentic_rag.app.originals import original_key
+from agentic_rag.app.ingest import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.jobs import JobKind, JobRef, NewJob
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Transaction
 from agentic_rag.ports.document_store import NewDocument
 
@@ -22,11 +19,14 @@ CONTENT_PROVENANCE = "content_sha256"
 
 @dataclass(frozen=True, slots=True)
 class Submission:
-    """A document's bytes and what is known of them before parsing."""
+    """A document whose bytes are in the blob store under `key`, and what is known of it before parsing."""
 
     workspace: WorkspaceRef
     source_path: str
-    content: bytes
+    key: str
+    content_hash: bytes
+    """SHA-256 of the bytes."""
+    size: int
     title: str
     file_name: str
     media_type: str
@@ -40,32 +40,42 @@ class Submission:
         """The same path in the same workspace is the same document."""
         return document_id_for(self.workspace, self.source_path)
 
-    @property
-    def content_hash(self) -> bytes:
-        """SHA-256 of the bytes."""
-        return hashlib.sha256(self.content).digest()
+
+@dataclass(frozen=True, slots=True)
+class Submitted:
+    """A document that was handed over. `key` holds its bytes; another than the submission's means that the content was
+    there already, and the submission's blob is to be removed.
+    """
+
+    job: JobRef
+    key: str
 
 
-def ingest_job(workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, carrier: Mapping[str, str]) -> NewJob:
-    """The job that ingests one original of a document. The content is part of the key: newer bytes are newer work."""
+def ingest_job(
+    workspace: WorkspaceRef,
+    document_id: UUID,
+    content_hash: bytes,
+    carrier: Mapping[str, str],
+    *,
+    force: bool = False,
+) -> NewJob:
+    """The job that ingests one original of a document. The content is part of the key: newer bytes are newer work.
+    With `force` nothing that is published is kept.
+    """
+    forced = {FORCE_ARGUMENT: "true"} if force else {}
     return NewJob(
         workspace=workspace,
         kind=JobKind.INGEST,
         key=f"{document_id}:{content_hash.hex()}",
-        arguments={CONTENT_ARGUMENT: content_hash.hex()},
+        arguments={CONTENT_ARGUMENT: content_hash.hex(), **forced},
         trace_carrier=carrier,
         document_id=document_id,
     )
 
 
-async def keep_original(blobs: BlobStore, submission: Submission) -> None:
-    """Store the bytes; before the transaction, so that no job ever names an original that is not there."""
-    key = original_key(submission.workspace, submission.document_id, submission.content_hash)
-    await blobs.put(key, submission.content)
-
-
-async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> JobRef:
-    """Register the document and enqueue its ingestion, in place of older unfinished work on the same document.
+async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> Submitted:
+    """Register the document and enqueue its ingestion, in place of older unfinished work on the same document. The
+    bytes are stored before: no job ever names an original that is not there.
 
     The document is locked before its jobs, as everywhere (documents, jobs, workspace): no two wait in a circle.
     """
@@ -78,14 +88,17 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
             title=submission.title,
             file_name=submission.file_name,
             media_type=submission.media_type,
-            size=len(submission.content),
+            size=submission.size,
             uploaded_by=submission.uploaded_by,
             url=submission.url,
             access_id=submission.access_id,
             provenance={**submission.provenance, CONTENT_PROVENANCE: submission.content_hash.hex()},
         ),
     )
+    key = await transaction.originals.keep(
+        workspace, document_id, submission.content_hash, submission.key, submission.size
+    )
     for kind in (JobKind.INGEST, JobKind.DELETE):
         await transaction.jobs.cancel_for_document(workspace, document_id, kind)
     ref, _ = await transaction.jobs.enqueue(ingest_job(workspace, document_id, submission.content_hash, carrier))
-    return ref
+    return Submitted(ref, key)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import hashlib
 import mimetypes
 import posixpath
 from collections.abc import AsyncIterator, Mapping, Sequence
@@ -10,17 +12,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.app.delete import delete_job
-from agentic_rag.app.submission import (
-    CONTENT_PROVENANCE,
-    Submission,
-    ingest_job,
-    keep_original,
-    submit,
-)
+from agentic_rag.app.originals import OriginalKeys, remove_unless_named
+from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, ingest_job, submit
 from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for, revision_id_for
 from agentic_rag.domain.errors import DependencyUnavailable, NotFound
 from agentic_rag.domain.jobs import JobKind
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.parser import Parser
@@ -65,6 +62,7 @@ class _Findings:
 @dataclass(frozen=True, slots=True)
 class _Fetched:
     submission: Submission
+    content: bytes
     known: Document | None
 
 
@@ -72,10 +70,17 @@ class SyncSource:
     """Reads a source through its connector; everything it hands over goes through the outbox."""
 
     def __init__(
-        self, database: Database, blobs: BlobStore, parser: Parser, telemetry: Telemetry, chunk_profile: str
+        self,
+        database: Database,
+        blobs: BlobStore,
+        keys: OriginalKeys,
+        parser: Parser,
+        telemetry: Telemetry,
+        chunk_profile: str,
     ) -> None:
         self._database = database
         self._blobs = blobs
+        self._keys = keys
         self._parser = parser
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
@@ -88,7 +93,8 @@ class SyncSource:
         A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
         one is tried again.
         """
-        known, profile = await self._known(workspace, source)
+        stored, known = await self._known(workspace, source)
+        profile = stored.settings.chunk_profile or self._chunk_profile
         changes = await source.changes(frozenset(known), None)
         found = _Findings([], [], 0, 0, list(changes.unreadable), [])
         suspects: list[SourceItem] = []
@@ -98,7 +104,7 @@ class SyncSource:
                 found.unchanged += 1
             else:
                 suspects.append(item)
-        async for batch in self._fetch(workspace, source, uploaded_by, suspects, known, found):
+        async for batch in self._fetch(stored, source, uploaded_by, suspects, known, found):
             await self._hand_over(workspace, batch, profile, found, dry_run=dry_run)
         deleted = [path for path in changes.deleted if path in known]
         if not dry_run:
@@ -116,13 +122,15 @@ class SyncSource:
         self._tell(result)
         return result
 
-    async def _known(self, workspace: WorkspaceRef, source: SourceConnector) -> tuple[Mapping[str, Document], str]:
+    async def _known(
+        self, workspace: WorkspaceRef, source: SourceConnector
+    ) -> tuple[Workspace, Mapping[str, Document]]:
         async with self._database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
             if stored is None:
                 raise NotFound("There is no such workspace.")
             known = await transaction.documents.paths(workspace, source.source_id)
-        return known, stored.settings.chunk_profile or self._chunk_profile
+        return stored, known
 
     def _is_untouched(self, item: SourceItem, document: Document, profile: str) -> bool:
         return (
@@ -137,7 +145,7 @@ class SyncSource:
 
     async def _fetch(
         self,
-        workspace: WorkspaceRef,
+        workspace: Workspace,
         source: SourceConnector,
         uploaded_by: str,
         items: Sequence[SourceItem],
@@ -154,7 +162,9 @@ class SyncSource:
             except DependencyUnavailable as error:
                 found.unreadable.append(UnreadableItem(item.path, UNREADABLE_WHEN_READ, error.message))
                 continue
-            batch.append(_Fetched(_submission(workspace, source, item, content, uploaded_by), known.get(item.path)))
+            key = self._keys.new(workspace, item.path)
+            submission = _submission(workspace.ref, source, item, content, uploaded_by, key)
+            batch.append(_Fetched(submission, content, known.get(item.path)))
             size += len(content)
             if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
                 yield batch
@@ -165,7 +175,7 @@ class SyncSource:
     async def _hand_over(
         self, workspace: WorkspaceRef, batch: list[_Fetched], profile: str, found: _Findings, *, dry_run: bool
     ) -> None:
-        fresh: list[Submission] = []
+        fresh: list[_Fetched] = []
         underway: list[Submission] = []
         for fetched in batch:
             submission, document = fetched.submission, fetched.known
@@ -176,11 +186,33 @@ class SyncSource:
                 underway.append(submission)
             else:
                 (found.new if document is None else found.changed).append(submission.source_path)
-                fresh.append(submission)
-        found.waiting_for += [submission.document_id for submission in (*underway, *fresh)]
+                fresh.append(fetched)
+        found.waiting_for += [one.document_id for one in (*underway, *(fetched.submission for fetched in fresh))]
         if dry_run or not (fresh or underway):
             return
-        await asyncio.gather(*(keep_original(self._blobs, submission) for submission in fresh))
+        await self._store(workspace, fresh, underway)
+
+    async def _store(self, workspace: WorkspaceRef, fresh: Sequence[_Fetched], underway: Sequence[Submission]) -> None:
+        """Keep the bytes, then register; blobs that nothing came to name do not stay."""
+        try:
+            puts = [self._blobs.put(one.submission.key, one.content) for one in fresh]
+            for outcome in await asyncio.gather(*puts, return_exceptions=True):
+                if outcome is not None:
+                    raise outcome  # Only now: none is under way any more.
+            spare = await self._register(workspace, [one.submission for one in fresh], underway)
+        except BaseException:
+            for fetched in fresh:
+                await remove_unless_named(self._database, self._blobs, workspace, fetched.submission.key)
+            raise
+        with contextlib.suppress(DependencyUnavailable):  # Then they stay, named by nothing.
+            for key in spare:
+                await self._blobs.delete(key)
+
+    async def _register(
+        self, workspace: WorkspaceRef, fresh: Sequence[Submission], underway: Sequence[Submission]
+    ) -> list[str]:
+        """Hand over in one transaction. Keys of blobs whose content was there already."""
+        spare: list[str] = []
         carrier = self._telemetry.carrier()
         async with self._database.transaction(workspace.org_id) as transaction:
             for submission in underway:
@@ -189,15 +221,19 @@ class SyncSource:
                 )
             # In id order, as publishing locks them.
             for submission in sorted(fresh, key=lambda one: one.document_id):
-                await submit(transaction, submission, carrier)
+                submitted = await submit(transaction, submission, carrier)
+                if submitted.key != submission.key:
+                    spare.append(submission.key)
+        return spare
 
     async def _delete(self, workspace: WorkspaceRef, paths: Sequence[str]) -> None:
         if not paths:
             return
         carrier = self._telemetry.carrier()
-        async with self._database.transaction(workspace.org_id) as transaction:
-            for path in paths:
-                document_id = document_id_for(workspace, path)
+        for path in paths:
+            document_id = document_id_for(workspace, path)
+            # One at a time: a publish of several of them holds their jobs in an order of its own.
+            async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
 
@@ -221,14 +257,16 @@ def _is_underway(document: Document, submission: Submission) -> bool:
 
 
 def _submission(
-    workspace: WorkspaceRef, source: SourceConnector, item: SourceItem, content: bytes, uploaded_by: str
+    workspace: WorkspaceRef, source: SourceConnector, item: SourceItem, content: bytes, uploaded_by: str, key: str
 ) -> Submission:
     file_name = posixpath.basename(item.path)
     guessed, _ = mimetypes.guess_type(file_name, strict=False)
     return Submission(
         workspace=workspace,
         source_path=item.path,
-        content=content,
+        key=key,
+        content_hash=hashlib.sha256(content).digest(),
+        size=len(content),
         title=posixpath.splitext(file_name)[0],
         file_name=file_name,
         media_type=guessed or "application/octet-stream",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from agentic_rag.domain.errors import AgenticRagError
 
@@ -32,6 +32,11 @@ def redact(text: str) -> str:
     text = _JWT.sub(_HIDDEN, _PROVIDER_KEY.sub(_HIDDEN, text))
     # Postgres stores neither NUL nor, in UTF-8, half a surrogate pair (as in the name of a file that is not UTF-8).
     return _UNSTORABLE.sub("\ufffd", text)[:MAX_MESSAGE]
+
+
+def redacted_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
+    """A job's arguments as people may see them: no value of a secret's name, nothing that looks like a credential."""
+    return {name: _HIDDEN if _NAMED_SECRET.search(f"{name}=x") else redact(value) for name, value in arguments.items()}
 
 
 def error_chain(error: BaseException) -> tuple[str, ...]:

@@ -12,6 +12,9 @@ from uuid import UUID
 from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
 from agentic_rag.domain.tenancy import WorkspaceRef
 
+PARTITION_BITS = 28
+"""How much of a workspace's id chooses its partition: its last seven hex digits, which are random."""
+
 
 class JobKind(enum.Enum):
     """What a job does. One body per kind, in the worker."""
@@ -26,9 +29,11 @@ class JobKind(enum.Enum):
     INDEX = "index"
     """Build the approximate vector index of a large workspace."""
     SNAPSHOT = "snapshot"
-    RESTORE = "restore"
+    """Write a workspace's archive, or remove the files of archives that are none any more."""
     RETENTION = "retention"
     """Drop what is past its keeping: runs, cached answers, versions."""
+    UNKNOWN = "unknown"
+    """Written by another version of the product; `Job.kind_name` says what that calls it. Nobody enqueues it."""
 
 
 class JobState(enum.Enum):
@@ -39,17 +44,56 @@ class JobState(enum.Enum):
     DONE = "DONE"
     DEAD = "DEAD"
     CANCELLED = "CANCELLED"
+    PURGED = "PURGED"
+    """A dead letter whose arguments, error texts and attempts an operator removed."""
 
 
-JOB_MOVES: Mapping[JobState, frozenset[JobState]] = MappingProxyType(
+class JobOperation(enum.Enum):
+    """What can be done to a stored job."""
+
+    LEASE = "lease"
+    RENEW = "renew"
+    FINISH = "finish"
+    RETRY = "retry"
+    GIVE_UP = "give up"
+    RELEASE = "release"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    REPLAY = "replay"
+    PURGE = "purge"
+
+
+@dataclass(frozen=True, slots=True)
+class JobMove:
+    """An operation is legal in `sources` only, and leads to `target`; elsewhere it changes nothing."""
+
+    sources: frozenset[JobState]
+    target: JobState
+
+
+_RUNNING = frozenset({JobState.RUNNING})
+_DEAD = frozenset({JobState.DEAD})
+
+JOB_OPERATIONS: Mapping[JobOperation, JobMove] = MappingProxyType(
     {
-        JobState.QUEUED: frozenset({JobState.RUNNING, JobState.CANCELLED}),
-        JobState.RUNNING: frozenset({JobState.DONE, JobState.DEAD, JobState.QUEUED, JobState.CANCELLED}),
-        JobState.DONE: frozenset(),
-        JobState.DEAD: frozenset({JobState.QUEUED}),
-        JobState.CANCELLED: frozenset(),
+        JobOperation.LEASE: JobMove(frozenset({JobState.QUEUED}), JobState.RUNNING),
+        JobOperation.RENEW: JobMove(_RUNNING, JobState.RUNNING),
+        JobOperation.FINISH: JobMove(_RUNNING, JobState.DONE),
+        JobOperation.RETRY: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.GIVE_UP: JobMove(_RUNNING, JobState.DEAD),
+        JobOperation.RELEASE: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.EXPIRE: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.CANCEL: JobMove(frozenset({JobState.QUEUED, JobState.RUNNING}), JobState.CANCELLED),
+        JobOperation.REPLAY: JobMove(_DEAD, JobState.QUEUED),
+        JobOperation.PURGE: JobMove(_DEAD, JobState.PURGED),
     }
 )
+"""The life of a job on one screen. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
+
+
+def partition_of(workspace: WorkspaceRef, partitions: int) -> int:
+    """The partition of the bulk queue that holds a workspace's jobs, from 0."""
+    return (workspace.workspace_id.int & ((1 << PARTITION_BITS) - 1)) % partitions
 
 
 class QueueName(enum.Enum):
@@ -76,9 +120,16 @@ class NewJob:
     document_id: UUID | None = None
 
 
+def graph_job(workspace: WorkspaceRef) -> NewJob:
+    """The job that brings a workspace's graph to its corpus version; one waits or runs at a time."""
+    return NewJob(workspace, JobKind.GRAPH, "graph", {})
+
+
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A job as stored."""
+    """A job as stored. `attempts` counts all of them; those before the last replay, `attempts_before` of them, do not
+    count against the allowance.
+    """
 
     workspace: WorkspaceRef
     job_id: UUID
@@ -96,6 +147,29 @@ class Job:
     run_after: datetime
     created_at: datetime
     updated_at: datetime
+    attempts_before: int = 0
+    foreign_kind: str | None = None
+    """The stored name of a kind that this version does not know."""
+
+    @property
+    def attempts_used(self) -> int:
+        """Attempts that count against the allowance."""
+        return self.attempts - self.attempts_before
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as it is stored."""
+        return self.foreign_kind or self.kind.value
+
+
+class Replay(enum.Enum):
+    """What became of the wish to try a dead letter again."""
+
+    REPLAYED = "REPLAYED"
+    NOT_DEAD = "NOT_DEAD"
+    """It was replayed before, purged, or never dead: nothing changed."""
+    SUPERSEDED = "SUPERSEDED"
+    """Newer work took its place, or what it concerns is gone: nothing changed."""
 
 
 @dataclass(frozen=True, slots=True)

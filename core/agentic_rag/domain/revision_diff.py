@@ -65,6 +65,11 @@ def diff_revision(visible: Sequence[Placed], drafts: Sequence[ChunkDraft]) -> Re
     return RevisionDiff(tuple(added), tuple(kept), tuple(sorted(chunk.ordinal for chunk in by_id.values())))
 
 
+def replace_all(visible: Sequence[Placed], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
+    """Keep nothing of what readers see, even where it is the same: for stores that are not to be trusted."""
+    return RevisionDiff(tuple(drafts), (), tuple(sorted(chunk.ordinal for chunk in visible)))
+
+
 def _place(chunk: Placed | ChunkDraft) -> tuple[object, ...]:
     return (
         chunk.index,

@@ -7,6 +7,11 @@ import re
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
+def is_storable(text: str) -> bool:
+    """Whether a database can hold it as it is."""
+    return _UNSTORABLE.search(text) is None
+
+
 def storable_text(text: str) -> str:
     """`text` without NUL (Postgres cannot store it) and lone surrogates (UTF-8 cannot encode them)."""
     return _UNSTORABLE.sub("", text)

@@ -22,6 +22,10 @@ class AnswerCache(Protocol):
         """Drop every entry of the workspace; how many went. Errors: `DependencyUnavailable` (an erasure must know)."""
         ...
 
+    async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
+        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
+        ...
+
     @property
     def available(self) -> bool:
         """False after a failed call, until one succeeds again."""

@@ -3,14 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlob:
+    """What a stream turned out to be: bytes, and their SHA-256."""
+
+    size: int
+    sha256: bytes
 
 
 class BlobStore(Protocol):
     """Keys are relative POSIX paths made by the product, not by users. Errors: `NotFound`, `DependencyUnavailable`."""
 
-    async def put(self, key: str, content: bytes) -> None:
-        """Store `content` under `key`, atomically; replaces what was there."""
+    async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
+        """Store `content` under `key`, atomically; replaces what was there.
+
+        A key that a job writes is written with its lease's `fence`, always: what is there under a higher one stays.
+        Errors: `LeaseLost`.
+        """
+        ...
+
+    async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
+        """Store what `pieces` yields, in bounded memory; readers see it when it is whole. When `pieces` raises, or the
+        caller is cancelled, nothing is left behind. For keys that hold nothing yet.
+        """
         ...
 
     async def read(self, key: str) -> bytes:

@@ -8,11 +8,16 @@ from uuid import UUID
 
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
+from agentic_rag.ports.erasure_store import ErasureStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
+from agentic_rag.ports.original_store import OriginalStore
 from agentic_rag.ports.publication import Publisher
+from agentic_rag.ports.snapshot_store import SnapshotStore
+from agentic_rag.ports.upload_store import UploadStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
 
@@ -64,7 +69,22 @@ class Transaction(Protocol):
     def jobs(self) -> JobStore: ...
 
     @property
+    def originals(self) -> OriginalStore: ...
+
+    @property
+    def uploads(self) -> UploadStore: ...
+
+    @property
     def publisher(self) -> Publisher: ...
+
+    @property
+    def audit(self) -> AuditLog: ...
+
+    @property
+    def erasures(self) -> ErasureStore: ...
+
+    @property
+    def snapshots(self) -> SnapshotStore: ...
 
 
 class Database(Protocol):

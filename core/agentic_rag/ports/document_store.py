@@ -102,6 +102,12 @@ class DocumentStore(Protocol):
         """The document, or None."""
         ...
 
+    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, which nobody else changes until this transaction ends; None when there is none. Before any
+        lock on a job.
+        """
+        ...
+
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
         """Those of the documents that exist."""
         ...

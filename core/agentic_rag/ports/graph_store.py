@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.retrieval import EntityMentions, Neighbour, Vicinity
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+Visible = Callable[[Sequence[int]], Awaitable[frozenset[int]]]
+"""Of some ordinals, those whose chunks a snapshot shows."""
 
 
 class GraphReader(Protocol):
@@ -35,4 +39,24 @@ class GraphReader(Protocol):
 
     async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
         """Display names of known entities."""
+        ...
+
+
+class GraphStore(Protocol):
+    """A graph outside Postgres, which follows it."""
+
+    def reader(self, workspace: WorkspaceRef, version: int, visible: Visible) -> GraphReader:
+        """A reader for a snapshot at corpus version `version`. What it finds is cut to what is `visible` there.
+
+        Its reads raise `DependencyUnavailable` (dependency "neo4j") when the graph does not answer in time, was never
+        filled, or is too far behind; its `version` is then not the snapshot's.
+        """
+        ...
+
+    async def check(self) -> None:
+        """Answer, or raise `DependencyUnavailable` or `Misconfigured`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Close the connections."""
         ...

@@ -18,6 +18,7 @@ from agentic_rag.domain.jobs import (
     Lease,
     NewJob,
     QueueName,
+    Replay,
     Retry,
     UpkeepTask,
 )
@@ -46,8 +47,9 @@ class JobStore(Protocol):
         request: PageRequest,
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
     ) -> Page[Job]:
-        """Jobs, newest first."""
+        """Jobs, newest first; only those of some states, kinds and error codes where such are given."""
         ...
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
@@ -82,6 +84,18 @@ class JobStore(Protocol):
         """Give the job back unused (drain): QUEUED, the attempt not counted."""
         ...
 
+    async def replay(self, ref: JobRef) -> Replay:
+        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts; SUPERSEDED when an
+        unfinished job of the same kind and key is there. Errors: `Retryable` when such a one comes at this moment.
+        """
+        ...
+
+    async def purge(self, ref: JobRef) -> bool:
+        """Remove a dead letter's arguments, error text, trace and attempts; False when it is no dead letter (any
+        more).
+        """
+        ...
+
 
 class JobBoard(Protocol):
     """The dispatcher's view over all tenants (own role, only the columns it needs)."""
@@ -94,8 +108,8 @@ class JobBoard(Protocol):
         """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
         ...
 
-    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
-        """Due jobs, round-robin between workspaces, oldest first inside one."""
+    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
+        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
         ...
 
     async def upkeep(self) -> list[UpkeepTask]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.certificate import ErasedStore, StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Revision
 from agentic_rag.domain.postings import TermCounts
 from agentic_rag.domain.retrieval import ChunkEntities
@@ -56,6 +57,8 @@ class DocumentPublication:
     """The title the text itself states; None keeps the registered one."""
     media_type: str | None = None
     """What the bytes turned out to be; None keeps the registered one."""
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Entries that the publish adds to the document's provenance (what embedding it cost)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,3 +115,24 @@ class Erasure:
     staged: int
     runs_redacted: int
     cache_entries: int
+    jobs_redacted: int = 0
+    ordinals: tuple[tuple[int, int], ...] = ()
+    """The numbers its chunks had, as ranges with both ends included."""
+
+    @property
+    def stores(self) -> tuple[StoreErasure, ...]:
+        """The rows as a certificate counts them."""
+        return (
+            StoreErasure(ErasedStore.REVISIONS, self.revisions),
+            StoreErasure(ErasedStore.CHUNKS, self.chunks),
+            StoreErasure(ErasedStore.VECTORS, self.vectors),
+            StoreErasure(ErasedStore.POSTINGS, self.postings),
+            StoreErasure(ErasedStore.MENTIONS, self.mentions),
+            StoreErasure(ErasedStore.ENTITIES, self.entities),
+            StoreErasure(ErasedStore.STAGED, self.staged),
+            StoreErasure(ErasedStore.RUNS, self.runs_redacted),
+            StoreErasure(ErasedStore.JOBS, self.jobs_redacted),
+            StoreErasure(ErasedStore.CACHE_TABLE, self.cache_entries),
+            StoreErasure(ErasedStore.CACHE, 0, done=False),
+            StoreErasure(ErasedStore.ORIGINALS, 0, done=False),
+        )

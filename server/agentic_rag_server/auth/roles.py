@@ -15,13 +15,29 @@ class Action(enum.Enum):
 
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    REINGEST_DOCUMENT = "ingest a document again"
+    SEE_DEAD_LETTERS = "see dead letters"
+    REPLAY_DEAD_LETTER = "replay a dead letter"
+    PURGE_DEAD_LETTER = "purge a dead letter"
 
 
-_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER}
+_NEEDED = {
+    Action.CREATE_WORKSPACE: Role.ADMIN,
+    Action.DELETE_DOCUMENT: Role.MEMBER,
+    Action.REINGEST_DOCUMENT: Role.MEMBER,
+    Action.SEE_DEAD_LETTERS: Role.ADMIN,
+    Action.REPLAY_DEAD_LETTER: Role.ADMIN,
+    Action.PURGE_DEAD_LETTER: Role.ADMIN,
+}
+
+
+def is_allowed(principal: Principal, action: Action) -> bool:
+    """Whether the caller's role is strong enough."""
+    return _STRENGTH[principal.role] >= _STRENGTH[_NEEDED[action]]
 
 
 def authorise(principal: Principal, action: Action) -> None:
     """Let the action pass. Errors: `Forbidden`, naming the role it takes."""
-    needed = _NEEDED[action]
-    if _STRENGTH[principal.role] < _STRENGTH[needed]:
+    if not is_allowed(principal, action):
+        needed = _NEEDED[action]
         raise Forbidden(f"To {action.value} takes the role {needed.value}; this token has {principal.role.value}.")

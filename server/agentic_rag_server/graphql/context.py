@@ -11,6 +11,7 @@ from strawberry.dataloader import DataLoader
 
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
+from agentic_rag.domain.jobs import JobAttempt
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
@@ -55,6 +56,16 @@ class RequestContext:
     def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
         """Documents by (workspace, document), all those of one level of a query in one transaction."""
         return DataLoader(self._load_documents)
+
+    @cached_property
+    def job_attempts(self) -> DataLoader[tuple[UUID, UUID], tuple[JobAttempt, ...]]:
+        """Attempts by (workspace, job), those of one level of a query in one transaction."""
+        return DataLoader(self._load_attempts)
+
+    async def _load_attempts(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[tuple[JobAttempt, ...]]:
+        org_id = self.principal.org_id
+        async with self.container.database.transaction(org_id) as transaction:
+            return [await transaction.jobs.attempts(WorkspaceRef(org_id, workspace), key) for workspace, key in keys]
 
     async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
         org_id = self.principal.org_id

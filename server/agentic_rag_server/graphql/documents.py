@@ -7,8 +7,11 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain import documents
+from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.graphql.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.graphql.nodes import Node
@@ -34,6 +37,21 @@ class Property:
     value: str
 
 
+@strawberry.type(description="What embedding the published revision cost; tokens and prices are estimates.")
+class DocumentEmbedding:
+    """Chunks, tokens and price."""
+
+    space: str = strawberry.field(description="Provider, model, dimensions and precision.")
+    chunks: int = strawberry.field(description="Chunks embedded for this revision.")
+    tokens: int = strawberry.field(description="Tokens in them.")
+    reused_chunks: int = strawberry.field(description="Chunks taken over from the revision before.")
+    reused_tokens: int
+    cost_usd: float | None = strawberry.field(description="Paid; null when the model's price is not known.")
+    estimated_cost_usd: float | None = strawberry.field(
+        description="What all chunks would have cost: the difference was saved by reuse."
+    )
+
+
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
 class Document(Node):
     """A document as clients see it."""
@@ -50,6 +68,7 @@ class Document(Node):
     error: DocumentError | None
     chunk_count: int
     chunks_done: int = strawberry.field(description="Chunks embedded so far; equals `chunkCount` when READY.")
+    embedding: DocumentEmbedding | None = strawberry.field(description="Null until the first publish.")
     created_at: datetime
     updated_at: datetime
     provenance: list[Property]
@@ -68,6 +87,7 @@ class ErasureCounts:
     entities: int
     staged: int
     runs_redacted: int
+    jobs_redacted: int
     cache_entries: int
     blobs: int = strawberry.field(description="Originals.")
 
@@ -79,6 +99,7 @@ class DeleteDocumentPayload:
     deleted_id: strawberry.ID | None
     corpus_version: int | None = strawberry.field(description="The first version without the document.")
     erased: ErasureCounts | None
+    certificate: DeletionCertificate | None
     unfinished: list[str] = strawberry.field(
         description="Stores that did not answer; a job empties them as soon as they do."
     )
@@ -106,10 +127,30 @@ def show_document(document: documents.Document) -> Document:
         else None,
         chunk_count=document.chunk_count,
         chunks_done=document.chunks_done,
+        embedding=_show_embedding(document),
         created_at=document.created_at,
         updated_at=document.updated_at,
-        provenance=[Property(name=name, value=value) for name, value in sorted(document.provenance.items())],
+        provenance=[
+            Property(name=name, value=value)
+            for name, value in sorted(document.provenance.items())
+            if name not in PROVENANCE_KEYS
+        ],
         download_path=f"/v1/documents/{public_id}/source",
+    )
+
+
+def _show_embedding(document: documents.Document) -> DocumentEmbedding | None:
+    cost = recorded_cost(document.provenance)
+    if cost is None:
+        return None
+    return DocumentEmbedding(
+        space=cost.space,
+        chunks=cost.chunks,
+        tokens=cost.tokens,
+        reused_chunks=cost.reused_chunks,
+        reused_tokens=cost.reused_tokens,
+        cost_usd=cost.cost_usd,
+        estimated_cost_usd=cost.estimated_cost_usd,
     )
 
 
@@ -127,9 +168,32 @@ def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> Delet
             entities=erasure.entities,
             staged=erasure.staged,
             runs_redacted=erasure.runs_redacted,
+            jobs_redacted=erasure.jobs_redacted,
             cache_entries=erasure.cache_entries + deletion.cache_entries,
             blobs=deletion.blobs,
         ),
+        certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
+        user_errors=[],
+    )
+
+
+@strawberry.type(description="The job that ingests a document again.")
+class ReingestPayload:
+    """Result of `reingest`."""
+
+    job_id: strawberry.ID | None
+    document: Document | None
+    new: bool = strawberry.field(description="False when such a job was waiting or running already.")
+    user_errors: list[UserError]
+
+
+def show_reingestion(queued: Reingestion) -> ReingestPayload:
+    """A queued ingestion as a payload."""
+    workspace_id = queued.document.workspace.workspace_id
+    return ReingestPayload(
+        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, queued.job.job_id)),
+        document=show_document(queued.document),
+        new=queued.is_new,
         user_errors=[],
     )

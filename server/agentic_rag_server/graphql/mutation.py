@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.errors import NotFound, Permanent
+from agentic_rag.domain.jobs import Replay
 from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.context import Info
-from agentic_rag_server.graphql.documents import DeleteDocumentPayload, show_deletion
+from agentic_rag_server.graphql.documents import (
+    DeleteDocumentPayload,
+    ReingestPayload,
+    show_deletion,
+    show_reingestion,
+)
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
@@ -52,11 +59,68 @@ class Mutation:
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
-            deletion = await context.container.delete.run(context.ref(node), node.key)
+            deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
                 raise NotFound("There is no such document.")
         except USER_ERRORS as error:
             return DeleteDocumentPayload(
-                deleted_id=None, corpus_version=None, erased=None, unfinished=[], user_errors=[user_error(error)]
+                deleted_id=None,
+                corpus_version=None,
+                erased=None,
+                certificate=None,
+                unfinished=[],
+                user_errors=[user_error(error)],
             )
         return show_deletion(id, deletion, deletion.erasure)
+
+    @strawberry.mutation(description="Ingest a document again from its kept original. Takes the role member.")
+    async def reingest(self, info: Info, document_id: strawberry.ID, force: bool = False) -> ReingestPayload:
+        """A FAILED document is tried again; a READY one is parsed again where parser or chunk profile changed, or with
+        `force`, which makes and embeds every chunk anew.
+        """
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.REINGEST_DOCUMENT)
+        try:
+            node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+            queued = await context.container.reingest.run(context.ref(node), node.key, force=force)
+        except (*USER_ERRORS, Permanent) as error:
+            return ReingestPayload(job_id=None, document=None, new=False, user_errors=[user_error(error)])
+        return show_reingestion(queued)
+
+    @strawberry.mutation(
+        description="Queue a dead letter again with a fresh allowance; its attempts stay. Takes the role admin."
+    )
+    async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
+        """Doing it twice has one effect: the second reply says `replayed: false`."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.REPLAY_DEAD_LETTER)
+        try:
+            node = decode(id, NodeKind.JOB)
+            replayed = await context.container.dead_letters.replay(
+                context.ref(node), node.key, context.principal.subject
+            )
+        except USER_ERRORS as error:
+            return ReplayDeadLetterPayload(job=None, replayed=False, outcome=None, user_errors=[user_error(error)])
+        return ReplayDeadLetterPayload(
+            job=show_job(replayed.job),
+            replayed=replayed.outcome is Replay.REPLAYED,
+            outcome=replayed.outcome,
+            user_errors=[],
+        )
+
+    @strawberry.mutation(
+        description="Remove what a dead letter holds: arguments, error texts and attempts. Takes the role admin."
+    )
+    async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:
+        """Kind, code and times stay, and so does the audit entry."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.PURGE_DEAD_LETTER)
+        try:
+            node = decode(id, NodeKind.JOB)
+            purged = await context.container.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
+        except USER_ERRORS as error:
+            return PurgeDeadLetterPayload(job=None, purged=False, user_errors=[user_error(error)])
+        return PurgeDeadLetterPayload(job=show_job(purged.job), purged=purged.purged, user_errors=[])

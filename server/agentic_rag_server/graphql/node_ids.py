@@ -24,6 +24,7 @@ class NodeKind(enum.Enum):
     RUN = b"R"
     JOB = b"J"
     CHUNK = b"C"
+    SNAPSHOT = b"S"
 
 
 _KINDS = {kind.value: kind for kind in NodeKind}

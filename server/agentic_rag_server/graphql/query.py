@@ -6,11 +6,15 @@ import strawberry
 
 from agentic_rag.domain import documents as document_values
 from agentic_rag.domain import jobs as job_values
+from agentic_rag.domain.pages import Page
+from agentic_rag.domain.storable import is_storable
+from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.connections import Connection, connection
 from agentic_rag_server.graphql.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
+from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
@@ -70,6 +74,14 @@ class Query:
         """Null when there is none."""
         return await _document(_open(info), decode(id, NodeKind.DOCUMENT))
 
+    @strawberry.field(description="Look into every store for what an erasure may have left. Takes the role member.")
+    async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
+        """NOT_FOUND for a document that never was here."""
+        context = _open(info)
+        authorise(context.principal, Action.DELETE_DOCUMENT)
+        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        return show_proof(await context.container.prove_erased.run(context.ref(node), node.key))
+
     @strawberry.field(description="A run by its id.")
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:
         """Null when there is none."""
@@ -103,6 +115,34 @@ class Query:
         of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
             return connection(await transaction.jobs.page(ref, request, wanted, of), show_job)
+
+    @strawberry.field(description="A job by its id.")
+    async def job(self, info: Info, id: strawberry.ID) -> Job | None:
+        """Null when there is none."""
+        return await _job(_open(info), decode(id, NodeKind.JOB))
+
+    @strawberry.field(description="Jobs of a workspace that gave up, newest first. Takes the role admin.")
+    async def dead_letters(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        kinds: list[JobKind] | None = None,  # type: ignore[valid-type]
+        codes: list[str] | None = None,
+    ) -> Connection[Job]:
+        """One page."""
+        context = _open(info)
+        authorise(context.principal, Action.SEE_DEAD_LETTERS)
+        request = page_request(first, after)
+        ref = await context.workspace(workspace_id)
+        of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
+        wanted = [code for code in codes or () if is_storable(code)]
+        if codes and not wanted:
+            return connection(Page((), (), has_next=False), show_job)
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            page = await transaction.jobs.page(ref, request, [job_values.JobState.DEAD], of, wanted)
+            return connection(page, show_job)
 
     @strawberry.field(description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:

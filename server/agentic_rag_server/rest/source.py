@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from urllib.parse import quote
 
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from agentic_rag.app.originals import original_key, original_prefix
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.original_store import Original
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.context import require_enabled
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
@@ -48,9 +48,10 @@ class SourceEndpoint:
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
         async with self._container.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
+            originals = await transaction.originals.of(ref, node.key)
         if document is None:
             raise NotFound("There is no such document.")
-        stream = self._container.blobs.stream(await self._key(document))
+        stream = self._container.blobs.stream(_key(document, originals))
         first = await anext(stream, b"")
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
         headers = {
@@ -60,14 +61,13 @@ class SourceEndpoint:
         }
         return StreamingResponse(_joined(first, stream), headers=headers)
 
-    async def _key(self, document: Document) -> str:
-        """The original that was last published; before the first publish, whichever was stored."""
-        if document.content_hash is not None:
-            return original_key(document.workspace, document.document_id, document.content_hash)
-        stored = await self._container.blobs.keys(original_prefix(document.workspace, document.document_id))
-        if not stored:
-            raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
-        return stored[-1]
+
+def _key(document: Document, originals: Sequence[Original]) -> str:
+    """The original that was last published; before the first publish, the newest."""
+    for held in originals:
+        if document.content_hash in (None, held.content_hash):
+            return held.key
+    raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
 
 
 async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -58,6 +58,24 @@ async def plane(migrated_database: str, fresh_redis: str, tmp_path: Path) -> Asy
 
 
 @pytest.fixture
+async def twin(postgres_url: str, migrated_template: str, plane: DataPlane, tmp_path: Path) -> AsyncIterator[DataPlane]:
+    """A data plane whose workspace has the id of `plane`'s, so that equal files get equal ids, on another database."""
+    name = f"test_{secrets.token_hex(6)}"
+    await _execute(postgres_url, f'CREATE DATABASE "{name}" TEMPLATE "{migrated_template}"')
+    twin = DataPlane(
+        _named(postgres_url, name),
+        plane.redis_url,
+        tmp_path / "twin-blobs",
+        queue_name="agentic-rag-twin",
+        workspace=plane.workspace,
+    )
+    await twin.prepare()
+    yield twin
+    await twin.aclose()
+    await _execute(postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
 async def outbox(migrated_database: str, tmp_path: Path) -> AsyncIterator[DataPlane]:
     """The same for tests of Postgres alone; its Redis address leads nowhere."""
     plane = DataPlane(migrated_database, "redis://127.0.0.1:1", tmp_path / "blobs")

@@ -19,7 +19,9 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
 from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
@@ -30,11 +32,15 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
+from agentic_rag.app.dead_letters import DeadLetters
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.app.restore_snapshot import RestoreSnapshot
 from agentic_rag.app.sync_source import SyncResult, SyncSource
+from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.domain.documents import Document, document_id_for
 from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
 from agentic_rag.domain.pages import PageRequest
@@ -42,7 +48,7 @@ from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag_migrations import HEAD
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody
+from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, RetentionBody, SnapshotBody
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -104,6 +110,9 @@ class DataPlane:
     embedder: PaidEmbedder = field(default_factory=PaidEmbedder)
     retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(attempts=3, backoff_ms=10))
     queue_name: str = "agentic-rag-test"
+    snapshot_every_hours: float = 0.0
+    snapshot_keep: int = 2
+    partitions: int = 1
     clock: SystemClock = field(default_factory=SystemClock)
     ids: RandomIds = field(default_factory=RandomIds)
     telemetry: RecordingTelemetry = field(default_factory=RecordingTelemetry)
@@ -119,7 +128,7 @@ class DataPlane:
 
     @cached_property
     def queue(self) -> ArqJobQueue:
-        return ArqJobQueue(self.arq_pool(), self.queue_name)
+        return ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions)
 
     @cached_property
     def cache(self) -> RedisAnswerCache:
@@ -144,17 +153,39 @@ class DataPlane:
     def delete(self) -> DeleteDocument:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
 
+    @cached_property
+    def archive(self) -> PostgresWorkspaceArchive:
+        return PostgresWorkspaceArchive(self.pool, answer_codec)
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        return TakeSnapshot(
+            self.database, self.archive, self.blobs, self.clock, self.telemetry, keep=self.snapshot_keep
+        )
+
+    @cached_property
+    def restore_snapshot(self) -> RestoreSnapshot:
+        return RestoreSnapshot(self.database, self.archive, self.blobs, self.cache, self.telemetry, HEAD)
+
     @property
     def bodies(self) -> Mapping[JobKind, JobBody]:
         return {
             JobKind.INGEST: IngestBody(self.ingest),
             JobKind.DELETE: DeleteBody(self.delete),
             JobKind.COMPACT: CompactBody(self.database),
-            JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.RETENTION: RetentionBody(self.database, self.blobs),
+            JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
         }
 
+    def dead_payloads(self) -> PostgresDeadPayloads:
+        return PostgresDeadPayloads(self.database_url)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        return DeadLetters(self.database, self.telemetry)
+
     def job_board(self) -> PostgresJobBoard:
-        return PostgresJobBoard(self.database_url)
+        return PostgresJobBoard(self.database_url, snapshot_every_hours=self.snapshot_every_hours)
 
     def heartbeat_database(self) -> PostgresDatabase:
         return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), answer_codec, HEAD)
@@ -183,7 +214,8 @@ class DataPlane:
 
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
-        use_case = SyncSource(self.database, self.blobs, self.parser, self.telemetry, "small")
+        keys = OriginalKeys(self.clock, self.ids)
+        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small")
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager

@@ -1,5 +1,6 @@
 """Files of a folder through queue, worker and publish; what a change, a failure and a deletion do."""
 
+import hashlib
 import os
 import time
 from pathlib import Path
@@ -7,14 +8,26 @@ from pathlib import Path
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 
-from agentic_rag.app.submission import Submission, keep_original, submit
-from agentic_rag.domain.documents import DocumentStatus, document_id_for
+from agentic_rag.adapters.memory.compute import InlineCompute
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.app.estimate import EstimateIngest
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.sync_source import SyncSource
+from agentic_rag.domain.cost import recorded_cost
+from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for
 from agentic_rag.domain.errors import Permanent, Retryable
 from agentic_rag.domain.jobs import JobKind, JobState
+from agentic_rag.domain.tokens import estimate_tokens
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 STORES = ("rag_chunks", "rag_embeddings", "rag_segments", "rag_mentions", "rag_entities", "rag_revisions")
+
+
+async def stored(plane: DataPlane, path: str) -> Document:
+    document = await plane.document(path)
+    assert document is not None
+    return document
 
 
 def change(file: Path, text: str) -> None:
@@ -77,6 +90,45 @@ async def test_one_changed_section_pays_for_few_chunks(plane: DataPlane, folder:
     assert whole > 12
     assert 1 <= paid <= 3
     assert any("drains" in text for text in await plane.chunk_texts("a.md"))
+
+
+async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_what_reuse_saved(
+    plane: DataPlane, folder: Path
+) -> None:
+    (folder / "a.md").write_text(paragraphs(*[f"part{n}" for n in range(8)]))
+    (folder / "b.pdf").write_bytes(b"%PDF-1.4 broken")
+    analysis = TextAnalysis(estimate_tokens, InlineCompute())
+    sync = SyncSource(plane.database, plane.blobs, plane.parser, plane.telemetry, "small")
+    estimate = EstimateIngest(plane.database, sync, plane.parser, analysis, plane.embedder, "small")
+
+    nowhere = await estimate.run(None, DirectorySource(folder))
+    first, broken = await estimate.run(plane.workspace, DirectorySource(folder))
+    assert plane.embedder.paid == []
+    await plane.ingest_folder(folder)
+    recorded = recorded_cost((await stored(plane, "a.md")).provenance)
+
+    assert [one.cost for one in nowhere] == [first.cost, None]
+    assert broken.fault is not None
+    assert broken.fault.code == "PARSE_CORRUPT"
+    assert first.cost is not None
+    assert recorded is not None
+    assert (recorded.chunks, recorded.tokens) == (first.cost.chunks, first.cost.tokens)
+    assert recorded.chunks == len(plane.embedder.paid)
+    assert recorded.tokens == sum(map(estimate_tokens, plane.embedder.paid))
+    assert (recorded.reused_chunks, recorded.cost_usd, recorded.estimated_cost_usd) == (0, 0.0, 0.0)
+
+    change(
+        folder / "a.md", (folder / "a.md").read_text().replace("The part3 pump number 7", "The part3 valve number 7")
+    )
+    edit = (await estimate.run(plane.workspace, DirectorySource(folder)))[0].cost
+    await plane.ingest_folder(folder)
+    after = recorded_cost((await stored(plane, "a.md")).provenance)
+
+    assert edit is not None
+    assert after is not None
+    assert 0 < edit.chunks == after.chunks < recorded.chunks / 2
+    assert after.reused_chunks == edit.reused_chunks == recorded.chunks - after.chunks
+    assert after.tokens + after.reused_tokens == pytest.approx(recorded.tokens, rel=0.05)
 
 
 async def test_a_dry_run_tells_the_plan_and_changes_nothing(plane: DataPlane, folder: Path) -> None:
@@ -282,8 +334,11 @@ async def test_a_deleted_document_may_be_submitted_again(plane: DataPlane, folde
 
 
 async def test_an_upload_goes_the_same_way(plane: DataPlane) -> None:
-    upload = Submission(plane.workspace, "upload/a.md", b"Water flows.", "A", "a.md", "text/markdown", "somebody")
-    await keep_original(plane.blobs, upload)
+    digest = hashlib.sha256(b"Water flows.").digest()
+    upload = Submission(
+        plane.workspace, "upload/a.md", "some/key", digest, 12, "A", "a.md", "text/markdown", "somebody"
+    )
+    await plane.blobs.put("some/key", b"Water flows.")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await submit(transaction, upload, {})
 

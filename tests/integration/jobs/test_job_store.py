@@ -191,16 +191,21 @@ async def test_cancelling_takes_the_fence_from_a_running_job(outbox: DataPlane) 
     assert (await stored(outbox, ref)).state is JobState.CANCELLED
 
 
-async def test_a_job_of_an_unknown_kind_becomes_a_dead_letter(outbox: DataPlane) -> None:
+async def test_a_job_that_another_version_wrote_is_listed_counted_and_leased_by_its_name(outbox: DataPlane) -> None:
     ref = await enqueue(outbox)
+    await enqueue(outbox, "known")
     async with outbox.pool.transaction(outbox.workspace.org_id) as connection:
-        await connection.execute("UPDATE rag_jobs SET kind = 'fly'")
+        await connection.execute("UPDATE rag_jobs SET kind = 'fly' WHERE job_id = $1", ref.job_id)
+    board = outbox.job_board()
 
-    assert await take(outbox, ref) is None
-    async with outbox.pool.transaction(outbox.workspace.org_id) as connection:
-        row = await connection.fetchrow("SELECT state, error_code FROM rag_jobs")
-    assert row is not None
-    assert (row["state"], row["error_code"]) == ("DEAD", "JOB_KIND_UNKNOWN")
+    listed = await outbox.jobs(JobKind.UNKNOWN)
+    counts = await board.counts()
+    lease = await taken(outbox, ref)
+
+    await board.aclose()
+    assert [(job.job_id, job.kind, job.kind_name) for job in listed] == [(ref.job_id, JobKind.UNKNOWN, "fly")]
+    assert counts == {(JobState.QUEUED, JobKind.COMPACT): 1, (JobState.QUEUED, JobKind.UNKNOWN): 1}
+    assert (lease.job.kind_name, lease.job.arguments) == ("fly", {})
 
 
 async def test_due_jobs_take_turns_between_workspaces_oldest_first(outbox: DataPlane) -> None:

@@ -20,9 +20,11 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.sync_source import SyncSource
 from agentic_rag.domain.documents import document_id_for
@@ -64,7 +66,9 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
             chunks = await snapshot.documents.chunks([hit.ordinal for hit in hits], (0,))
         return [chunk.source_path for chunk in chunks]
 
-    await SyncSource(database, blobs, parser, telemetry, "small").run(workspace, DirectorySource(tmp_path), "tester")
+    keys = OriginalKeys(store.clock, RandomIds())
+    sync = SyncSource(database, blobs, keys, parser, telemetry, "small")
+    await sync.run(workspace, DirectorySource(tmp_path), "tester")
     await queue.offer(QueueName.BULK, await board.due(QueueName.BULK, 10))
     ref = queue.take(QueueName.BULK)
     assert ref is not None
@@ -91,7 +95,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
 class DyingBlobStore(MemoryBlobStore):
     """A store in whose call the caller is cancelled, as when a client hangs up or a process ends."""
 
-    async def keys(self, prefix: str) -> list[str]:
+    async def delete(self, key: str) -> bool:
         raise asyncio.CancelledError
 
 
@@ -105,6 +109,7 @@ async def test_an_erasure_cut_off_after_its_commit_is_finished_by_a_job() -> Non
             workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
         )
         document = await transaction.documents.register(workspace, new_document(workspace, "a.md"))
+        await transaction.originals.keep(workspace, document.document_id, bytes(32), "a-key", 1)
 
     with pytest.raises(asyncio.CancelledError):
         await DeleteDocument(database, cache, DyingBlobStore(), RecordingTelemetry()).run(

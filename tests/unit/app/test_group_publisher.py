@@ -42,6 +42,14 @@ class Recorder:
     def jobs(self) -> "Recorder":
         return self
 
+    @property
+    def originals(self) -> "Recorder":
+        return self
+
+    async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
+        """There are no originals."""
+        return 0
+
     async def enqueue(self, job: NewJob) -> None:
         self.jobs_enqueued.append(job)
 

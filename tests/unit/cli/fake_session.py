@@ -13,7 +13,11 @@ from uuid import UUID
 import httpx2
 from typer.testing import CliRunner, Result
 
+from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.domain.answers import (
     Abstention,
@@ -33,11 +37,15 @@ from agentic_rag.domain.answers import (
     StageRecord,
     TextSpan,
 )
+from agentic_rag.domain.audit import AuditRecord
+from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.errors import AgenticRagError, NotFound
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.publication import Erasure
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.main import app
@@ -169,6 +177,11 @@ def job(state: JobState = JobState.DEAD) -> Job:
     )
 
 
+def certificate(document_id: UUID) -> Certificate:
+    stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
+    return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
+
+
 def nothing_to_sync() -> SyncResult:
     return SyncResult((), (), 0, 0, (), (), (), False)
 
@@ -183,10 +196,15 @@ class FakeSession:
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    stored_payloads: list[StoredPayload] = field(default_factory=list[StoredPayload])
+    superseded: set[UUID] = field(default_factory=set[UUID])
     text: str = ""
     error: AgenticRagError | None = None
     has_worker: bool = True
     dry_runs: list[bool] = field(default_factory=list[bool])
+    estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
+    estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
+    proven: list[UUID] = field(default_factory=list[UUID])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -213,7 +231,24 @@ class FakeSession:
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
-        return Deletion(document_id, erasure, 2, 1)
+        return Deletion(document_id, erasure, 2, 1, (), certificate(document_id))
+
+    async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        self.proven.append(document_id)
+        if any(one.document_id == document_id for one in self.held):
+            live = Finding(
+                "rag_documents", "DOCUMENT_LIVE", Severity.ERROR, str(document_id), "It lives.", "Delete it."
+            )
+            return ErasureProof(document_id, None, (live,))
+        return ErasureProof(document_id, certificate(document_id), ())
+
+    async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
+        found = next(one for one in self.held if one.document_id == document_id)
+        return Reingestion(found, JobRef(workspace, UUID(int=701)), not force)
+
+    async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+        failed = [one for one in self.held if one.status is DocumentStatus.FAILED]
+        return [Reingestion(one, JobRef(workspace, UUID(int=701)), True) for one in failed]
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         self.dry_runs.append(dry_run)
@@ -221,6 +256,10 @@ class FakeSession:
 
     async def preview(self, directory: Path) -> SyncResult:
         return replace(self.result, dry_run=True)
+
+    async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
+        self.estimated_for.append(workspace)
+        return self.estimates
 
     async def ask(self, question: Question) -> Run:
         return self.answers[question.text]
@@ -231,8 +270,58 @@ class FakeSession:
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         return next((one for one in self.answers.values() if one.run_id == run_id), None)
 
-    async def jobs(self, workspace: WorkspaceRef, request: PageRequest, states: Sequence[JobState] = ()) -> Page[Job]:
-        return _page([one for one in self.stored_jobs if not states or one.state in states], request)
+    async def jobs(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+    ) -> Page[Job]:
+        wanted = [
+            one
+            for one in self.stored_jobs
+            if (not states or one.state in states)
+            and (not kinds or one.kind in kinds)
+            and (not codes or one.error_code in codes)
+        ]
+        return _page(wanted, request)
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),)
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+        one = await self._letter(workspace, job_id)
+        if one.state is not JobState.DEAD or job_id in self.superseded:
+            return Replayed(one, Replay.SUPERSEDED if job_id in self.superseded else Replay.NOT_DEAD)
+        return Replayed(self._moved(one, JobState.QUEUED), Replay.REPLAYED)
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+        one = await self._letter(workspace, job_id)
+        return Purged(self._moved(one, JobState.PURGED), True) if one.state is JobState.DEAD else Purged(one, False)
+
+    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+        return _page(self.stored_payloads, request)
+
+    async def purge_payload(self, payload_id: UUID) -> bool:
+        before = len(self.stored_payloads)
+        self.stored_payloads = [one for one in self.stored_payloads if one.found.payload_id != payload_id]
+        return len(self.stored_payloads) < before
+
+    async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
+        entry = AuditRecord(UUID(int=1), NOW, "dead_letter.replay", "700", "ada", workspace.workspace_id, {}, None)
+        return _page([entry], request)
+
+    async def _letter(self, workspace: WorkspaceRef, job_id: UUID) -> Job:
+        found = await self.job(workspace, job_id)
+        if found is None:
+            raise NotFound("There is no such job.", code="JOB_NOT_FOUND")
+        return found
+
+    def _moved(self, one: Job, state: JobState) -> Job:
+        moved = replace(one, state=state)
+        self.stored_jobs[self.stored_jobs.index(one)] = moved
+        return moved
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         return next((one for one in self.stored_jobs if one.job_id == job_id), None)

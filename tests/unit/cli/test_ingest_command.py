@@ -10,7 +10,10 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, document, nothing_to_sync
 
+from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import DocumentFault, DocumentStatus
+from agentic_rag.domain.errors import ParseFailed
 from agentic_rag.ports.source_connector import UnreadableItem
 
 FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
@@ -136,3 +139,48 @@ def test_the_default_source_is_the_setting_else_the_sample(tmp_path: Path, monke
     assert json.loads(named.rag("ingest", "--json").stdout)["source"] == "elsewhere"
     sample = Path(json.loads(Terminal().rag("ingest", "--json").stdout)["source"])
     assert (sample / "glossary.md").is_file()
+
+
+def estimated() -> FakeSession:
+    space = "openai/text-embedding-3-small/1536/half"
+    return FakeSession(
+        estimates=[
+            FileEstimate("a.md", EmbeddingCost(space, 10, 4_000, 2, 900, 0.02)),
+            FileEstimate("b.pdf", None, ParseFailed("it needs a password", code="PARSE_ENCRYPTED")),
+            FileEstimate("c.md", EmbeddingCost(space, 5, 1_000, 0, 0, 0.02)),
+        ]
+    )
+
+
+def test_an_estimate_tells_chunks_tokens_and_price_and_changes_nothing(tmp_path: Path) -> None:
+    session = estimated()
+
+    shown = Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "handbook", "--estimate")
+
+    assert shown.exit_code == 3
+    assert "15 chunks, 5000 tokens to embed, about USD 0.000100" in shown.stdout
+    assert "[PARSE_ENCRYPTED] it needs a password" in shown.stdout
+    assert session.dry_runs == []
+    assert session.estimated_for == [session.known[0].ref]
+
+
+def test_an_estimate_for_a_workspace_that_is_not_there_yet_makes_none(tmp_path: Path) -> None:
+    session = estimated()
+
+    report = json.loads(
+        Terminal(session).rag("ingest", "-s", str(tmp_path), "-w", "other", "--estimate", "--json").stdout
+    )
+
+    assert session.estimated_for == [None]
+    assert (report["chunks"], report["tokens"], report["reusedChunks"]) == (15, 5_000, 2)
+    assert report["costUsd"] == pytest.approx(0.0001)
+    assert [one["path"] for one in report["files"]] == ["a.md", "b.pdf", "c.md"]
+
+
+def test_a_model_without_a_known_price_has_an_unknown_cost(tmp_path: Path) -> None:
+    session = FakeSession(estimates=[FileEstimate("a.md", EmbeddingCost("openai/own/8/half", 1, 9, 0, 0, None))])
+
+    shown = Terminal(session).rag("ingest", "-s", str(tmp_path), "-w", "handbook", "--estimate")
+
+    assert shown.exit_code == 0
+    assert "price of the model not known" in shown.stdout

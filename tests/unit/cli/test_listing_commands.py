@@ -7,9 +7,9 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, document
+from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document
 
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus
+from agentic_rag.domain.documents import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)
@@ -94,3 +94,42 @@ def test_a_name_that_cannot_be_told_on_a_screen_is_refused(name: str, tmp_path: 
         assert shown.exit_code == 2
         assert "error [INVALID_INPUT]" in shown.stderr
         assert [row["name"] for row in json.loads(at.rag("workspace", "list", "--json").stdout)] == ["handbook"]
+
+
+def test_deleting_shows_the_certificate_and_what_it_does_not_cover() -> None:
+    counted = json.loads(terminal().rag("doc", "delete", "a.md", "--json").stdout)
+    told = terminal().rag("doc", "delete", "a.md").stderr
+
+    assert counted["certificate"]["complete"] is True
+    assert counted["certificate"]["stores"][0] == {"store": "chunks", "count": 3, "done": True}
+    assert "not covered: snapshot of 2025-03-14 09:30:00" in told
+
+
+def test_an_erasure_is_proven_by_the_path_of_a_document_that_is_gone() -> None:
+    at = terminal()
+
+    shown = at.rag("doc", "prove-erased", "old.md")
+
+    assert shown.exit_code == 0
+    assert "old.md: erased since 2025-03-14" in shown.stdout
+    assert at.session.proven == [document_id_for(HANDBOOK, "old.md")]
+
+
+def test_a_live_document_is_not_proven_erased() -> None:
+    shown = terminal().rag("doc", "prove-erased", str(UUID(int=100)), "--json")
+
+    assert shown.exit_code == 1
+    assert json.loads(shown.stdout)["findings"][0]["kind"] == "DOCUMENT_LIVE"
+
+
+def test_documents_are_ingested_again_one_by_one_or_all_that_failed() -> None:
+    one = terminal().rag("doc", "reingest", "a.md")
+    failed = json.loads(terminal().rag("doc", "reingest", "--all-failed", "--json").stdout)
+
+    assert "queued: a.md" in one.stdout
+    assert [row["sourcePath"] for row in failed] == ["b.pdf"]
+
+
+@pytest.mark.parametrize("arguments", [(), ("a.md", "--all-failed"), ("--all-failed", "--force")])
+def test_reingest_asks_for_exactly_one_of_its_ways(arguments: tuple[str, ...]) -> None:
+    assert terminal().rag("doc", "reingest", *arguments).exit_code == 2

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, Permanent, Retryable
 from agentic_rag.domain.failures import MAX_MESSAGE, error_chain, redact
 from agentic_rag.domain.job_message import decode, delivery_id, encode
-from agentic_rag.domain.jobs import JOB_MOVES, GiveUp, JobRef, JobState, Retry, RetryPolicy
+from agentic_rag.domain.jobs import JOB_OPERATIONS, GiveUp, JobOperation, JobRef, JobState, Retry, RetryPolicy
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 policies = st.builds(
@@ -45,9 +45,11 @@ def test_a_stated_wait_is_never_cut_short(jitter: float, stated: float) -> None:
     assert decision.delay_seconds >= stated
 
 
-def test_every_state_has_its_moves_and_finished_jobs_have_none() -> None:
-    assert set(JOB_MOVES) == set(JobState)
-    assert not JOB_MOVES[JobState.DONE] | JOB_MOVES[JobState.CANCELLED]
+def test_every_operation_has_its_move_and_finished_jobs_have_none() -> None:
+    assert set(JOB_OPERATIONS) == set(JobOperation)
+    ends = set(JobState) - {state for move in JOB_OPERATIONS.values() for state in move.sources}
+    assert ends == {JobState.DONE, JobState.CANCELLED, JobState.PURGED}
+    assert {move.target for move in JOB_OPERATIONS.values()} == set(JobState)
 
 
 @given(st.uuids(), st.uuids(), st.uuids(), st.integers(0, 2**63 - 1))

@@ -77,3 +77,72 @@ def test_real_text_is_legible(text: str) -> None:
 )
 def test_what_is_no_text_is_refused(text: str, code: str) -> None:
     assert fault_of(text) == code
+
+
+ENGLISH = (
+    "The harbour master signs the log at every change of the watch, and the engineer on duty checks that it was done. "
+    "Visitors report at the gatehouse, receive a badge, and remain with their host until they leave the site."
+)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be", "utf-32-le", "utf-32-be"])
+def test_wide_text_without_a_mark_is_read_right(encoding: str) -> None:
+    assert decode_text(ENGLISH.encode(encoding)) == ENGLISH
+
+
+@pytest.mark.parametrize("encoding", ["latin-1", "cp1252", "cp1251", "mac_roman", "cp437"])
+@pytest.mark.parametrize("times", [1, 2])
+def test_mojibake_is_refused_whatever_utf8_was_mistaken_for(encoding: str, times: int) -> None:
+    text = GERMAN * 3
+    for _ in range(times):
+        text = text.encode().decode(encoding, "ignore")
+
+    assert fault_of(text) == "PARSE_GARBLED"
+
+
+@pytest.mark.parametrize("by", range(1, 26))
+def test_letters_shifted_along_the_alphabet_are_refused(by: int) -> None:
+    table = {first + place: first + (place + by) % 26 for first in (65, 97) for place in range(26)}
+
+    assert fault_of((ENGLISH * 2).translate(table)) == "PARSE_GARBLED"
+
+
+@pytest.mark.parametrize("by", [-29, -3, -1, 1, 3, 29])
+def test_text_shifted_along_the_code_table_is_refused(by: int) -> None:
+    shifted = "".join(chr(max(32, ord(letter) + by)) for letter in ENGLISH * 2)
+
+    assert fault_of(shifted) == "PARSE_GARBLED"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Dobrý den, příliš žluťoučký kůň úpěl ďábelské ódy. Strč prst skrz krk, vlk zmrzl a smrt čtvrt plná srn. " * 6,
+        "Η γρήγορη αλεπού πηδάει πάνω από το τεμπέλικο σκυλί κάθε πρωί. " * 6,
+        "الثعلب البني السريع يقفز فوق الكلب الكسول كل صباح في الميناء. " * 6,
+        "Người thủy thủ trưởng ký sổ nhật trình mỗi khi đổi ca trực ở cảng. " * 6,
+        "港の責任者は当直が交代するたびに日誌に署名する。機関士はそれを確認する。" * 6,
+        "항만 책임자는 당직이 바뀔 때마다 일지에 서명하고 기관사가 확인합니다. " * 6,
+        "ท่าเรือแห่งนี้เปิดทุกวันและเจ้าหน้าที่ต้องลงชื่อในสมุดทุกครั้ง " * 6,
+        "Řeka, ťuhýk, ďas; «été» – l’été déjà; naïve coöperation; Ærøskøbing, Łódź, Iğdır, Ñandú. " * 6,
+        "\n".join(f"{row} | {row * 37 % 1000:,}.{row % 100:02} | ({row * 7}) | {row % 13}%" for row in range(400)),
+        "AAPL MSFT NVDA AMZN GOOG TSLA META NFLX CSCO INTC ORCL QCOM " * 20,
+        "npm ctx mtx cfg html xhtml https ssh rsync grep mkdir chmod chgrp scp src lib\n" * 20,
+        "MKTLVFFACDGHIKLMNPQRSTVWYACDEFGHIKLMNPQRSTVWY\n" * 30,
+        "7f83b1657ff1fc53b92dc18148a1d65dfc2d4b1fa3d677284addd200126d9069  file.bin\n" * 30,
+        "Ja.",
+        "3 4 4 A A B",
+        "In UTF-8 read as Latin-1 „ü“ turns into Ã¼ and „ß“ into ÃŸ; see the table. " + ENGLISH * 10,
+    ],
+    ids=["cs", "el", "ar", "vi", "ja", "ko", "th", "marks", "numbers", "tickers", "names", "protein", "hashes", "short",
+         "letters", "about mojibake"],
+)  # fmt: skip
+def test_good_text_that_is_no_english_is_not_refused(text: str) -> None:
+    assert fault_of(text) is None
+
+
+def test_source_code_may_have_words_without_vowels() -> None:
+    words = " ".join(f"{first}{second}rt" for first in "bcdfghjklm" for second in "bcdfghjklm")
+
+    assert fault_of(words) == "PARSE_GARBLED"
+    require_legible(words, prose=False)

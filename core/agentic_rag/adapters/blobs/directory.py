@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import os
-import re
 import secrets
-from collections.abc import AsyncIterator, Generator, Iterator
+from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, NotFound
+from agentic_rag.adapters.blobs.fences import remove_fenced, write_fenced
+from agentic_rag.adapters.blobs.keys import key_parts
+from agentic_rag.domain.errors import DependencyUnavailable, NotFound
+from agentic_rag.ports.blob_store import StoredBlob
 
 PIECE = 64 * 1024
 
-_SEGMENT = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,200}")
 _UNFINISHED = ".part-"
 """Begins the names of files being written; no key can, so a crash leaves nothing that reads as a blob."""
 
@@ -26,11 +28,39 @@ class DirectoryBlobStore:
     def __init__(self, root: Path) -> None:
         self._root = root
 
-    async def put(self, key: str, content: bytes) -> None:
-        """Store `content` under `key`, atomically; replaces what was there."""
+    async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
+        """Store `content` under `key`, atomically; with a `fence`, unless a higher one was there before."""
         path = self._path(key)
         with _reported(key):
-            await asyncio.to_thread(_write, path, content)
+            if fence is None:
+                await asyncio.to_thread(_write, path, content)
+            else:
+                await asyncio.to_thread(write_fenced, path, fence, lambda: _write(path, content))
+
+    async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
+        """Store what `pieces` yields under `key`; nothing stays when it fails."""
+        path = self._path(key)
+        digest, size = hashlib.sha256(), 0
+        with _reported(key):
+            unfinished, descriptor = await asyncio.to_thread(_begin, path)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                async for piece in pieces:
+                    digest.update(piece)
+                    size += len(piece)
+                    with _reported(key):
+                        await _settled(file.write, piece)
+                with _reported(key):
+                    await _settled(_finish, file, unfinished, path)
+        except asyncio.CancelledError:
+            # It may have come when the file was in its place already.
+            for left in (unfinished, path):
+                left.unlink(missing_ok=True)
+            raise
+        except BaseException:
+            unfinished.unlink(missing_ok=True)
+            raise
+        return StoredBlob(size, digest.digest())
 
     async def read(self, key: str) -> bytes:
         """The whole content of `key`."""
@@ -58,7 +88,7 @@ class DirectoryBlobStore:
         path = self._path(key)
         try:
             with _reported(key):
-                await asyncio.to_thread(_remove, path)
+                await asyncio.to_thread(remove_fenced, path, lambda: _remove(path))
         except NotFound:
             return False
         return True
@@ -70,10 +100,17 @@ class DirectoryBlobStore:
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
 
     def _path(self, key: str) -> Path:
-        segments = key.split("/")
-        if not all(_SEGMENT.fullmatch(segment) for segment in segments):
-            raise InvalidInput(f"{key!r} is no blob key.", code="BLOB_KEY_INVALID")
-        return self._root.joinpath(*segments)
+        return self._root.joinpath(*key_parts(key))
+
+
+async def _settled(do: Callable[..., object], *arguments: object) -> None:
+    """Run in a thread; a caller who is cancelled goes when the thread is through, which nothing can stop."""
+    running = asyncio.ensure_future(asyncio.to_thread(do, *arguments))
+    try:
+        await asyncio.shield(running)
+    except asyncio.CancelledError:
+        await asyncio.wait([running])
+        raise
 
 
 @contextlib.contextmanager
@@ -90,17 +127,27 @@ def _reported(key: str) -> Generator[None]:
 
 
 def _write(path: Path, content: bytes) -> None:
-    unfinished = path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
-    descriptor = _create(unfinished)
+    unfinished, descriptor = _begin(path)
     try:
         with os.fdopen(descriptor, "wb") as file:
             file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        unfinished.replace(path)
+            _finish(file, unfinished, path)
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
+
+
+def _begin(path: Path) -> tuple[Path, int]:
+    """A new file beside `path`, and its descriptor."""
+    unfinished = path.with_name(f"{_UNFINISHED}{secrets.token_hex(8)}")
+    return unfinished, _create(unfinished)
+
+
+def _finish(file: BinaryIO, unfinished: Path, path: Path) -> None:
+    """Put a written file in its place, to stay."""
+    file.flush()
+    os.fsync(file.fileno())
+    unfinished.replace(path)
     _sync_directory(path.parent)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from collections.abc import AsyncIterator
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound
+from agentic_rag.ports.blob_store import StoredBlob
 
 PIECE = 64 * 1024
 
@@ -17,10 +19,22 @@ class MemoryBlobStore:
 
     def __init__(self) -> None:
         self._blobs: dict[str, bytes] = {}
+        self._fences: dict[str, int] = {}
 
-    async def put(self, key: str, content: bytes) -> None:
-        """Store `content` under `key`; replaces what was there."""
+    async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
+        """Store `content` under `key`; replaces what was there under no higher fence."""
+        if fence is not None:
+            if fence < self._fences.get(_checked(key), 0):
+                raise LeaseLost("A newer holder of the job has written this blob: stop, change nothing.")
+            self._fences[key] = fence
         self._blobs[_checked(key)] = bytes(content)
+
+    async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
+        """Store what `pieces` yields."""
+        _checked(key)
+        content = b"".join([piece async for piece in pieces])
+        await self.put(key, content)
+        return StoredBlob(len(content), hashlib.sha256(content).digest())
 
     async def read(self, key: str) -> bytes:
         """The whole content of `key`."""
@@ -34,6 +48,7 @@ class MemoryBlobStore:
 
     async def delete(self, key: str) -> bool:
         """Remove `key`; False when it was not there."""
+        self._fences.pop(key, None)
         return self._blobs.pop(_checked(key), None) is not None
 
     async def keys(self, prefix: str) -> list[str]:

@@ -43,6 +43,10 @@ class MemoryAnswerCache:
         entries = self._entries.pop(workspace, {})
         return sum(expires > now for _, expires in entries.values())
 
+    async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
+        """How many entries of the workspace have `words` in their value."""
+        return sum(words in value for value, _ in self._entries.get(workspace, {}).values())
+
     @property
     def available(self) -> bool:
         """Always."""

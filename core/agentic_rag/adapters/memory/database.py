@@ -7,12 +7,16 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
+from agentic_rag.adapters.memory.erasures import MemoryErasureStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
+from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
+from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
@@ -79,9 +83,34 @@ class MemoryTransaction:
         return MemoryJobStore(self.working)
 
     @property
+    def originals(self) -> MemoryOriginalStore:
+        """Which blob holds which content."""
+        return MemoryOriginalStore(self.working)
+
+    @property
+    def uploads(self) -> MemoryUploadStore:
+        """Idempotency keys of uploads."""
+        return MemoryUploadStore(self.working)
+
+    @property
     def publisher(self) -> MemoryPublisher:
         """Publish, erase, compact."""
         return MemoryPublisher(self.working, self.cache)
+
+    @property
+    def audit(self) -> MemoryAuditLog:
+        """Who did what."""
+        return MemoryAuditLog(self.working, self.org_id)
+
+    @property
+    def erasures(self) -> MemoryErasureStore:
+        """Certificates of what was erased."""
+        return MemoryErasureStore(self.working)
+
+    @property
+    def snapshots(self) -> MemorySnapshotStore:
+        """What is known of snapshots."""
+        return MemorySnapshotStore(self.working)
 
 
 class MemoryDatabase:

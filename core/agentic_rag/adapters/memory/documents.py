@@ -70,6 +70,10 @@ class MemoryDocumentStore:
         """The document, or None."""
         return self._documents(workspace).get(document_id)
 
+    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None; there is one writer at a time."""
+        return await self.get(workspace, document_id)
+
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
         """Those of the documents that exist."""
         documents = self._documents(workspace)

@@ -8,8 +8,10 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.memory.state import WorkspaceState
+from agentic_rag.adapters.memory.state import Entity, Tombstone, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.certificate import ranges_of
+from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import LeaseLost
 from agentic_rag.domain.jobs import JobKind, JobState
 from agentic_rag.domain.postings import Segment, merge_segments
@@ -32,7 +34,7 @@ def erase(
         if job is None or job.job.state is not JobState.RUNNING or job.fence != fence:
             raise LeaseLost("Another worker erases this document now.")
     state = working.write(workspace)
-    _cancel_jobs(working, state, document_id, job_id)
+    jobs = _cancel_jobs(working, state, document_id, job_id)
     version = state.next_version()
     passages = dict(state.passages_of(document_id))
     postings = _rewrite_segments(state, np.array(list(passages), np.int32))
@@ -47,8 +49,7 @@ def erase(
     for revision_id in revisions:
         del state.revisions[revision_id]
     del state.documents[document_id]
-    state.tombstones[document_id] = version
-    return Erasure(
+    erasure = Erasure(
         document_id=document_id,
         version=version,
         revisions=len(revisions),
@@ -60,7 +61,11 @@ def erase(
         staged=staged,
         runs_redacted=_redact_runs(state, document_id),
         cache_entries=0,
+        jobs_redacted=jobs,
+        ordinals=ranges_of(sorted(passages)),
     )
+    state.tombstones[document_id] = Tombstone(version, working.now(), erasure.stores, erasure.ordinals)
+    return erasure
 
 
 def drop_mentions(state: WorkspaceState, entity_ids: Iterable[UUID], ordinals: Iterable[int]) -> int:
@@ -78,21 +83,36 @@ def drop_mentions(state: WorkspaceState, entity_ids: Iterable[UUID], ordinals: I
         state.entity_ordinals[entity_id] = left
         sources = [state.passages[ordinal].document_id for ordinal in left]
         if state.entities[entity_id].source_id not in sources:
-            state.entities[entity_id] = replace(state.entities[entity_id], source_id=sources[0])
+            state.entities[entity_id] = _as_first_named(state, entity_id, left[0])
     return dropped
 
 
-def _cancel_jobs(working: Working, state: WorkspaceState, document_id: UUID, erasing: UUID | None) -> None:
-    """Unfinished ingestion stops and loses its fence; finished jobs keep no arguments and no error text."""
+def _as_first_named(state: WorkspaceState, entity_id: UUID, ordinal: int) -> Entity:
+    """The entity as the passage spells it: the spelling of a document that is gone is one of its words."""
+    passage = state.passages[ordinal]
+    draft = passage.placements[0].draft
+    title = state.documents[passage.document_id].title
+    known = replace(state.entities[entity_id], source_id=passage.document_id)
+    for found in extract_entities(state.workspace.ref.workspace_id, draft.text, draft.heading_path, title).entities:
+        if found.entity_id == entity_id:
+            return replace(known, name=found.name, kind=found.kind)
+    return known
+
+
+def _cancel_jobs(working: Working, state: WorkspaceState, document_id: UUID, erasing: UUID | None) -> int:
+    """Unfinished ingestion stops and loses its fence; finished jobs keep no arguments and no error text. How many."""
+    redacted_jobs = 0
     for job_id, stored in state.jobs.items():
         job = stored.job
         unfinished = job.state in _UNFINISHED
         if job.document_id != document_id or job_id == erasing or (unfinished and job.kind is not JobKind.INGEST):
             continue
+        redacted_jobs += 1
         state.jobs[job_id] = replace(
             stored,
             job=replace(
                 job,
+                key=str(document_id),
                 state=JobState.CANCELLED if unfinished else job.state,
                 arguments={},
                 error_message=None if job.error_message is None else SOURCE_ERASED,
@@ -102,6 +122,7 @@ def _cancel_jobs(working: Working, state: WorkspaceState, document_id: UUID, era
             lease_until=None,
             attempts=tuple(replace(attempt, error_chain=()) for attempt in stored.attempts),
         )
+    return redacted_jobs
 
 
 def _rewrite_segments(state: WorkspaceState, ordinals: np.ndarray) -> int:

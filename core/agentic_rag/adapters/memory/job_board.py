@@ -7,7 +7,7 @@ from collections import Counter
 from agentic_rag.adapters.memory.jobs import lease_expired
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask, partition_of
 
 
 class MemoryJobBoard:
@@ -36,11 +36,13 @@ class MemoryJobBoard:
                 working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
         return len(expired)
 
-    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
-        """Due jobs, round-robin between workspaces, oldest first inside one."""
+    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
+        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
         now = self._store.clock.now()
         placed: list[tuple[int, StoredJob]] = []
-        for state in self._store.committed.values():
+        for workspace, state in self._store.committed.items():
+            if partition_of(workspace, partitions) != partition:
+                continue
             waiting = [
                 stored
                 for stored in state.jobs.values()

@@ -12,7 +12,20 @@ from agentic_rag.adapters.memory.state import StoredJob
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.failures import error_chain, redact
-from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, Retry
+from agentic_rag.domain.jobs import (
+    JOB_OPERATIONS,
+    GiveUp,
+    Job,
+    JobAttempt,
+    JobKind,
+    JobOperation,
+    JobRef,
+    JobState,
+    Lease,
+    NewJob,
+    Replay,
+    Retry,
+)
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -70,12 +83,15 @@ class MemoryJobStore:
         request: PageRequest,
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         rows = [
             stored
             for stored in self._all(workspace)
-            if (not states or stored.job.state in states) and (not kinds or stored.job.kind in kinds)
+            if (not states or stored.job.state in states)
+            and (not kinds or stored.job.kind in kinds)
+            and (not codes or stored.job.error_code in codes)
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)
@@ -95,7 +111,7 @@ class MemoryJobStore:
         """Take a due, queued job, or None."""
         now = self._working.now()
         stored = self._stored(ref)
-        if stored is None or stored.job.state is not JobState.QUEUED or stored.job.run_after > now:
+        if stored is None or not may(stored, JobOperation.LEASE) or stored.job.run_after > now:
             return None
         attempts = stored.job.attempts + 1
         job = replace(stored.job, state=JobState.RUNNING, attempts=attempts, progress=0, updated_at=now)
@@ -161,6 +177,31 @@ class MemoryJobStore:
         self._write(replace(back, job=job, attempts=stored.attempts[:-1]))
         return True
 
+    async def replay(self, ref: JobRef) -> Replay:
+        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
+        stored = self._stored(ref)
+        if stored is None or not may(stored, JobOperation.REPLAY):
+            return Replay.NOT_DEAD
+        for other in self._all(ref.workspace):
+            if (other.job.kind_name, other.job.key) == (stored.job.kind_name, stored.job.key) and (
+                other.job.state in _UNFINISHED
+            ):
+                return Replay.SUPERSEDED
+        now = self._working.now()
+        back = _left(stored, JobState.QUEUED, now)
+        self._write(replace(back, job=replace(back.job, attempts_before=stored.job.attempts, run_after=now)))
+        return Replay.REPLAYED
+
+    async def purge(self, ref: JobRef) -> bool:
+        """Remove a dead letter's arguments, error text, trace and attempts."""
+        stored = self._stored(ref)
+        if stored is None or not may(stored, JobOperation.PURGE):
+            return False
+        purged = _left(stored, JobState.PURGED, self._working.now())
+        job = replace(purged.job, arguments={}, trace_carrier={}, error_message=None)
+        self._write(replace(purged, job=job, attempts=()))
+        return True
+
     def _all(self, workspace: WorkspaceRef) -> list[StoredJob]:
         state = self._working.read(workspace)
         return [] if state is None else list(state.jobs.values())
@@ -178,11 +219,16 @@ class MemoryJobStore:
         self._working.write(stored.job.workspace).jobs[stored.job.job_id] = stored
 
 
+def may(stored: StoredJob, operation: JobOperation) -> bool:
+    """Whether the operation is legal in the job's state."""
+    return stored.job.state in JOB_OPERATIONS[operation].sources
+
+
 def lease_expired(stored: StoredJob, now: datetime) -> StoredJob | None:
     """The job back in the queue when its lease ended before `now`, else None. The attempt stays open until the next
     one begins.
     """
-    if stored.job.state is not JobState.RUNNING or stored.lease_until is None or stored.lease_until >= now:
+    if not may(stored, JobOperation.EXPIRE) or stored.lease_until is None or stored.lease_until >= now:
         return None
     back = _left(stored, JobState.QUEUED, now)
     return replace(back, job=replace(back.job, run_after=now))

@@ -189,5 +189,6 @@ def _set_ready(state: WorkspaceState, publication: DocumentPublication, now: dat
         access_id=publication.access_id,
         title=document.title if publication.title is None else publication.title,
         media_type=document.media_type if publication.media_type is None else publication.media_type,
+        provenance={**document.provenance, **publication.provenance},
         updated_at=now,
     )

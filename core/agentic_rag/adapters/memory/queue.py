@@ -6,7 +6,8 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.job_message import delivery_id
+from agentic_rag.domain.dead_payloads import DeadPayload
+from agentic_rag.domain.job_message import QueueLayout, delivery_id
 from agentic_rag.domain.jobs import Job, JobKind, JobRef, QueueName
 
 MIRRORED = 1_000
@@ -25,9 +26,12 @@ class DeadLetter:
 class MemoryJobQueue:
     """One entry per delivery id, first in, first out."""
 
-    def __init__(self) -> None:
+    def __init__(self, partitions: int = 1) -> None:
+        self._layout = QueueLayout("memory", partitions)
         self._waiting: dict[QueueName, OrderedDict[str, JobRef]] = {name: OrderedDict() for name in QueueName}
         self.dead_letters: deque[DeadLetter] = deque(maxlen=MIRRORED)
+        """Newest first."""
+        self.dead_payloads: deque[DeadPayload] = deque(maxlen=MIRRORED)
         """Newest first."""
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
@@ -38,13 +42,18 @@ class MemoryJobQueue:
             waiting.setdefault(delivery_id(ref), ref)
         return len(waiting) - before
 
-    async def depth(self, queue: QueueName) -> int:
-        """How many jobs wait there."""
-        return len(self._waiting[queue])
+    async def depth(self, queue: QueueName, partition: int = 0) -> int:
+        """How many jobs wait in one partition of it."""
+        waiting = self._waiting[queue].values()
+        return sum(self._layout.partition(queue, ref) == partition for ref in waiting)
 
     async def mirror_dead(self, job: Job, code: str) -> None:
         """Show a new dead letter; the oldest of too many go."""
         self.dead_letters.appendleft(DeadLetter(JobRef(job.workspace, job.job_id), job.kind, code, job.attempts))
+
+    async def mirror_payload(self, found: DeadPayload) -> None:
+        """Show a payload that was no message of ours; the oldest of too many go."""
+        self.dead_payloads.appendleft(found)
 
     def take(self, queue: QueueName) -> JobRef | None:
         """The job that waited longest, or None: what a worker in the same process does."""

@@ -11,12 +11,16 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from agentic_rag.domain.answers import Run
+from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.document_store import StagedChunk
+from agentic_rag.ports.original_store import Original
+from agentic_rag.ports.upload_store import UploadRecord
 
 
 def is_visible(version: int, visible_from: int, visible_to: int | None) -> bool:
@@ -100,6 +104,16 @@ class Entity:
 
 
 @dataclass(frozen=True, slots=True)
+class Tombstone:
+    """An erasure: the version it made, and what its certificate counts."""
+
+    version: int
+    erased_at: datetime
+    stores: tuple[StoreErasure, ...]
+    ordinals: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredJob:
     """A job with its fence, its lease and its attempts."""
 
@@ -129,12 +143,21 @@ class WorkspaceState:
     entities: dict[UUID, Entity] = field(default_factory=dict[UUID, Entity])
     entity_ordinals: dict[UUID, tuple[int, ...]] = field(default_factory=dict[UUID, tuple[int, ...]])
     """The passages that mention an entity, visible or not."""
-    tombstones: dict[UUID, int] = field(default_factory=dict[UUID, int])
-    """The version that erased each document."""
+    tombstones: dict[UUID, Tombstone] = field(default_factory=dict[UUID, Tombstone])
+    """By erased document."""
     jobs: dict[UUID, StoredJob] = field(default_factory=dict[UUID, StoredJob])
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     """In the order they were recorded."""
+    snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
+    """In the order they were begun."""
+    restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
+    originals: dict[tuple[UUID, bytes], Original] = field(default_factory=dict[tuple[UUID, bytes], Original])
+    """By document and content."""
+    doomed_blobs: dict[str, UUID] = field(default_factory=dict[str, UUID])
+    """Keys of blobs nothing needs any more, with their document."""
+    uploads: dict[str, UploadRecord] = field(default_factory=dict[str, UploadRecord])
+    """By idempotency key."""
 
     def clone(self) -> WorkspaceState:
         """A state to be written to that shares every record with this one."""
@@ -149,6 +172,11 @@ class WorkspaceState:
             tombstones=dict(self.tombstones),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
+            snapshots=dict(self.snapshots),
+            restores=dict(self.restores),
+            originals=dict(self.originals),
+            doomed_blobs=dict(self.doomed_blobs),
+            uploads=dict(self.uploads),
         )
 
     def active_space(self) -> RegisteredSpace | None:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Committed, WorkspaceState
+from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.clock import Clock
@@ -19,8 +20,11 @@ class Working:
     stands for all.
     """
 
-    def __init__(self, committed: Committed, clock: Clock, org_id: UUID | None) -> None:
+    def __init__(
+        self, committed: Committed, audit: Mapping[UUID, tuple[AuditRecord, ...]], clock: Clock, org_id: UUID | None
+    ) -> None:
         self._states = dict(committed)
+        self._audit = dict(audit)
         self._org_id = org_id
         self._written: set[WorkspaceRef] = set()
         self._ended = False
@@ -54,10 +58,19 @@ class Working:
         self._states[state.workspace.ref] = state
         self._written.add(state.workspace.ref)
 
-    def end(self) -> Committed:
-        """Every workspace as this transaction leaves it; nothing can be written any more."""
+    def audit(self, org_id: UUID, record: AuditRecord) -> None:
+        """Append to an organisation's audit log. Errors: `RuntimeError` after the end."""
+        self._check_open()
+        self._audit[org_id] = (*self.audited(org_id), record)
+
+    def audited(self, org_id: UUID) -> tuple[AuditRecord, ...]:
+        """An organisation's audit log, oldest first."""
+        return self._audit.get(org_id, ())
+
+    def end(self) -> tuple[Committed, Mapping[UUID, tuple[AuditRecord, ...]]]:
+        """Every workspace and audit log as this transaction leaves them; nothing can be written any more."""
         self._ended = True
-        return self._states
+        return self._states, self._audit
 
     def _check_open(self) -> None:
         if self._ended:
@@ -75,6 +88,8 @@ class MemoryStore:
         self.clock = clock
         self.committed: Committed = {}
         """Replaced as a whole by each commit, so whoever holds it has a snapshot."""
+        self.audit: Mapping[UUID, tuple[AuditRecord, ...]] = {}
+        """By organisation; replaced as a whole by each commit too."""
         self.leader: object | None = None
         """The job board that leads."""
         self._turn = asyncio.Lock()
@@ -91,8 +106,8 @@ class MemoryStore:
         async with self._turn:
             self._writer = task
             try:
-                working = Working(self.committed, self.clock, org_id)
+                working = Working(self.committed, self.audit, self.clock, org_id)
                 yield working
-                self.committed = working.end()
+                self.committed, self.audit = working.end()
             finally:
                 self._writer = None

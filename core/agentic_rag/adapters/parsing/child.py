@@ -1,9 +1,8 @@
 """The child process that reads files: `python -m agentic_rag.adapters.parsing.child LIMITS-AS-JSON`.
 
-Sends an empty frame when it is ready. Reads request frames from standard input and answers each on standard output
-until its input ends. It limits its own
-memory,
-CPU time, files and processes before the first file, and refuses sockets and subprocesses.
+Sends a frame that names its walls when it is ready. Reads request frames from standard input and answers each on
+standard output until its input ends. Before the first file it imports all it will ever need, limits its own memory and
+CPU time, and gives up files, sockets and processes for good (`walls`).
 """
 
 from __future__ import annotations
@@ -16,8 +15,11 @@ import sys
 import warnings
 from typing import Any, BinaryIO, cast
 
+from agentic_rag.adapters.parsing.allowance import CpuAllowance
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.load import load
+from agentic_rag.adapters.parsing.preload import preload
+from agentic_rag.adapters.parsing.walls import raise_walls
 from agentic_rag.adapters.parsing.wire import (
     LENGTHS,
     OUT_OF_MEMORY_STATUS,
@@ -29,6 +31,7 @@ from agentic_rag.adapters.parsing.wire import (
 from agentic_rag.domain.errors import ParseFailed
 
 _FORBIDDEN = (
+    "open",
     "socket.",
     "subprocess.",
     "os.exec",
@@ -38,7 +41,9 @@ _FORBIDDEN = (
     "os.system",
     "ctypes.dlopen",
 )
-"""Audit events (PEP 578) that no loader needs."""
+"""Audit events (PEP 578) that no loader needs: the last line where the operating system has no wall."""
+_LEAST_MEMORY = 16 << 20
+"""Bytes left to a file whatever the interpreter itself already holds."""
 
 
 def main() -> None:
@@ -47,28 +52,36 @@ def main() -> None:
     replies = _private_output()
     logging.disable(logging.CRITICAL)
     warnings.simplefilter("ignore")
-    confine(limits)
     try:
-        _serve(sys.stdin.buffer, replies, limits)
+        preload()
+    except (ImportError, ParseFailed) as error:
+        replies.write(broken_frame(error))
+        replies.flush()
+        return
+    walls = confine(limits)
+    try:
+        _serve(sys.stdin.buffer, replies, limits, walls)
     except MemoryError:
         os._exit(OUT_OF_MEMORY_STATUS)
 
 
-def confine(limits: ParserLimits) -> None:
-    """Limit this process for good, and refuse it sockets and subprocesses."""
-    _limit(limits)
+def confine(limits: ParserLimits) -> tuple[str, ...]:
+    """Limit this process's memory, and refuse it files, sockets and processes for good. Gives the walls that stand."""
+    _limit_memory(limits)
+    walls = raise_walls()
     sys.addaudithook(_refuse)
+    return (*walls, "audit")
 
 
-def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits) -> None:
-    replies.write(frame({}, b""))
+def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: tuple[str, ...]) -> None:
+    replies.write(frame({"walls": walls}, b""))
     replies.flush()
     while (lengths := requests.read(LENGTHS.size)) and len(lengths) == LENGTHS.size:
         head_length, body_length = LENGTHS.unpack(lengths)
         header = cast(dict[str, Any], json.loads(requests.read(head_length)))
         content = requests.read(body_length)
-        _allow_cpu(limits.cpu_seconds(body_length))
-        replies.write(_reply(content, header["file_name"], header["media_type"], limits))
+        allowance = CpuAllowance(limits, body_length)
+        replies.write(_reply(content, header["file_name"], header["media_type"], limits, allowance))
         replies.flush()
 
 
@@ -79,24 +92,15 @@ def _private_output() -> BinaryIO:
     return replies
 
 
-def _limit(limits: ParserLimits) -> None:
-    if sys.platform == "linux":
+def _limit_memory(limits: ParserLimits) -> None:
+    """Bounds what is resident: of the address space (which holds libraries too) only as much more as memory is left."""
+    if sys.platform != "linux":
         # Elsewhere the kernel does not enforce this limit, and there is no /proc.
-        with open("/proc/self/statm", encoding="ascii") as statm:
-            held = int(statm.read().split()[0]) * resource.getpagesize()
-        memory = held + limits.memory_bytes
-        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_NOFILE, (limits.open_files, limits.open_files))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-
-
-def _allow_cpu(seconds: float) -> None:
-    """Moves the soft limit ahead of what earlier files used; past it the kernel ends this process (SIGXCPU)."""
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    until = int(used.ru_utime + used.ru_stime + seconds) + 1
-    _, hard = resource.getrlimit(resource.RLIMIT_CPU)
-    resource.setrlimit(resource.RLIMIT_CPU, (until if hard == resource.RLIM_INFINITY else min(until, hard), hard))
+        return
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        space, resident = (int(pages) * resource.getpagesize() for pages in statm.read().split()[:2])
+    memory = space + max(limits.memory_bytes - resident, _LEAST_MEMORY)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
 
 
 def _refuse(event: str, arguments: tuple[object, ...]) -> None:
@@ -104,9 +108,11 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         raise PermissionError(f"a parser may not use {event}")
 
 
-def _reply(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits) -> bytes:
+def _reply(
+    content: bytes, file_name: str, media_type: str | None, limits: ParserLimits, allowance: CpuAllowance
+) -> bytes:
     try:
-        return reading_frame(*load(content, file_name, media_type, limits))
+        return reading_frame(*load(content, file_name, media_type, limits, allowance.page_read))
     except ParseFailed as failure:
         return failure_frame(failure)
     except MemoryError:

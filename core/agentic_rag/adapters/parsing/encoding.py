@@ -15,6 +15,16 @@ _MARKS = (
     (codecs.BOM_UTF16_LE, "utf-16"),
     (codecs.BOM_UTF16_BE, "utf-16"),
 )
+_ZERO_PLACES = {
+    "utf-32-le": (False, True, True, True),
+    "utf-32-be": (True, True, True, False),
+    "utf-16-le": (False, True, False, True),
+    "utf-16-be": (True, False, True, False),
+}
+"""Which bytes of four are zero in text of mostly Western letters."""
+_WIDE_SAMPLE = 4096
+_LEAST_ZEROS = 0.3
+_MOSTLY = 0.6
 _HIGH = re.compile(rb"[\x80-\xff]")
 _HIGH_RUN = re.compile(rb"[\x80-\xff]{3,}")
 _UTF8_SEQUENCE = re.compile(rb"[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3}")
@@ -24,9 +34,8 @@ _CONTROL = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f\x80-\x9f]")
 
 
 def decode_text(content: bytes) -> str:
-    """`content` as text: by its byte order mark, else as UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it
-    reads
-    like Western text.
+    """`content` as text: by its byte order mark, else by the places of its NUL bytes as UTF-16 or UTF-32, else as
+    UTF-8, else as Windows-1252 (which holds ISO-8859-1) if it reads like Western text.
 
     Raises ParseFailed PARSE_ENCODING when the encoding cannot be told.
     """
@@ -36,10 +45,25 @@ def decode_text(content: bytes) -> str:
                 return content.decode(encoding)
             except UnicodeDecodeError as error:
                 raise _unknown(f"it claims to be {encoding.upper()} and is not") from error
+    wide = _wide_encoding(content)
     try:
-        return content.decode("utf-8")
+        return content.decode(wide or "utf-8")
     except UnicodeDecodeError as error:
+        if wide:
+            raise _unknown(f"it looks like {wide.upper()} and is not") from error
         return _western(content, error)
+
+
+def _wide_encoding(content: bytes) -> str | None:
+    """UTF-16 or UTF-32 without a mark, told by which bytes of each code unit are mostly zero; None for neither."""
+    sample = content[:_WIDE_SAMPLE]
+    if sample.count(0) < len(sample) * _LEAST_ZEROS or len(content) < 4:
+        return None
+    zeros = [sample[place::4].count(0) / len(sample[place::4]) for place in range(4)]
+    for encoding, wanted in _ZERO_PLACES.items():
+        if all((share > _MOSTLY) == zero for share, zero in zip(zeros, wanted, strict=True)):
+            return encoding
+    return None
 
 
 def _western(content: bytes, cause: UnicodeDecodeError) -> str:

@@ -6,12 +6,12 @@ import re
 import unicodedata
 from collections import Counter
 
+from agentic_rag.adapters.parsing.misreading import decoded_twice, letters_moved
 from agentic_rag.domain.errors import ParseFailed
 
 _SAMPLE = 200_000
 """Code points looked at: the first half and the last half of this."""
 _GLYPH_NAMES = re.compile(r"(?:/[A-Za-z]{1,3}[0-9]{1,4}|/uni[0-9A-F]{4}|\(cid:[0-9]+\)){3,}")
-_MOJIBAKE = re.compile("[\u00c2\u00c3][\u0080-\u00bf]|\u00e2\u20ac.|\u00e2\u0080.")
 _WORD = re.compile(r"[^\W\d_]{2,}")
 
 _MOST_GLYPH_NAMES = 0.5
@@ -29,42 +29,52 @@ _TOGETHER = {"HIRAGANA": "CJK", "KATAKANA": "CJK", "KATAKANA-HIRAGANA": "CJK", "
              "ANGSTROM": "LATIN", "OHM": "GREEK"}  # fmt: skip
 
 
-def require_legible(text: str) -> None:
-    """Raises ParseFailed: PARSE_NO_TEXT for nothing but white space, PARSE_GARBLED for what is no language."""
+def require_legible(text: str, *, prose: bool = True) -> None:
+    """Raises ParseFailed: PARSE_NO_TEXT for nothing but white space, PARSE_GARBLED for what is no language. `prose`
+    also looks at the letters of words; source code may abbreviate as it likes.
+    """
     if not text.strip():
         raise ParseFailed(
             "the file holds no text (a scan or a drawing?): run text recognition over it first", code="PARSE_NO_TEXT"
         )
     sample = text if len(text) <= _SAMPLE else text[: _SAMPLE // 2] + text[-_SAMPLE // 2 :]
     why = _garbled_by_signs(sample) or _garbled_by_scripts(sample)
+    if why is None and prose and letters_moved(sample):
+        why = "its letters stand for other letters"
     if why:
         raise ParseFailed(
             f"the text cannot be read: {why}; export the document again with its fonts", code="PARSE_GARBLED"
         )
 
 
+def unnamed_glyphs(text: str) -> int:
+    """How many glyphs stand in a text that is mostly the names of glyphs; 0 for any other text."""
+    runs = _GLYPH_NAMES.findall(text)
+    visible = sum(1 for character in text if not character.isspace())
+    if sum(map(len, runs)) <= _MOST_GLYPH_NAMES * visible:
+        return 0
+    return sum(run.count("/") + run.count("(") for run in runs)
+
+
 def _garbled_by_signs(sample: str) -> str | None:
     visible = sum(1 for character in sample if not character.isspace())
-    if sum(map(len, _GLYPH_NAMES.findall(sample))) > _MOST_GLYPH_NAMES * visible:
+    if unnamed_glyphs(sample):
         return "its fonts name glyphs, not letters"
     if sample.isascii() and _printable(sample):
         return None
     counts = Counter(sample)
-    unreadable = unassigned = beyond_ascii = 0
+    unreadable = unassigned = 0
     for character, count in counts.items():
         category = unicodedata.category(character)
         if category == "Cn":
             unassigned += count
         if character == "\ufffd" or category == "Co" or (category == "Cc" and not character.isspace()):
             unreadable += count
-        if character > "\x7f":
-            beyond_ascii += count
     if unassigned >= 3 and unassigned > _MOST_UNASSIGNED * visible:
         return "it uses characters that do not exist"
     if unreadable > _MOST_UNREADABLE * visible:
         return "too many of its characters are unknown"
-    mojibake = len(_MOJIBAKE.findall(sample))
-    if mojibake >= 5 and 2 * mojibake > 0.6 * beyond_ascii:
+    if decoded_twice(sample):
         return "it was decoded twice"
     return None
 

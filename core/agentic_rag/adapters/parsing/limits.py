@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 _MEGABYTE = 1_000_000
@@ -14,13 +15,16 @@ class ParserLimits:
 
     content_bytes: int = 64 * _MEBIBYTE
     memory_bytes: int = 512 * _MEBIBYTE
-    """Address space beyond what the child holds after its imports."""
+    """What the child may have resident, interpreter and libraries (about 60 MB) included."""
     cpu_seconds_per_megabyte: float = 10.0
-    least_cpu_seconds: float = 20.0
-    most_cpu_seconds: float = 120.0
-    wall_over_cpu: float = 2.0
-    """Wall-clock time allowed, over CPU time: parsing does no I/O, so more means a starved or stopped child."""
-    open_files: int = 32
+    """CPU time for each megabyte begun."""
+    cpu_seconds_per_page: float = 0.25
+    """Further CPU time that every page of a PDF earns by giving text: dense tables take 0.1 s a page in a few kB."""
+    most_cpu_seconds: float = 240.0
+    wall_over_most_cpu: float = 1.2
+    """Wall-clock time allowed, over the most CPU time: parsing does no I/O, so only a starved or stopped child needs
+    more. Below the five minutes after which a job that stands still is taken for hung.
+    """
     text_characters: int = 20_000_000
     pages: int = 10_000
     zip_entries: int = 5_000
@@ -34,5 +38,10 @@ class ParserLimits:
 
     def cpu_seconds(self, content_length: int) -> float:
         """CPU time for a file of that many bytes."""
-        wanted = self.cpu_seconds_per_megabyte * content_length / _MEGABYTE
-        return min(max(wanted, self.least_cpu_seconds), self.most_cpu_seconds)
+        megabytes = max(1, math.ceil(content_length / _MEGABYTE))
+        return min(self.cpu_seconds_per_megabyte * megabytes, self.most_cpu_seconds)
+
+    @property
+    def wall_seconds(self) -> float:
+        """Wall-clock time for a file."""
+        return self.wall_over_most_cpu * self.most_cpu_seconds

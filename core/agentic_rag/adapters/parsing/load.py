@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from agentic_rag.adapters.parsing.encoding import decode_text
 from agentic_rag.adapters.parsing.kinds import FileKind, file_kind, language_of
 from agentic_rag.adapters.parsing.legibility import require_legible
@@ -11,24 +13,32 @@ from agentic_rag.domain.errors import ParseFailed
 from agentic_rag.domain.storable import storable_text
 
 
-def load(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits) -> tuple[FileKind, Reading]:
-    """Read a file. Raises ParseFailed with the code that says why not; what libraries raise on damaged files passes
-    through.
+def load(
+    content: bytes,
+    file_name: str,
+    media_type: str | None,
+    limits: ParserLimits,
+    page_read: Callable[[], None] | None = None,
+) -> tuple[FileKind, Reading]:
+    """Read a file; `page_read` is called for every page of a PDF that gave text. Raises ParseFailed with the code that
+    says why not; what libraries raise on damaged files passes through.
     """
     kind = file_kind(content, file_name, media_type)
-    reading = _read(kind, content, file_name, limits)
+    reading = _read(kind, content, file_name, limits, page_read)
     if len(reading.text) > limits.text_characters:
         raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
-    require_legible(reading.text)
+    require_legible(reading.text, prose=kind is not FileKind.CODE)
     return kind, reading
 
 
-def _read(kind: FileKind, content: bytes, file_name: str, limits: ParserLimits) -> Reading:
-    # Each loader's libraries are imported when the first file of its kind arrives: start-up stays short.
+def _read(
+    kind: FileKind, content: bytes, file_name: str, limits: ParserLimits, page_read: Callable[[], None] | None
+) -> Reading:
+    # Imported here, so that who reads text alone in its own process loads no PDF library.
     if kind is FileKind.PDF:
         from agentic_rag.adapters.parsing.pdf_loader import read_pdf
 
-        return read_pdf(content, limits)
+        return read_pdf(content, limits, page_read)
     if kind is FileKind.DOCX:
         from agentic_rag.adapters.parsing.docx_loader import read_docx
 

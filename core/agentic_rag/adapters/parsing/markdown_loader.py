@@ -14,7 +14,7 @@ _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")
 _FENCE = re.compile(r"\s{0,12}(`{3,}|~{3,})")
 _LIST_ITEM = re.compile(r"\s*(?:[-*+]|\d{1,9}[.)])(?:\s|$)")
-_TABLE_RULE = re.compile(r"\s*\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?\s*$")
+_RULE_CELL = re.compile(r":?-+:?")
 _THEMATIC = re.compile(r" {0,3}(?:(?:\*\s*){3,}|(?:-\s*){3,}|(?:_\s*){3,})$")
 _FRONT_MATTER_TITLE = re.compile(r"^title\s*[:=]\s*(.+)$", re.IGNORECASE | re.MULTILINE)
 _FRONT_MATTER_LINES = 200
@@ -106,7 +106,9 @@ class _Scan:
         if self._at + 1 >= len(self._lines) or "|" not in self._line(self._at):
             return False
         rule = self._line(self._at + 1)
-        return "-" in rule and "|" in rule and _TABLE_RULE.match(rule) is not None
+        # Cell by cell: one expression for the whole line takes quadratic time over long white space.
+        cells = rule.strip().removeprefix("|").removesuffix("|").split("|")
+        return "|" in rule and all(_RULE_CELL.fullmatch(cell.strip()) for cell in cells)
 
     def _table(self) -> None:
         self._close()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, cast
 
 from pypdf import PasswordType, PdfReader
@@ -22,6 +22,7 @@ from pypdf.errors import (
     WrongPasswordError,
 )
 
+from agentic_rag.adapters.parsing.legibility import unnamed_glyphs
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.pdf_outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
@@ -30,6 +31,8 @@ from agentic_rag.domain.errors import ParseFailed
 from agentic_rag.domain.storable import storable_text
 
 _PAGE_JOIN = "\n\n"
+_EARNING_CHARACTERS = 500
+"""A page of this much text has been worth its time."""
 _MOST_BOOKMARKS = 2_000
 _DEEPEST_BOOKMARK = 6
 _POOR_TITLE = re.compile(
@@ -38,6 +41,14 @@ _POOR_TITLE = re.compile(
     re.IGNORECASE,
 )
 """Titles that programs write by themselves."""
+_PROGRAM_AHEAD = re.compile(r"(?:microsoft|openoffice|libreoffice)\s+\w+\s+-\s+", re.IGNORECASE)
+_FILE_EXTENSION = re.compile(r"\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)$", re.IGNORECASE)
+_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+_MOST_LOST_GLYPHS = 200
+"""Glyphs without letters that a title makes up for: a slide or a cover. Of more text too much would be lost in silence.
+"""
+_MOST_LOST_CHARACTERS = 2_000
+"""No name of a glyph is longer than nine characters."""
 _TITLE_WITHIN = 5
 """Blocks from the start among which a heading is the document's title."""
 _SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
@@ -45,7 +56,7 @@ _SHORT_OF_LONGEST = 0.8
 """A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
 
 
-def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
+def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> Reading:
     """Text, pages, headings and title of a PDF.
 
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
@@ -54,9 +65,9 @@ def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
             raise _encrypted()
-        texts = list(_page_texts(reader, limits))
+        texts = list(_page_texts(reader, limits, page_read))
         outline = _outline(reader)
-        named = _title(reader)
+        own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
         raise _encrypted() from error
     except DependencyError as error:
@@ -65,8 +76,14 @@ def read_pdf(content: bytes, limits: ParserLimits) -> Reading:
         raise ParseFailed(f"the PDF unpacks to too much: {error}", code="PARSE_TOO_LARGE") from error
     except PyPdfError as error:
         raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
-    pages, blocks = _structure(texts, outline)
     text = _PAGE_JOIN.join(texts)
+    lost = unnamed_glyphs(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
+    if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
+        # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
+        texts = [spoken, *("" for _ in texts[1:])]
+        text = _PAGE_JOIN.join(texts)
+    pages, blocks = _structure(texts, outline)
+    named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or first_heading(text, blocks[:_TITLE_WITHIN])
     return Reading(text, tuple(blocks), tuple(pages), title)
 
@@ -75,7 +92,7 @@ def _encrypted() -> ParseFailed:
     return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
 
 
-def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
+def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[], None] | None) -> Iterator[str]:
     count = len(reader.pages)
     if count > limits.pages:
         raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
@@ -85,17 +102,24 @@ def _page_texts(reader: PdfReader, limits: ParserLimits) -> Iterator[str]:
         total += len(text)
         if total > limits.text_characters:
             raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+        if page_read is not None and len(text) >= _EARNING_CHARACTERS:
+            page_read()
         yield text
 
 
-def _title(reader: PdfReader) -> str | None:
+def _own_name(reader: PdfReader) -> str | None:
     try:
         title = reader.metadata.title if reader.metadata else None
     except (PyPdfError, AttributeError, ValueError, TypeError, KeyError):
         # A damaged information dictionary costs the title, not the document.
         return None
-    tidy = tidy_title(storable_text(title)) if title else None
-    return None if tidy is None or _POOR_TITLE.fullmatch(tidy) else tidy
+    return tidy_title(storable_text(title)) if title else None
+
+
+def _without_program(name: str) -> str | None:
+    """A title without the program and the extension that a printer driver adds; None when no two words are left."""
+    rest = _FILE_EXTENSION.sub("", _PROGRAM_AHEAD.sub("", name))
+    return rest if len(_SPOKEN.findall(rest)) >= 2 else None
 
 
 def _outline(reader: PdfReader) -> list[OutlineEntry]:

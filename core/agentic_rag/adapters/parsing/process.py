@@ -14,12 +14,12 @@ from collections.abc import Sequence
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document
+from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document, require_ready
 from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.errors import ParseFailed, Retryable
 
 _PARSER = "parsing"
-_OWN_VERSION = 1
+_OWN_VERSION = 2
 """Raise it when a loader gives another text or other blocks for the same bytes."""
 _START_SECONDS = 60.0
 """A child starts in 0.1 s; a busy machine may need much longer."""
@@ -95,7 +95,7 @@ class ProcessParser:
 
     async def _ask(self, child: _Child, content: bytes, file_name: str, media_type: str | None) -> tuple[bytes, bytes]:
         request = frame({"file_name": file_name, "media_type": media_type}, content)
-        wall = self._limits.cpu_seconds(len(content)) * self._limits.wall_over_cpu
+        wall = self._limits.wall_seconds
         try:
             async with asyncio.timeout(wall):
                 return await child.ask(request)
@@ -169,8 +169,9 @@ class _Child:
         return self._process.returncode is None and self._files < limits.files_per_child
 
     async def ready(self) -> None:
-        """Waits for the frame that a child sends once its limits are set."""
-        await self._reply()
+        """Waits for the frame that a child sends once its walls stand."""
+        head, _ = await self._reply()
+        require_ready(head)
 
     async def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Send a request and read the reply (header, body)."""

@@ -48,16 +48,27 @@ def failure_frame(failure: ParseFailed) -> bytes:
     return frame({"code": failure.code, "message": failure.message}, b"")
 
 
-def broken_frame(error: ImportError) -> bytes:
+def broken_frame(error: ImportError | ParseFailed) -> bytes:
     """The reply that says that this machine, not the file, is at fault."""
     return frame({"broken": str(error)}, b"")
+
+
+def require_ready(head: bytes) -> None:
+    """Raises Retryable when a child's first frame says that it cannot read files on this machine."""
+    header = cast(dict[str, Any], json.loads(head))
+    if "broken" in header:
+        raise _broken(header)
+
+
+def _broken(header: dict[str, Any]) -> Retryable:
+    return Retryable(f"the parser's own installation is broken: {header['broken']}")
 
 
 def parsed_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
     """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:
-        raise Retryable(f"the parser's own installation is broken: {header['broken']}")
+        raise _broken(header)
     if "code" in header:
         raise ParseFailed(header["message"], code=header["code"])
     flat: list[int] = header["blocks"]

@@ -31,6 +31,10 @@ WITH gone AS (
 SELECT count(*) FROM gone
 """
 
+HOLDING = """
+SELECT count(*) FROM rag_cache_entries WHERE org_id = $1 AND workspace_id = $2 AND position($3::bytea IN answer) > 0
+"""
+
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"
 
 
@@ -77,6 +81,12 @@ class PostgresAnswerCache:
             gone: int = await connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id)
         self._available = True
         return gone
+
+    async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
+        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            found: int = await connection.fetchval(HOLDING, workspace.org_id, workspace.workspace_id, words)
+        return found
 
     async def aclose(self) -> None:
         """Nothing: the pool is closed by its owner."""

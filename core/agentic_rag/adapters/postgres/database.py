@@ -7,21 +7,27 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
+from agentic_rag.adapters.postgres.erasures import PostgresErasureStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.originals import PostgresOriginalStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
+from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
+from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Snapshot, Transaction
+from agentic_rag.ports.graph_store import GraphReader, GraphStore
 from agentic_rag.ports.run_store import AnswerCodec
 
 # The first statement of the transaction, so it fixes what all later ones see.
@@ -68,6 +74,7 @@ class PostgresSnapshot:
     space: RegisteredSpace | None
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
+    outside: GraphReader | None = None
 
     @property
     def documents(self) -> PostgresDocumentReader:
@@ -85,8 +92,10 @@ class PostgresSnapshot:
         return PostgresLexicalReader(self.connection, self.workspace, self.version, self.segment_ids, self.cache)
 
     @property
-    def graph(self) -> PostgresGraphReader:
-        """Graph arm."""
+    def graph(self) -> GraphReader:
+        """Graph arm: on the graph outside Postgres where there is one, and it is asked for the newest version."""
+        if self.outside is not None:
+            return self.outside
         return PostgresGraphReader(self.connection, self.workspace, self.version)
 
 
@@ -97,6 +106,7 @@ class PostgresTransaction:
     connection: Connection
     org_id: UUID
     codec: AnswerCodec
+    is_followed: bool = False
 
     @property
     def workspaces(self) -> PostgresWorkspaceStore:
@@ -114,25 +124,57 @@ class PostgresTransaction:
         return PostgresJobStore(self.connection, self.org_id)
 
     @property
+    def originals(self) -> PostgresOriginalStore:
+        """Which blob holds which content."""
+        return PostgresOriginalStore(self.connection)
+
+    @property
+    def uploads(self) -> PostgresUploadStore:
+        """Idempotency keys of uploads."""
+        return PostgresUploadStore(self.connection)
+
+    @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
-        return PostgresPublisher(self.connection, self.codec)
+        return PostgresPublisher(self.connection, self.codec, is_followed=self.is_followed)
+
+    @property
+    def audit(self) -> PostgresAuditLog:
+        """Who did what."""
+        return PostgresAuditLog(self.connection, self.org_id)
+
+    @property
+    def erasures(self) -> PostgresErasureStore:
+        """Certificates of what was erased."""
+        return PostgresErasureStore(self.connection, self.codec)
+
+    @property
+    def snapshots(self) -> PostgresSnapshotStore:
+        """What is known of snapshots."""
+        return PostgresSnapshotStore(self.connection, self.org_id)
 
 
 class PostgresDatabase:
     """Opens snapshots and transactions on a pool.
 
     A snapshot costs two round trips to open (begin with the tenant setting; versions, space and segments) and one to
-    end.
+    end. With a `graph` outside Postgres, snapshots of the newest version read that one; older versions, which it does
+    not keep, are still read here.
     """
 
     def __init__(
-        self, pool: PostgresPool, codec: AnswerCodec, schema_head: str, cache: SegmentCache | None = None
+        self,
+        pool: PostgresPool,
+        codec: AnswerCodec,
+        schema_head: str,
+        cache: SegmentCache | None = None,
+        graph: GraphStore | None = None,
     ) -> None:
         self._pool = pool
         self._codec = codec
         self._schema_head = schema_head
         self._cache = cache or SegmentCache()
+        self._graph = graph
 
     @asynccontextmanager
     async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
@@ -141,10 +183,16 @@ class PostgresDatabase:
             row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            version = _version(row, as_of)
+            outside: GraphReader | None = None
+            if self._graph is not None and version == row["corpus_version"]:
+                documents = PostgresDocumentReader(connection, workspace, version)
+                outside = self._graph.reader(workspace, version, documents.visible)
             yield PostgresSnapshot(
                 connection=connection,
                 workspace=workspace,
-                version=_version(row, as_of),
+                version=version,
+                outside=outside,
                 space=None if row["space_id"] is None else space_from(row),
                 segment_ids=tuple(row["segment_ids"]),
                 cache=self._cache,
@@ -154,7 +202,7 @@ class PostgresDatabase:
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
-            yield PostgresTransaction(connection, org_id, self._codec)
+            yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

@@ -28,6 +28,17 @@ CROSS JOIN LATERAL (
 ) d
 """
 
+VISIBLE = """
+SELECT c.ordinal
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT ordinal FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
+      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+    OFFSET 0
+) c
+"""
+
 ORDINALS_MATCHING = """
 SELECT c.ordinal
 FROM rag_chunks c
@@ -76,6 +87,11 @@ class PostgresDocumentReader:
         rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
         found = {row["ordinal"]: chunk_from(row) for row in rows}
         return [found[ordinal] for ordinal in ordinals if ordinal in found]
+
+    async def visible(self, ordinals: Sequence[int]) -> frozenset[int]:
+        """Of these ordinals, those whose chunk the snapshot shows, to whomever."""
+        rows = await self._connection.fetch(VISIBLE, *self._key, list(ordinals), self._version)
+        return frozenset(row["ordinal"] for row in rows)
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         """The ordinals of visible chunks whose document passes the filter."""

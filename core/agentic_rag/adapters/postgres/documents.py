@@ -47,6 +47,8 @@ GET = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
 """  # noqa: S608 - a constant list of columns
 
+LOCKED = f"{GET} FOR NO KEY UPDATE"
+
 GET_MANY = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
 """  # noqa: S608 - a constant list of columns
@@ -129,6 +131,11 @@ class PostgresDocumentStore:
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
         row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
+        return None if row is None else document_from(workspace, row)
+
+    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, which nobody else changes until this transaction ends, or None."""
+        row = await self._connection.fetchrow(LOCKED, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
 
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from uuid import UUID
 
 import numpy as np
@@ -10,8 +9,12 @@ import numpy as np
 from agentic_rag.adapters.postgres import erasure_sql as sql
 from agentic_rag.adapters.postgres.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments, segment_from
+from agentic_rag.domain.certificate import ranges_of, stores_json
+from agentic_rag.domain.entities import extract_entities
 from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.postings import merge_segments
 from agentic_rag.domain.redaction import redacted
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -26,6 +29,8 @@ async def erase(
     document_id: UUID,
     job_id: UUID | None,
     fence: int | None,
+    *,
+    is_followed: bool = False,
 ) -> Erasure | None:
     """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
 
@@ -38,17 +43,23 @@ async def erase(
         return None
     if job_id is not None and await connection.fetchval(sql.LOCK_JOB, *key, job_id) != fence:
         raise LeaseLost("Another worker erases this document now.")
-    await connection.execute(sql.CANCEL_JOBS, *document, job_id)
+    jobs: int = await connection.fetchval(sql.CANCEL_JOBS, *document, job_id)
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
-    version: int = await connection.fetchval(sql.NEXT_VERSION, *key)
+    if is_followed:
+        await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
+    version: int = await connection.fetchval(sql.NEXT_VERSION, *key, is_followed)
+    if is_followed:
+        await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
     ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
-    postings = await _rewrite_segments(connection, key, np.array(ordinals, np.int32))
+    purged = [row["ordinal"] for row in await connection.fetch(sql.PURGED, *key)]
+    postings = await _rewrite_segments(connection, key, np.array(ordinals + purged, np.int32))
+    await connection.execute(sql.DROP_CLOSED, *key, purged)
     entity_ids = [row["entity_id"] for row in await connection.fetch(sql.ENTITIES, *document)]
     rows = await connection.fetchrow(sql.DROP_ROWS, *document, ordinals)
     if rows is None:
         raise AssertionError("an aggregate without groups gives one row")
     entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
-    await connection.execute(sql.REHOME_ENTITIES, *document, entity_ids)
+    await _rehome_entities(connection, document, entity_ids)
     runs = await _redact_runs(connection, codec, document)
     erasure = Erasure(
         document_id=document_id,
@@ -62,11 +73,35 @@ async def erase(
         staged=rows["staged"],
         runs_redacted=runs,
         cache_entries=rows["cache_entries"],
+        jobs_redacted=jobs,
+        ordinals=ranges_of(ordinals),
     )
     await connection.execute(sql.DROP_DOCUMENT, *document)
-    certificate = asdict(erasure) | {"document_id": str(document_id)}
-    await connection.execute(sql.ADD_TOMBSTONE, *document, version, certificate)
+    await connection.execute(sql.ADD_TOMBSTONE, *document, version, stores_json(erasure.stores, erasure.ordinals))
     return erasure
+
+
+async def _rehome_entities(connection: Connection, document: tuple[UUID, UUID, UUID], entity_ids: list[UUID]) -> None:
+    """Entities that the document mentioned first get the source, and the spelling, of whoever mentioned them next:
+    the document's own spelling is one of its words.
+    """
+    org_id, workspace_id, _ = document
+    rehomed = [row["entity_id"] for row in await connection.fetch(sql.REHOME_ENTITIES, *document, entity_ids)]
+    if not rehomed:
+        return
+    names: dict[UUID, tuple[str, str]] = {}
+    for row in await connection.fetch(sql.FIRST_MENTIONS, org_id, workspace_id, rehomed):
+        wanted = frozenset(row["entity_ids"])
+        found = extract_entities(workspace_id, row["text"], tuple(row["heading_path"]), row["title"]).entities
+        names.update({one.entity_id: (one.name, one.kind) for one in found if one.entity_id in wanted})
+    await connection.execute(
+        sql.RENAME_ENTITIES,
+        org_id,
+        workspace_id,
+        list(names),
+        [name for name, _ in names.values()],
+        [kind for _, kind in names.values()],
+    )
 
 
 async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:

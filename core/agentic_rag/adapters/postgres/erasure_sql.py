@@ -14,26 +14,32 @@ WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'RUNNING'
 FOR NO KEY UPDATE
 """
 
-# Unfinished ingestion stops and loses its fence; finished jobs keep no arguments and no error text.
+# Unfinished ingestion stops and loses its fence; finished jobs keep no arguments (nor the hash of the content, which
+# their key names) and no error text.
 # $4: the erasing job.
 CANCEL_JOBS = """
 WITH jobs AS (
     UPDATE rag_jobs
-    SET state = CASE WHEN state IN ('QUEUED', 'RUNNING') THEN 'CANCELLED' ELSE state END,
+    SET key = document_id::text,
+        state = CASE WHEN state IN ('QUEUED', 'RUNNING') THEN 'CANCELLED' ELSE state END,
         fence = fence + 1, lease_until = NULL, leased_by = NULL, updated_at = now(),
         arguments = '{}', error_message = CASE WHEN error_message IS NOT NULL THEN 'source erased' END
     WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND job_id IS DISTINCT FROM $4
       AND NOT (kind <> 'ingest' AND state IN ('QUEUED', 'RUNNING'))
     RETURNING job_id
+), attempts AS (
+    UPDATE rag_job_attempts a SET error_chain = '{}'
+    FROM jobs
+    WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = jobs.job_id
 )
-UPDATE rag_job_attempts a SET error_chain = '{}'
-FROM jobs
-WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = jobs.job_id
+SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace.
+# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark.
 NEXT_VERSION = """
-UPDATE rag_workspaces SET corpus_version = corpus_version + 1, graph_version = corpus_version + 1
+UPDATE rag_workspaces
+SET corpus_version = corpus_version + 1,
+    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
 """
@@ -41,6 +47,20 @@ RETURNING corpus_version
 ORDINALS = """
 SELECT DISTINCT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 ORDER BY ordinal
 """
+
+# Chunks that retention purged: their rows are gone, but segments hold their postings until they are merged, and nobody
+# can tell any more whose they were. $1 organisation, $2 workspace.
+PURGED = """
+SELECT c.ordinal
+FROM rag_closed_ordinals c
+JOIN rag_workspaces w USING (org_id, workspace_id)
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.closed_at <= w.oldest_version
+"""
+
+# $1 organisation, $2 workspace, $3 ordinals.
+DROP_CLOSED = (
+    "DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])"
+)
 
 # $1 organisation, $2 workspace.
 SEGMENTS = f"SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
@@ -99,6 +119,36 @@ SET source_id = (
     ORDER BY m.ordinal LIMIT 1
 )
 WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = ANY ($4::uuid[]) AND e.source_id = $3
+RETURNING entity_id
+"""
+
+# $3: entities. The passage that mentions each first.
+FIRST_MENTIONS = """
+SELECT m.entity_ids, c.text, c.heading_path, d.title
+FROM (
+    SELECT ordinal, array_agg(entity_id) AS entity_ids
+    FROM (
+        SELECT entity_id, min(ordinal) AS ordinal
+        FROM rag_mentions
+        WHERE org_id = $1 AND workspace_id = $2 AND entity_id = ANY ($3::uuid[])
+        GROUP BY entity_id
+    ) first
+    GROUP BY ordinal
+) m
+CROSS JOIN LATERAL (
+    SELECT document_id, text, heading_path
+    FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = m.ordinal
+    ORDER BY visible_from LIMIT 1
+) c
+JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = c.document_id
+"""
+
+# $3: entities, $4: names, $5: kinds.
+RENAME_ENTITIES = """
+UPDATE rag_entities e SET name = n.name, kind = n.kind
+FROM unnest($3::uuid[], $4::text[], $5::text[]) AS n(entity_id, name, kind)
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.entity_id = n.entity_id
 """
 
 DROP_REVISIONS = """
@@ -128,6 +178,12 @@ UPDATE rag_runs SET answer = $4::text::jsonb WHERE org_id = $1 AND workspace_id 
 
 # $1 organisation, $2 workspace, $3 runs.
 DROP_RUNS = "DELETE FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])"
+
+# For a graph outside Postgres. $4 version.
+ADD_GRAPH_ERASURE = """
+INSERT INTO rag_graph_erasures (org_id, workspace_id, document_id, version) VALUES ($1, $2, $3, $4)
+ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE SET version = excluded.version
+"""
 
 ADD_TOMBSTONE = """
 INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) VALUES ($1, $2, $3, $4, $5)

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
@@ -14,6 +15,7 @@ import asyncpg
 from agentic_rag.adapters.postgres import job_sql as sql
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.errors import translate
+from agentic_rag.adapters.postgres.jobs import known_kind
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -48,9 +50,14 @@ class PostgresJobBoard:
         dsn: str,
         role: str = "rag_dispatcher",
         timeout_seconds: float = 10.0,
+<<<<<<< HEAD
         lead_seconds: float = LEAD_SECONDS,
+=======
+        snapshot_every_hours: float = 0.0,
+>>>>>>> integ
     ) -> None:
         self._dsn = dsn
+        self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {JobKind.SNAPSHOT.value: (snapshot_every_hours,)}
         self._role = role
         self._timeout = timeout_seconds
         self._lead_seconds = lead_seconds
@@ -71,9 +78,9 @@ class PostgresJobBoard:
         """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
         return len(await self._fetch(sql.EXPIRE_LEASES))
 
-    async def due(self, queue: QueueName, limit: int) -> list[JobRef]:
-        """Due jobs, round-robin between workspaces, oldest first inside one."""
-        rows = await self._fetch(sql.DUE, queue.value, limit)
+    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
+        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
+        rows = await self._fetch(sql.DUE, queue.value, limit, partition, partitions)
         return [
             JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], turn=row["fence"]) for row in rows
         ]
@@ -82,17 +89,18 @@ class PostgresJobBoard:
         """The upkeep that is due in any workspace and has no unfinished job yet."""
         due: list[UpkeepTask] = []
         for kind, statement in sql.UPKEEP.items():
-            rows = await self._fetch(statement, kind)
+            rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
             due += [
                 UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
             ]
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
-        """Jobs by state and kind; kinds this version does not know are left out."""
-        known = {kind.value for kind in JobKind}
-        rows = await self._fetch(sql.COUNTS)
-        return {(JobState(row["state"]), JobKind(row["kind"])): row["jobs"] for row in rows if row["kind"] in known}
+        """Jobs by state and kind; kinds this version does not know are counted together."""
+        counted: Counter[tuple[JobState, JobKind]] = Counter()
+        for row in await self._fetch(sql.COUNTS):
+            counted[JobState(row["state"]), known_kind(row["kind"])] += row["jobs"]
+        return dict(counted)
 
     async def aclose(self) -> None:
         """Give up the lead and the connection."""

@@ -1,13 +1,13 @@
 """The statements of the job store and the job board.
 
-Every statement that changes a running job compares its fence, and names the state it leaves (`domain.jobs.JOB_MOVES`).
-Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED or CANCELLED raises the fence,
-which voids what the last holder might still try.
+Every statement that changes a running job compares its fence, and names the state it leaves
+(`domain.jobs.JOB_OPERATIONS`). Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED
+or CANCELLED raises the fence, which voids what the last holder might still try.
 """
 
 COLUMNS = """
     workspace_id, job_id, kind, key, state, queue, arguments::text AS arguments, attempts, document_id, error_code,
-    error_message, progress, trace_carrier::text AS trace_carrier, run_after, created_at, updated_at
+    error_message, progress, trace_carrier::text AS trace_carrier, run_after, created_at, updated_at, attempts_before
 """
 
 ENQUEUE = """
@@ -28,14 +28,16 @@ FOR SHARE
 
 GET = f"SELECT {COLUMNS} FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"  # noqa: S608
 
+# $7: the kinds this version knows; $8: whether the others are wanted.
 PAGE = f"""
 SELECT {COLUMNS} FROM rag_jobs
 WHERE org_id = $1 AND workspace_id = $2
   AND ($3::timestamptz IS NULL OR (created_at, job_id) < ($3, $4::uuid))
   AND (cardinality($5::text[]) = 0 OR state = ANY ($5))
-  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6))
+  AND (cardinality($6::text[]) = 0 OR kind = ANY ($6) OR $8 AND kind <> ALL ($7::text[]))
+  AND (cardinality($9::text[]) = 0 OR error_code = ANY ($9))
 ORDER BY created_at DESC, job_id DESC
-LIMIT $7
+LIMIT $10
 """  # noqa: S608
 
 CANCEL_FOR_DOCUMENT = """
@@ -115,6 +117,37 @@ FORGET_ATTEMPT = """
 DELETE FROM rag_job_attempts WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND attempt = $4
 """
 
+# Newer work of the same key takes a dead letter's place. One that is being written now shows as a conflict of the
+# unique index, and on the second try as an unfinished job.
+REPLAY = """
+UPDATE rag_jobs j
+SET state = 'QUEUED', attempts_before = attempts, fence = fence + 1, run_after = clock_timestamp(),
+    updated_at = clock_timestamp()
+WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'DEAD'
+  AND NOT EXISTS (
+      SELECT FROM rag_jobs u
+      WHERE u.org_id = $1 AND u.workspace_id = $2 AND u.kind = j.kind AND u.key = j.key
+        AND u.state IN ('QUEUED', 'RUNNING')
+  )
+RETURNING job_id
+"""
+
+IS_DEAD = "SELECT state = 'DEAD' FROM rag_jobs WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3"
+
+PURGE = """
+WITH purged AS (
+    UPDATE rag_jobs
+    SET state = 'PURGED', arguments = '{}', trace_carrier = '{}', error_message = NULL, fence = fence + 1,
+        updated_at = clock_timestamp()
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id = $3 AND state = 'DEAD'
+    RETURNING job_id
+), forgotten AS (
+    DELETE FROM rag_job_attempts a USING purged
+    WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = purged.job_id
+)
+SELECT job_id FROM purged
+"""
+
 CLOSE_ATTEMPT = """
 UPDATE rag_job_attempts
 SET ended_at = clock_timestamp(), outcome = $5, error_code = $6, error_chain = $7
@@ -141,13 +174,35 @@ RETURNING job_id
 """
 
 # The n-th job of each workspace comes before the n+1-th of any: one workspace's thousand jobs delay another's by one.
+# This runs all the time, so it never reads a whole backlog: it hops from workspace to workspace along rag_jobs_turns,
+# and takes from each no more than could be needed (one, where there are workspaces enough to fill the answer).
+# $1 queue, $2 limit, $3 partition, $4 partitions (domain.jobs.partition_of).
 DUE = """
-SELECT org_id, workspace_id, job_id, fence
-FROM (SELECT org_id, workspace_id, job_id, fence, created_at,
-             row_number() OVER (PARTITION BY org_id, workspace_id ORDER BY created_at, job_id) AS place
-      FROM rag_jobs
-      WHERE state = 'QUEUED' AND queue = $1 AND run_after <= clock_timestamp()) waiting
-ORDER BY place, created_at, job_id
+WITH RECURSIVE waiting AS (
+    (SELECT org_id, workspace_id FROM rag_jobs
+     WHERE state = 'QUEUED' AND queue = $1 AND run_after <= now()
+     ORDER BY org_id, workspace_id LIMIT 1)
+    UNION ALL
+    SELECT following.org_id, following.workspace_id
+    FROM waiting,
+         LATERAL (SELECT j.org_id, j.workspace_id FROM rag_jobs j
+                  WHERE j.state = 'QUEUED' AND j.queue = $1 AND j.run_after <= now()
+                    AND (j.org_id, j.workspace_id) > (waiting.org_id, waiting.workspace_id)
+                  ORDER BY j.org_id, j.workspace_id LIMIT 1) following
+), chosen AS MATERIALIZED (
+    SELECT org_id, workspace_id FROM waiting
+    WHERE ('x' || right(workspace_id::text, 7))::bit(28)::integer % $4 = $3
+)
+SELECT taken.org_id, taken.workspace_id, taken.job_id, taken.fence
+FROM chosen,
+     LATERAL (SELECT org_id, workspace_id, job_id, fence, created_at,
+                     row_number() OVER (ORDER BY created_at, job_id) AS place
+              FROM rag_jobs j
+              WHERE j.state = 'QUEUED' AND j.queue = $1 AND j.run_after <= now()
+                AND j.org_id = chosen.org_id AND j.workspace_id = chosen.workspace_id
+              ORDER BY created_at, job_id
+              LIMIT CASE WHEN (SELECT count(*) FROM chosen) >= $2 THEN 1 ELSE $2 END) taken
+ORDER BY taken.place, taken.created_at, taken.job_id
 LIMIT $2
 """
 
@@ -156,7 +211,7 @@ COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kin
 # Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
-FROM {function}() due
+FROM {function} due
 WHERE NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -165,6 +220,8 @@ WHERE NOT EXISTS (
 """
 
 UPKEEP = {
-    "retention": _UPKEEP.format(function="rag_upkeep_retention"),
+    "retention": _UPKEEP.format(function="rag_upkeep_retention()"),
+    "snapshot": _UPKEEP.format(function="rag_upkeep_snapshots($2)"),
+    "graph": _UPKEEP.format(function="rag_upkeep_graph()"),
 }
-"""Statements by kind of job."""
+"""Statements by kind of job; $2 and further are what the board was given for the kind."""

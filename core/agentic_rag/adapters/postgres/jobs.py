@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres import job_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
-from agentic_rag.domain.errors import AgenticRagError, Permanent
+from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.failures import error_chain, redact
 from agentic_rag.domain.jobs import (
     GiveUp,
@@ -23,12 +23,13 @@ from agentic_rag.domain.jobs import (
     Lease,
     NewJob,
     QueueName,
+    Replay,
     Retry,
 )
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
 
-KNOWN_KINDS = frozenset(kind.value for kind in JobKind)
+KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UNKNOWN)
 
 
 class PostgresJobStore:
@@ -77,6 +78,7 @@ class PostgresJobStore:
         request: PageRequest,
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
@@ -87,6 +89,9 @@ class PostgresJobStore:
             *decode_instant_cursor(request.after),
             [state.value for state in states],
             [kind.value for kind in kinds],
+            sorted(KNOWN_KINDS),
+            JobKind.UNKNOWN in kinds,
+            list(codes),
             size + 1,
         )
         jobs = tuple(_job(self._org_id, row) for row in rows[:size])
@@ -102,18 +107,13 @@ class PostgresJobStore:
         return len(rows)
 
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
-        """Take a due, queued job, or None. One of a kind this version does not know becomes a dead letter."""
+        """Take a due, queued job, or None."""
         row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
         if row is None:
             return None
         await self._close_lapsed(ref.workspace, [ref.job_id])
         await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), row["attempts"], worker)
-        if row["kind"] not in KNOWN_KINDS:
-            # Trying again cannot help this worker, and a job nobody can run must not go round for ever.
-            await self.fail(ref, row["fence"], _unknown_kind(row["kind"]), GiveUp())
-            return None
-        job = _job(self._org_id, row)
-        return Lease(job, row["fence"], row["lease_until"])
+        return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
 
     async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
         """Extend the lease; False when the fence is no longer current."""
@@ -154,6 +154,17 @@ class PostgresJobStore:
         await self._connection.execute(sql.FORGET_ATTEMPT, *self._key(ref), attempts_left + 1)
         return True
 
+    async def replay(self, ref: JobRef) -> Replay:
+        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
+        if await self._connection.fetchval(sql.REPLAY, *self._key(ref)) is not None:
+            return Replay.REPLAYED
+        is_dead = await self._connection.fetchval(sql.IS_DEAD, *self._key(ref))
+        return Replay.SUPERSEDED if is_dead else Replay.NOT_DEAD
+
+    async def purge(self, ref: JobRef) -> bool:
+        """Remove a dead letter's arguments, error text, trace and attempts; False when it is no dead letter."""
+        return await self._connection.fetchval(sql.PURGE, *self._key(ref)) is not None
+
     def _key(self, ref: JobRef) -> tuple[UUID, UUID, UUID]:
         return self._org_id, ref.workspace.workspace_id, ref.job_id
 
@@ -165,7 +176,7 @@ def _job(org_id: UUID, row: Row) -> Job:
     return Job(
         workspace=WorkspaceRef(org_id, row["workspace_id"]),
         job_id=row["job_id"],
-        kind=JobKind(row["kind"]),
+        kind=known_kind(row["kind"]),
         key=row["key"],
         state=JobState(row["state"]),
         queue=QueueName(row["queue"]),
@@ -179,14 +190,14 @@ def _job(org_id: UUID, row: Row) -> Job:
         run_after=row["run_after"],
         created_at=row["created_at"],
         updated_at=row["updated_at"],
+        attempts_before=row["attempts_before"],
+        foreign_kind=None if row["kind"] in KNOWN_KINDS else row["kind"],
     )
 
 
-def _unknown_kind(kind: str) -> Permanent:
-    return Permanent(
-        f"This version has no body for jobs of kind {kind!r}. Upgrade the workers, then retry the job.",
-        code="JOB_KIND_UNKNOWN",
-    )
+def known_kind(kind: str) -> JobKind:
+    """The kind of that name, UNKNOWN for one that another version of the product wrote."""
+    return JobKind(kind) if kind in KNOWN_KINDS else JobKind.UNKNOWN
 
 
 def _attempt(row: Row) -> JobAttempt:

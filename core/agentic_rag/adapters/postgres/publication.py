@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from uuid import UUID
 
@@ -9,10 +10,12 @@ from agentic_rag.adapters.postgres import publication_sql as sql
 from agentic_rag.adapters.postgres.compaction import compact
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.erasure import erase
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.publication_rows import Batch, batch_of, placed, slices
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.staging import ADD_REVISIONS, revision_arguments
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
+from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.publication import DocumentPublication, Erasure, Published
 from agentic_rag.ports.run_store import AnswerCodec
@@ -22,11 +25,14 @@ ROWS_PER_STATEMENT = 4096
 
 
 class PostgresPublisher:
-    """Inside a transaction of one organisation."""
+    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of every change, by
+    a job in the same transaction.
+    """
 
-    def __init__(self, connection: Connection, codec: AnswerCodec) -> None:
+    def __init__(self, connection: Connection, codec: AnswerCodec, *, is_followed: bool = False) -> None:
         self._connection = connection
         self._codec = codec
+        self._is_followed = is_followed
 
     async def publish(
         self, workspace: WorkspaceRef, space_id: int, batch: Sequence[DocumentPublication]
@@ -53,7 +59,9 @@ class PostgresPublisher:
         self, workspace: WorkspaceRef, document_id: UUID, job_id: UUID | None = None, fence: int | None = None
     ) -> Erasure | None:
         """Remove every version of a document physically; None when there is no such document."""
-        return await erase(self._connection, self._codec, workspace, document_id, job_id, fence)
+        return await erase(
+            self._connection, self._codec, workspace, document_id, job_id, fence, is_followed=self._is_followed
+        )
 
     async def compact(self, workspace: WorkspaceRef) -> int:
         """Drop what is past the workspace's history, then merge its postings segments into one."""
@@ -114,7 +122,10 @@ class PostgresPublisher:
     async def _write(self, workspace: WorkspaceRef, space_id: int, batch: Batch) -> int:
         """Take the lock, the version and the ordinals in one statement, then write."""
         key = (workspace.org_id, workspace.workspace_id)
-        head = await self._connection.fetchrow(sql.NEXT_VERSION, *key, len(batch.vectors), space_id)
+        if self._is_followed:
+            # Before the workspace's row, as everywhere: the job that ends looks at the version under its own lock.
+            await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
+        head = await self._connection.fetchrow(sql.NEXT_VERSION, *key, len(batch.vectors), space_id, self._is_followed)
         if head is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
         version: int = head["version"]
@@ -182,6 +193,7 @@ class PostgresPublisher:
             [publication.title for publication in accepted],
             [publication.media_type for publication in accepted],
             [publication.expected for publication in accepted],
+            [json.dumps(dict(publication.provenance)) for publication in accepted],
         )
 
     async def _insert(self, statement: str, head: tuple[object, ...], columns: Sequence[Sequence[object]]) -> None:

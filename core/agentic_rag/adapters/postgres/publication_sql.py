@@ -36,10 +36,12 @@ WHERE org_id = $1 AND workspace_id = $2 AND revision_id = ANY ($3::uuid[])
 FOR KEY SHARE
 """
 
-# The graph of the embedded backend is published in the same transaction, so its watermark is the version.
+# The graph of the embedded backend is published in the same transaction, so its watermark is the version. One outside
+# Postgres ($5) moves its own.
 NEXT_VERSION = """
 UPDATE rag_workspaces
-SET corpus_version = corpus_version + 1, graph_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
+SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
+    graph_version = CASE WHEN $5 THEN graph_version ELSE corpus_version + 1 END,
     active_space = coalesce(active_space, $4)
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal
@@ -99,8 +101,9 @@ FROM unnest($4::uuid[], $5::integer[], $6::uuid[], $7::integer[], $8::integer[],
 SET_READY = """
 WITH published AS (
     SELECT *
-    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::integer[], $9::text[], $10::text[], $11::uuid[])
-        AS p(document_id, revision_id, content_hash, chunk_count, access_id, title, media_type, superseded)
+    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::integer[], $9::text[], $10::text[], $11::uuid[],
+                $12::text[])
+        AS p(document_id, revision_id, content_hash, chunk_count, access_id, title, media_type, superseded, provenance)
 ), changed AS (
     -- Two plain rows instead of `IN (revision_id, superseded)`, which can only be joined row by row.
     SELECT revision_id, true AS is_published FROM published
@@ -122,6 +125,7 @@ UPDATE rag_documents d
 SET status = 'READY', revision_id = p.revision_id, content_hash = p.content_hash, corpus_version = $3,
     chunk_count = p.chunk_count, chunks_done = p.chunk_count, access_id = p.access_id,
     title = coalesce(p.title, d.title), media_type = coalesce(p.media_type, d.media_type),
+    provenance = d.provenance || p.provenance::jsonb,
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
 FROM published p
 WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = p.document_id

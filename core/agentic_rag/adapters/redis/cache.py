@@ -33,6 +33,10 @@ return gone
 """
 
 
+HOLDING_PAGE = 100
+"""Entries read at a time when a check looks into them: some 10 kB each."""
+
+
 class RedisAnswerCache:
     """`ports.AnswerCache`. A call takes at most about `timeout_seconds`; after a failed one the server is left alone
     for `pause_seconds`, so that an outage does not slow every answer down.
@@ -84,6 +88,20 @@ class RedisAnswerCache:
             raise unavailable() from error
         self._down_since = None
         return int(gone)
+
+    async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
+        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
+        found = 0
+        try:
+            keys: Any = await self._client.zrange(self._index(workspace), 0, -1)
+            for start in range(0, len(keys), HOLDING_PAGE):
+                values: Any = await self._client.mget(keys[start : start + HOLDING_PAGE])
+                found += sum(value is not None and words in value for value in values)
+        except FAILURES as error:
+            self._failed()
+            raise unavailable() from error
+        self._down_since = None
+        return found
 
     @property
     def available(self) -> bool:

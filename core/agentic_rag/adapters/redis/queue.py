@@ -5,24 +5,34 @@
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Sequence
+from typing import Any
 
 from arq.connections import ArqRedis
 from arq.constants import in_progress_key_prefix
 
 from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
-from agentic_rag.domain.job_message import FUNCTION, delivery_id, encode, queue_key
+from agentic_rag.domain.dead_payloads import DeadPayload
+from agentic_rag.domain.job_message import FUNCTION, QueueLayout, dead_letter_key, encode
 from agentic_rag.domain.jobs import Job, JobRef, QueueName
 
 MIRRORED = 1_000
+
+MIRRORED_BYTES = 16 * 1024
+"""Of a payload; the whole of it is in the database."""
+
+HAND_OVER_SECONDS = 600
+"""How long a hand-over may wait: one whose queue entry Redis lost (it may evict keys singly) is offered again then."""
 
 
 class ArqJobQueue:
     """`ports.JobQueue`. arq keeps one entry per delivery id, so offering a waiting job again changes nothing."""
 
-    def __init__(self, pool: ArqRedis, prefix: str) -> None:
+    def __init__(self, pool: ArqRedis, prefix: str, partitions: int = 1) -> None:
         self._pool = pool
         self._prefix = prefix
+        self._layout = QueueLayout(prefix, partitions)
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
         """Hand over jobs that are not waiting there yet; how many were new."""
@@ -30,17 +40,21 @@ class ArqJobQueue:
         try:
             for ref in refs:
                 entry = await self._pool.enqueue_job(
-                    FUNCTION, encode(ref), _job_id=delivery_id(ref), _queue_name=queue_key(self._prefix, queue)
+                    FUNCTION,
+                    encode(ref),
+                    _job_id=self._layout.delivery_id(queue, ref),
+                    _queue_name=self._layout.key(queue, self._layout.partition(queue, ref)),
+                    _expires=HAND_OVER_SECONDS,
                 )
                 new += entry is not None
         except FAILURES as error:
             raise unavailable() from error
         return new
 
-    async def depth(self, queue: QueueName) -> int:
+    async def depth(self, queue: QueueName, partition: int = 0) -> int:
         """How many jobs wait there; arq lists running ones too until they end, these are not counted."""
         try:
-            entries = await self._pool.zrange(queue_key(self._prefix, queue), 0, -1)
+            entries = await self._pool.zrange(self._layout.key(queue, partition), 0, -1)
             if not entries:
                 return 0
             running = await self._pool.exists(*[in_progress_key_prefix.encode() + entry for entry in entries])
@@ -49,20 +63,40 @@ class ArqJobQueue:
         return len(entries) - int(running)
 
     async def mirror_dead(self, job: Job, code: str) -> None:
-        """Push onto `PREFIX:dlq`, newest first, at most `MIRRORED` entries. The truth stays in `rag_jobs`."""
+        """Push onto `PREFIX:dlq`, newest first, at most `MIRRORED` entries, and publish on the channel of that name.
+        The truth stays in `rag_jobs`.
+        """
         letter = {
             "org": str(job.workspace.org_id),
             "workspace": str(job.workspace.workspace_id),
             "job": str(job.job_id),
-            "kind": job.kind.value,
+            "kind": job.kind_name,
             "code": code,
             "attempts": job.attempts,
         }
-        key = f"{self._prefix}:dlq"
+        await self._mirror(letter)
+
+    async def mirror_payload(self, found: DeadPayload) -> None:
+        """The same for a payload that was no message of ours; the truth stays in `rag_dead_payloads`."""
+        shown = found.payload[:MIRRORED_BYTES]
+        await self._mirror(
+            {
+                "payload": str(found.payload_id),
+                "queue": found.queue,
+                "code": found.code,
+                "bytes": len(found.payload),
+                "truncated": len(shown) < len(found.payload),
+                "base64": base64.b64encode(shown).decode(),
+            }
+        )
+
+    async def _mirror(self, letter: dict[str, Any]) -> None:
+        key, text = dead_letter_key(self._prefix), to_json(letter)
         try:
             async with self._pool.pipeline(transaction=True) as commands:
-                commands.lpush(key, to_json(letter))
+                commands.lpush(key, text)
                 commands.ltrim(key, 0, MIRRORED - 1)
+                commands.publish(key, text)
                 await commands.execute()
         except FAILURES as error:
             raise unavailable() from error

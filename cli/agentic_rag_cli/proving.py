@@ -1,0 +1,38 @@
+"""Telling what a check of an erasure found; shared by `rag doc prove-erased` and `rag verify --document`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from uuid import UUID
+
+import typer
+
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_cli import output
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.listing import id_in
+from agentic_rag_cli.views import proof_json
+from agentic_rag_server.graphql.node_ids import NodeKind
+
+if TYPE_CHECKING:
+    from agentic_rag.app.prove import ErasureProof
+
+
+def document_id_of(workspace: WorkspaceRef, wanted: str) -> UUID:
+    """The id of a document that may be gone: what was typed, or the one that its source path gives."""
+    return id_in(wanted, NodeKind.DOCUMENT) or document_id_for(workspace, wanted)
+
+
+def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_json: bool) -> None:
+    """Show a proof; exit code 1 unless the document is gone from every store."""
+    if as_json:
+        output.result_json(proof_json(workspace, proof))
+    else:
+        since = "" if proof.certificate is None else f" since {proof.certificate.erased_at:%F %T %Z}"
+        output.result(f"{wanted}: {f'erased{since}' if proof.erased else 'NOT proven erased'}")
+        for finding in proof.findings:
+            output.result(f"{finding.severity.value:<8} {finding.store:<20} {finding.kind}: {finding.message}")
+            output.result(f"{'':<29} {finding.remedy}")
+    if not proof.erased:
+        raise typer.Exit(ExitCode.FAILED)

@@ -1,0 +1,49 @@
+"""`ports.AuditLog` in memory."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID, uuid4
+
+from agentic_rag.adapters.memory.pages import page_newest_first
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.audit import AuditEntry, AuditRecord
+from agentic_rag.domain.pages import Page, PageRequest
+
+
+class MemoryAuditLog:
+    """Entries are committed with the transaction that made them."""
+
+    def __init__(self, working: Working, org_id: UUID) -> None:
+        self._working = working
+        self._org_id = org_id
+
+    async def record(self, entry: AuditEntry) -> None:
+        """Append."""
+        self._working.audit(
+            self._org_id,
+            AuditRecord(
+                audit_id=uuid4(),
+                created_at=self._working.now(),
+                action=entry.action.value,
+                subject=entry.subject,
+                actor=entry.actor,
+                workspace_id=entry.workspace_id,
+                detail=dict(entry.detail),
+                trace_id=entry.trace_id,
+            ),
+        )
+
+    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
+        """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        numbered = [
+            (number, record)
+            for number, record in enumerate(self._working.audited(self._org_id))
+            if workspace_id is None or record.workspace_id == workspace_id
+        ]
+        page = page_newest_first(numbered, _created, request)
+        return Page(tuple(record for _, record in page.items), page.cursors, page.has_next)
+
+
+def _created(numbered: tuple[int, AuditRecord]) -> tuple[datetime, str]:
+    return numbered[1].created_at, f"{numbered[0]:012}"

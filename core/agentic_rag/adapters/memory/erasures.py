@@ -1,0 +1,93 @@
+"""`ports.ErasureStore` in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.certificate import Certificate, StoreErasure, merged_stores, not_covered
+from agentic_rag.domain.jobs import JobKind, JobState
+from agentic_rag.domain.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.erasure_store import Trace
+
+
+class MemoryErasureStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, working: Working) -> None:
+        self._working = working
+
+    async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
+        """The certificate of the last erasure, or None."""
+        state = self._working.read(workspace)
+        tombstone = None if state is None else state.tombstones.get(document_id)
+        if tombstone is None:
+            return None
+        return Certificate(
+            document_id=document_id,
+            version=tombstone.version,
+            erased_at=tombstone.erased_at,
+            stores=tombstone.stores,
+            ordinals=tombstone.ordinals,
+            not_covered=not_covered(()),
+        )
+
+    async def follow(
+        self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
+    ) -> Certificate | None:
+        """Write down what other stores did; None where there is no certificate."""
+        if await self.certificate(workspace, document_id) is not None:
+            state = self._working.write(workspace)
+            tombstone = state.tombstones[document_id]
+            state.tombstones[document_id] = replace(tombstone, stores=merged_stores(tombstone.stores, stores))
+        return await self.certificate(workspace, document_id)
+
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+        """Everything that still holds something of the document."""
+        state = self._working.read(workspace)
+        if state is None:
+            return []
+        doomed = Trace("rag_doomed_blobs", list(state.doomed_blobs.values()).count(document_id), is_pending=True)
+        counted = [Trace(store, rows) for store, rows in _counted(state, document_id)]
+        return [trace for trace in (*counted, doomed) if trace.rows]
+
+
+def _counted(state: WorkspaceState, document_id: UUID) -> Iterator[tuple[str, int]]:
+    yield "rag_documents", int(document_id in state.documents)
+    yield "rag_revisions", sum(one.revision.document_id == document_id for one in state.revisions.values())
+    passages = list(state.passages_of(document_id))
+    yield "rag_chunks", sum(len(passage.placements) for _, passage in passages)
+    yield "rag_embeddings", len(passages)
+    yield "rag_mentions", sum(len(passage.mentions) for _, passage in passages)
+    yield "rag_entities", sum(entity.source_id == document_id for entity in state.entities.values())
+    tombstone = state.tombstones.get(document_id)
+    if tombstone is not None:
+        gone = [one for first, last in tombstone.ordinals for one in range(first, last + 1)]
+        yield "rag_segments", sum(int(np.isin(segment.ordinals, gone).sum()) for segment in state.segments)
+    yield "rag_originals", sum(holder == document_id for holder, _ in state.originals)
+    yield "rag_jobs", sum(_tells(stored, document_id) for stored in state.jobs.values())
+    cited = [run.answer for run in state.runs.values() if document_id in cited_documents(run.answer)]
+    yield "rag_runs", sum(redacted(answer, document_id) != answer for answer in cited)
+
+
+def _tells(stored: StoredJob, document_id: UUID) -> bool:
+    """Whether a job still says something of the document beyond that it was."""
+    job = stored.job
+    if job.document_id != document_id:
+        return False
+    if job.arguments:
+        return True
+    if job.kind is JobKind.DELETE:
+        return False
+    unfinished = job.state in (JobState.QUEUED, JobState.RUNNING)
+    return (
+        unfinished
+        or job.error_message not in (None, SOURCE_ERASED)
+        or any(attempt.error_chain for attempt in stored.attempts)
+    )

@@ -1,0 +1,140 @@
+"""The driver, bounded in every direction, and the one place where its errors become ours."""
+
+# The driver's settings are untyped keyword arguments.
+# pyright: reportUnknownMemberType=false
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, LiteralString
+
+import neo4j
+from neo4j import AsyncGraphDatabase, Query
+from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError, TransientError
+
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent, Retryable
+
+Record = Mapping[str, Any]
+
+DEPENDENCY = "neo4j"
+
+_UNAVAILABLE_CODES = ("Neo.TransientError.General.DatabaseUnavailable", "Neo.ClientError.Database.DatabaseNotFound")
+_CONSTRAINT_CODE = "Neo.ClientError.Schema.ConstraintValidationFailed"
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jOptions:
+    """How long to wait, in seconds."""
+
+    read_seconds: float = 0.4
+    """One read of an answer, connecting included."""
+    write_seconds: float = 20.0
+    """One transaction of the job, on the server too: a writer that was stopped in one holds its locks no longer."""
+    rest_seconds: float = 2.0
+    """After a failed read the server is left alone this long, so that an outage does not slow every answer down."""
+    pool_size: int = 16
+
+
+class Neo4jConnection:
+    """One driver of one event loop, opened at first use."""
+
+    def __init__(self, uri: str, user: str, password: str, options: Neo4jOptions | None = None) -> None:
+        self._uri = uri
+        self._auth = (user, password) if password else None
+        self.options = options or Neo4jOptions()
+        self._driver: neo4j.AsyncDriver | None = None
+        self._failed_at: float | None = None
+
+    async def read(self, statement: LiteralString, parameters: Mapping[str, Any]) -> Record:
+        """The one row of a read that an answer waits for. Errors: `DependencyUnavailable`, whatever is the matter: an
+        answer goes on without the graph.
+        """
+        if self._failed_at is not None and time.monotonic() - self._failed_at < self.options.rest_seconds:
+            raise unavailable()
+        try:
+            async with asyncio.timeout(self.options.read_seconds), self._opened().session() as session:
+                result = await session.run(Query(statement, timeout=self.options.read_seconds), dict(parameters))
+                row = await result.single(strict=True)
+        except (DriverError, Neo4jError, OSError, TimeoutError) as error:
+            self._failed_at = time.monotonic()
+            raise unavailable() from error
+        self._failed_at = None
+        return row
+
+    async def rows(self, statement: LiteralString, parameters: Mapping[str, Any] | None = None) -> Sequence[Record]:
+        """All rows of a statement in a transaction of its own. Errors: those of `translate`."""
+        seconds = self.options.write_seconds
+        try:
+            async with asyncio.timeout(2 * seconds), self._opened().session() as session:
+                result = await session.run(Query(statement, timeout=seconds), dict(parameters or {}))
+                return [record async for record in result]
+        except (DriverError, Neo4jError, OSError, TimeoutError) as error:
+            raise translate(error) from error
+
+    @asynccontextmanager
+    async def transaction(self) -> AsyncGenerator[neo4j.AsyncTransaction]:
+        """Several statements, all or none. Errors: those of `translate`."""
+        seconds = self.options.write_seconds
+        try:
+            async with (
+                asyncio.timeout(2 * seconds),
+                self._opened().session() as session,
+                await session.begin_transaction(timeout=seconds) as transaction,
+            ):
+                yield transaction
+                await transaction.commit()
+        except (DriverError, Neo4jError, OSError, TimeoutError) as error:
+            raise translate(error) from error
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        driver, self._driver = self._driver, None
+        if driver is not None:
+            await driver.close()
+
+    def _opened(self) -> neo4j.AsyncDriver:
+        if self._driver is None:
+            try:
+                self._driver = AsyncGraphDatabase.driver(
+                    self._uri,
+                    auth=self._auth,
+                    # A connection for an answer is given up sooner, by the time-out around it.
+                    connection_timeout=5.0,
+                    connection_acquisition_timeout=5.0,
+                    connection_write_timeout=self.options.write_seconds,
+                    max_connection_pool_size=self.options.pool_size,
+                    max_transaction_retry_time=0.0,
+                    notifications_min_severity="OFF",
+                    telemetry_disabled=True,
+                    user_agent="agentic-rag",
+                )
+            except ValueError as error:
+                raise Misconfigured(
+                    "NEO4J_URI is not an address of Neo4j: write bolt://HOST:7687 or neo4j://HOST:7687."
+                ) from error
+        return self._driver
+
+
+def translate(error: BaseException) -> AgenticRagError:
+    """The domain's error for a driver's; raise it `from` that."""
+    code = error.code if isinstance(error, Neo4jError) else None
+    if isinstance(error, AuthError):
+        return Misconfigured(
+            "Neo4j refused the login: check NEO4J_USER and NEO4J_PASSWORD.", code="GRAPH_LOGIN_REFUSED"
+        )
+    if isinstance(error, ConfigurationError):
+        return Misconfigured("Neo4j cannot be reached this way: check the scheme and host of NEO4J_URI.")
+    if isinstance(error, DriverError | OSError | TimeoutError) or code in _UNAVAILABLE_CODES:
+        return unavailable()
+    if isinstance(error, TransientError) or code == _CONSTRAINT_CODE:
+        return Retryable("Another writer of the graph was in the way: try again.", code="GRAPH_CONFLICT")
+    return Permanent("Neo4j refused a statement; the log says why.", code="GRAPH_ERROR")
+
+
+def unavailable() -> DependencyUnavailable:
+    """Neo4j does not answer, or not in time."""
+    return DependencyUnavailable("Neo4j does not answer. Check NEO4J_URI and `rag doctor`.", dependency=DEPENDENCY)

@@ -1,0 +1,146 @@
+"""`ports.GraphStore` and its `GraphReader` on Neo4j: one round trip per frontier."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+from agentic_rag.adapters.neo4j import cypher
+from agentic_rag.adapters.neo4j.connection import DEPENDENCY, Neo4jConnection, Record
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.graph_projection import GraphWatermark, is_usable, seen_version
+from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.graph_store import Visible
+
+
+def workspace_key(workspace: WorkspaceRef) -> str:
+    """The value of `workspaceId`. A workspace's id is unique within its organisation only."""
+    return f"{workspace.org_id}/{workspace.workspace_id}"
+
+
+class Neo4jGraph:
+    """The graph that snapshots of the newest version read. `max_lag` is in corpus versions."""
+
+    def __init__(self, connection: Neo4jConnection, max_lag: int) -> None:
+        self._connection = connection
+        self._max_lag = max_lag
+
+    def reader(self, workspace: WorkspaceRef, version: int, visible: Visible) -> Neo4jGraphReader:
+        """A reader for a snapshot at corpus version `version`."""
+        return Neo4jGraphReader(self._connection, workspace, version, visible, self._max_lag)
+
+    async def check(self) -> None:
+        """Answer a question about nothing; having planned it, the server answers the first real one in time."""
+        nobody: dict[str, Any] = {"workspaceId": "", "entityIds": [], "ordinals": [], "cap": 1}
+        await self._connection.rows(cypher.VICINITY, nobody)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        await self._connection.aclose()
+
+
+class Neo4jGraphReader:
+    """Reads for one snapshot. Where the graph does not stand exactly at its version, ordinals that the snapshot does
+    not show are left out, for one more round trip to Postgres.
+    """
+
+    def __init__(
+        self, connection: Neo4jConnection, workspace: WorkspaceRef, version: int, visible: Visible, max_lag: int
+    ) -> None:
+        self._connection = connection
+        self._key = workspace_key(workspace)
+        self._asked = version
+        self._seen = version
+        self._visible = visible
+        self._max_lag = max_lag
+
+    @property
+    def version(self) -> int:
+        """The corpus version the graph reflected: the snapshot's only when every read found it exactly there."""
+        return self._seen
+
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
+        that it is.
+        """
+        if not entity_ids:
+            return []
+        row = await self._read(cypher.MENTIONS_OF, entityIds=_texts(entity_ids), cap=cap)
+        found = {one.entity_id: one for one in await self._mentions(row["reached"], cap)}
+        return [found[one] for one in entity_ids if one in found]
+
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        """What these chunks mention, and the passages of that and of these entities."""
+        if not entity_ids and not ordinals:
+            return Vicinity((), ())
+        row = await self._read(cypher.VICINITY, entityIds=_texts(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
+        held = sorted((ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"])
+        reached = await self._mentions(row["reached"], cap)
+        return Vicinity(
+            tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in held),
+            tuple(sorted(reached, key=lambda one: one.entity_id)),
+        )
+
+    async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
+        """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
+        if not entity_ids:
+            return []
+        row = await self._read(cypher.NEIGHBOURS, entityIds=_texts(entity_ids), cap=cap)
+        found: dict[UUID, list[Any]] = {UUID(entity_id): neighbours for entity_id, neighbours in row["found"]}
+        return [
+            Neighbour(entity_id, UUID(other), weight)
+            for entity_id in entity_ids
+            for other, weight in found.get(entity_id, [])
+        ]
+
+    async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Display names of known entities."""
+        if not entity_ids:
+            return {}
+        row = await self._read(cypher.NAMES, entityIds=_texts(entity_ids))
+        return {UUID(entity_id): name for entity_id, name in row["found"]}
+
+    async def _read(self, statement: LiteralString, **parameters: Any) -> Record:
+        try:
+            row = await self._connection.read(statement, {"workspaceId": self._key, **parameters})
+        except DependencyUnavailable:
+            self._seen = 0
+            raise
+        watermark = None if row["version"] is None else GraphWatermark(row["version"], row["target"], 0)
+        seen = 0 if watermark is None else max(0, seen_version(watermark, self._asked))
+        if seen != self._asked:
+            self._seen = seen
+        if not is_usable(watermark, self._asked, self._max_lag):
+            raise DependencyUnavailable(
+                f"The graph stands at corpus version {seen} of {self._asked}: `rag graph status` says more.",
+                dependency=DEPENDENCY,
+                code="GRAPH_BEHIND",
+            )
+        return row
+
+    async def _mentions(self, reached: Iterable[tuple[str, list[list[int]]]], cap: int) -> list[EntityMentions]:
+        """What is known of each entity, cut to what the snapshot shows."""
+        passages: Mapping[UUID, list[list[int]]] = {UUID(entity_id): sorted(found) for entity_id, found in reached}
+        if self._seen != self._asked:
+            ordinals = {ordinal for found in passages.values() for ordinal, _ in found}
+            shown = await self._visible(sorted(ordinals))
+            passages = {
+                # Of an entity in too many passages not all are here, so none is counted out.
+                entity_id: found if len(found) > cap else [pair for pair in found if pair[0] in shown]
+                for entity_id, found in passages.items()
+            }
+        return [_entity_mentions(entity_id, found, cap) for entity_id, found in passages.items() if found]
+
+
+def _entity_mentions(entity_id: UUID, found: list[list[int]], cap: int) -> EntityMentions:
+    if len(found) > cap:
+        return EntityMentions(entity_id, cap + 1, (), ())
+    return EntityMentions(
+        entity_id, len(found), tuple(ordinal for ordinal, _ in found), tuple(count for _, count in found)
+    )
+
+
+def _texts(ids: Sequence[UUID]) -> list[str]:
+    return [str(one) for one in ids]

@@ -1,0 +1,181 @@
+"""`ports.GraphWriter` on Neo4j: every write compares its fence in the same statement."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, LiteralString
+from uuid import UUID
+
+import neo4j
+
+from agentic_rag.adapters.neo4j import cypher
+from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Record
+from agentic_rag.adapters.neo4j.graph import workspace_key
+from agentic_rag.domain.errors import LeaseLost, Retryable
+from agentic_rag.domain.graph_projection import (
+    CLEARING,
+    GraphChange,
+    GraphChunk,
+    GraphCounts,
+    GraphMention,
+    GraphWatermark,
+)
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+CLEAR_LIMIT = 2_000
+"""Nodes that one transaction removes, with what hangs on them."""
+
+
+class Neo4jGraphWriter:
+    """Follows Postgres, one transaction a change."""
+
+    def __init__(self, connection: Neo4jConnection) -> None:
+        self._connection = connection
+        self._has_schema = False
+
+    async def watermark(self, workspace: WorkspaceRef) -> GraphWatermark:
+        """Where the graph stands; zeros for a workspace it does not know."""
+        rows = await self._connection.rows(cypher.WATERMARK, _key(workspace))
+        return _watermark(rows[0]) if rows else GraphWatermark(0, 0, 0)
+
+    async def claim(self, workspace: WorkspaceRef, fence: int) -> GraphWatermark:
+        """Make `fence` the newest; where the graph stands."""
+        await self._ensure_schema()
+        rows = await self._connection.rows(cypher.CLAIM, {**_key(workspace), "fence": fence})
+        if not rows:
+            raise _lease_lost()
+        return _watermark(rows[0])
+
+    async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
+        """Remove some of the workspace's graph; how many nodes went."""
+        guarded = {**_key(workspace), "fence": fence}
+        async with self._connection.transaction() as transaction:
+            await _guarded(transaction, cypher.BEGIN, {**guarded, "target": CLEARING})
+            gone = await _changed(transaction, cypher.CLEAR, {**guarded, "clearing": CLEARING, "limit": CLEAR_LIMIT})
+            if gone == 0:
+                await _guarded(transaction, cypher.REACHED, {**guarded, "version": 0, "target": 0})
+        return gone
+
+    async def held(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> dict[UUID, frozenset[int]]:
+        """The ordinals that the graph holds of each document it knows."""
+        asked = {**_key(workspace), "documentIds": _texts(document_ids)}
+        rows = await self._connection.rows(cypher.HELD, asked)
+        return {UUID(row["id"]): frozenset(row["ordinals"]) for row in rows}
+
+    async def chunks(self, workspace: WorkspaceRef, ordinals: Sequence[int]) -> list[GraphChunk]:
+        """Chunks as the graph holds them."""
+        rows = await self._connection.rows(cypher.CHUNKS, {**_key(workspace), "ordinals": list(ordinals)})
+        return [_chunk(row) for row in rows]
+
+    async def homed(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
+        """Entities whose first source is one of these documents."""
+        asked = {**_key(workspace), "documentIds": _texts(document_ids)}
+        return [UUID(row["id"]) for row in await self._connection.rows(cypher.HOMED, asked)]
+
+    async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
+        """Carry out a change whole or not at all."""
+        guarded = {**_key(workspace), "fence": fence}
+        async with self._connection.transaction() as transaction:
+            await _guarded(transaction, cypher.BEGIN, {**guarded, "target": target})
+            for statement, name, rows, must_match in _steps(change):
+                if not rows:
+                    continue
+                if must_match:
+                    changed = await _changed(transaction, statement, {**guarded, name: rows})
+                    if changed != len(rows):
+                        raise Retryable("The graph changed while it was being written.", code="GRAPH_CONFLICT")
+                else:
+                    result = await transaction.run(statement, {**guarded, name: rows})
+                    await result.consume()
+
+    async def reached(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
+        """Set the watermark."""
+        wanted = {**_key(workspace), "fence": fence, "version": version, "target": target}
+        if not await self._connection.rows(cypher.REACHED, wanted):
+            raise _lease_lost()
+
+    async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
+        """What the graph holds."""
+        [row] = await self._connection.rows(cypher.COUNTS, _key(workspace))
+        return GraphCounts(**dict(row))
+
+    async def _ensure_schema(self) -> None:
+        if not self._has_schema:
+            for statement in cypher.SCHEMA:
+                await self._connection.rows(statement)
+            self._has_schema = True
+
+
+def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any], bool]]:
+    """Statement, name of its rows, rows, and whether each row must have met something."""
+    mentions = [
+        [chunk.ordinal, str(mention.entity_id), mention.count, _texts(mention.related), list(mention.weights)]
+        for chunk in change.added
+        for mention in chunk.mentions
+    ]
+    return (
+        (cypher.DROP_CHUNKS, "ordinals", list(change.removed), True),
+        (
+            cypher.PUT_SOURCES,
+            "sources",
+            [[str(one.document_id), one.title, str(one.revision_id)] for one in change.sources],
+            True,
+        ),
+        (
+            cypher.PUT_ENTITIES,
+            "entities",
+            [[str(one.entity_id), one.name, one.kind, str(one.source_id)] for one in change.entities],
+            True,
+        ),
+        (
+            cypher.ADD_CHUNKS,
+            "chunks",
+            [[one.ordinal, str(one.chunk_id), str(one.document_id)] for one in change.added],
+            True,
+        ),
+        (cypher.ADD_MENTIONS, "mentions", mentions, True),
+        (cypher.COUNT_SOURCES, "counts", [[str(one), str(other), by] for one, other, by in change.counts], False),
+        (cypher.RELATE, "weights", [[str(one), str(other), by] for one, other, by in change.weights], False),
+        (cypher.DROP_SOURCES, "gone", _texts(change.gone), False),
+        (cypher.DROP_ORPHANS, "touched", _texts(change.touched), False),
+    )
+
+
+async def _guarded(
+    transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]
+) -> None:
+    """Run a statement that gives a row unless the fence is not the newest any more."""
+    result = await transaction.run(statement, dict(parameters))
+    if await result.single() is None:
+        raise _lease_lost()
+
+
+async def _changed(transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]) -> int:
+    result = await transaction.run(statement, dict(parameters))
+    row = await result.single(strict=True)
+    changed: int = row["changed"]
+    return changed
+
+
+def _key(workspace: WorkspaceRef) -> dict[str, Any]:
+    return {"workspaceId": workspace_key(workspace)}
+
+
+def _texts(ids: Sequence[UUID]) -> list[str]:
+    return [str(one) for one in ids]
+
+
+def _watermark(row: Record) -> GraphWatermark:
+    return GraphWatermark(row["version"], row["target"], row["fence"])
+
+
+def _chunk(row: Record) -> GraphChunk:
+    mentions = tuple(
+        GraphMention(UUID(entity_id), count, tuple(UUID(one) for one in related), tuple(weights))
+        for entity_id, count, related, weights in row["mentions"]
+    )
+    return GraphChunk(row["ordinal"], UUID(row["id"]), UUID(row["source"]), mentions)
+
+
+def _lease_lost() -> LeaseLost:
+    return LeaseLost("Another worker writes this workspace's graph now.")

@@ -1,0 +1,48 @@
+"""`ports.UploadStore` on Postgres."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.upload_store import UploadRecord
+
+# Waits for a transaction that is just inserting the same key, so at READ COMMITTED the next statement sees its row.
+CLAIM = """
+INSERT INTO rag_uploads (org_id, workspace_id, idempotency_key, input_hash, document_id)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (org_id, workspace_id, idempotency_key) DO NOTHING
+"""
+
+TAKEN = """
+SELECT input_hash, document_id, job_id FROM rag_uploads
+WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
+"""
+
+SETTLE = """
+UPDATE rag_uploads SET job_id = $4 WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
+"""
+
+
+class PostgresUploadStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def claim(
+        self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
+    ) -> UploadRecord | None:
+        """Take a key: None when it is the caller's now, else what it was taken for."""
+        key = (workspace.org_id, workspace.workspace_id, idempotency_key)
+        if await self._connection.execute(CLAIM, *key, input_hash, document_id) == "INSERT 0 1":
+            return None
+        row = await self._connection.fetchrow(TAKEN, *key)
+        if row is None:
+            raise AssertionError("keys are dropped by retention only, long after they were taken")
+        return UploadRecord(row["input_hash"], row["document_id"], row["job_id"])
+
+    async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
+        """Add the job to a key that this transaction claimed."""
+        await self._connection.execute(SETTLE, workspace.org_id, workspace.workspace_id, idempotency_key, job_id)

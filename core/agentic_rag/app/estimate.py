@@ -1,0 +1,86 @@
+"""What ingesting a source would cost, found out without embedding or storing anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.sync_source import SyncSource
+from agentic_rag.domain.cost import EmbeddingCost
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.errors import AgenticRagError, ParseFailed
+from agentic_rag.domain.revision_diff import diff_revision
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.document_store import VisibleChunk
+from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.parser import Parser
+from agentic_rag.ports.source_connector import SourceConnector, SourceItem
+
+_NOBODYS = UUID(int=0)
+"""The document of a workspace that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEstimate:
+    """One new or changed file: its cost, or why it will fail."""
+
+    path: str
+    cost: EmbeddingCost | None
+    fault: AgenticRagError | None = None
+
+
+class EstimateIngest:
+    """Reads, parses and chunks what a synchronisation would ingest, one file at a time."""
+
+    def __init__(
+        self,
+        database: Database,
+        sync: SyncSource,
+        parser: Parser,
+        analysis: TextAnalysis,
+        embedder: Embedder,
+        chunk_profile: str,
+    ) -> None:
+        self._database = database
+        self._sync = sync
+        self._parser = parser
+        self._analysis = analysis
+        self._embedder = embedder
+        self._chunk_profile = chunk_profile
+
+    async def run(self, workspace: WorkspaceRef | None, source: SourceConnector) -> list[FileEstimate]:
+        """An estimate for each file that is new or changed; for all files when there is no workspace yet.
+
+        Errors: those of `SyncSource.run`; `Retryable` when the parser cannot work.
+        """
+        wanted: frozenset[str] | None = None
+        if workspace is not None:
+            found = await self._sync.run(workspace, source, "estimate", dry_run=True)
+            wanted = frozenset((*found.new, *found.changed))
+        changes = await source.changes(frozenset(), None)
+        items = [item for item in changes.upserted if wanted is None or item.path in wanted]
+        return [await self._estimate(workspace, source, item) for item in items]
+
+    async def _estimate(
+        self, workspace: WorkspaceRef | None, source: SourceConnector, item: SourceItem
+    ) -> FileEstimate:
+        document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
+        visible: list[VisibleChunk] = []
+        profile = self._chunk_profile
+        if workspace is not None:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                stored = await transaction.workspaces.get(workspace.workspace_id)
+                profile = (stored.settings.chunk_profile if stored else None) or profile
+                visible = await transaction.documents.visible_chunks(workspace, document_id)
+        try:
+            parsed = await self._parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
+        except ParseFailed as fault:
+            return FileEstimate(item.path, None, fault)
+        drafts = await self._analysis.chunk(document_id, parsed, profile)
+        diff = diff_revision(visible, drafts)
+        cost = await self._analysis.cost(
+            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], self._embedder.space
+        )
+        return FileEstimate(item.path, cost)

@@ -1,0 +1,113 @@
+"""Prove that an erased document is gone: every store is looked at anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.domain.certificate import Certificate, ErasedStore
+from agentic_rag.domain.errors import DependencyUnavailable, NotFound
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.verification import Finding, Severity
+from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.erasure_store import ExternalGraph, Trace
+
+ERASE_AGAIN = "Delete the document again: rag doc delete ID"
+WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureProof:
+    """What every store says now."""
+
+    document_id: UUID
+    certificate: Certificate | None
+    """None when there was no erasure, or the document came back since."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def erased(self) -> bool:
+        """True when there was an erasure and no store holds anything of the document."""
+        return self.certificate is not None and not any(one.severity is Severity.ERROR for one in self.findings)
+
+
+class ProveErased:
+    """Reads only. `graph` is the graph outside Postgres, where there is one."""
+
+    def __init__(self, database: Database, cache: AnswerCache, graph: ExternalGraph | None = None) -> None:
+        self._database = database
+        self._cache = cache
+        self._graph = graph
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look at every store. Errors: `NotFound` (no such document, now or ever), `DependencyUnavailable`
+        (Postgres); another store that does not answer is a finding, because nothing is proven there.
+        """
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.certificate(workspace, document_id)
+            document = await transaction.documents.get(workspace, document_id)
+            traces = await transaction.erasures.traces(workspace, document_id)
+        if certificate is None and document is None and not traces:
+            raise NotFound("No document of that id is or was in this workspace.", code="DOCUMENT_NOT_FOUND")
+        subject = str(document_id)
+        findings: list[Finding] = []
+        if document is not None:
+            findings.append(_error("rag_documents", "DOCUMENT_LIVE", subject, "The document was not erased."))
+        else:
+            findings += [_trace(one, subject) for one in traces]
+        findings += await self._outside(workspace, document_id, certificate)
+        if certificate is not None:
+            findings += [
+                _pending(one.store.value, subject)
+                for one in certificate.stores
+                if not one.done and one.store is not ErasedStore.GRAPH
+            ]
+        return ErasureProof(document_id, certificate, tuple(findings))
+
+    async def _outside(
+        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None
+    ) -> list[Finding]:
+        """What cache and external graph hold."""
+        subject = str(document_id)
+        found: list[Finding] = []
+        try:
+            if entries := await self._cache.holding(workspace, subject.encode()):
+                found.append(_error("cache", "TRACE_LEFT", subject, f"{entries} cached answers name the document."))
+        except DependencyUnavailable as error:
+            found.append(_unknown("cache", subject, error))
+        if self._graph is None:
+            return found
+        try:
+            nodes = await self._graph.document_nodes(workspace, document_id)
+            behind = certificate is not None and await self._graph.version(workspace) < certificate.version
+        except DependencyUnavailable as error:
+            found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
+        else:
+            if nodes:
+                found.append(_error(ErasedStore.GRAPH.value, "TRACE_LEFT", subject, f"{nodes} nodes are left."))
+            elif behind:
+                found.append(_pending(ErasedStore.GRAPH.value, subject))
+        return found
+
+
+def _trace(trace: Trace, subject: str) -> Finding:
+    if trace.is_pending:
+        return _pending(trace.store, subject)
+    return _error(trace.store, "TRACE_LEFT", subject, f"{trace.rows} rows still tell of the document.")
+
+
+def _error(store: str, kind: str, subject: str, message: str) -> Finding:
+    return Finding(store, kind, Severity.ERROR, subject, message, ERASE_AGAIN)
+
+
+def _pending(store: str, subject: str) -> Finding:
+    message = "This store has not followed yet."
+    return Finding(store, "ERASURE_PENDING", Severity.ERROR, subject, message, WAIT_FOR_JOB)
+
+
+def _unknown(store: str, subject: str, error: DependencyUnavailable) -> Finding:
+    message = f"Nothing can be said of this store: {error.message}"
+    return Finding(
+        store, "STORE_UNREACHABLE", Severity.ERROR, subject, message, "Start it (rag doctor), then ask again."
+    )

@@ -1,0 +1,50 @@
+"""Who did what to whose data: one entry for each act that an operator may have to answer for."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+SYSTEM_ACTOR = "system"
+"""Who acts when nobody asked: schedules and jobs."""
+
+
+class AuditAction(enum.Enum):
+    """What was done."""
+
+    UPLOAD_DOCUMENT = "document.upload"
+    DELETE_DOCUMENT = "document.delete"
+    REPLAY_DEAD_LETTER = "dead_letter.replay"
+    PURGE_DEAD_LETTER = "dead_letter.purge"
+    SWITCH_EMBEDDINGS = "embeddings.switch"
+    SNAPSHOT = "snapshot.create"
+    RESTORE = "snapshot.restore"
+
+
+@dataclass(frozen=True, slots=True)
+class AuditEntry:
+    """One act. `subject` is the id of what it concerned; `detail` holds ids, codes and counts, never content."""
+
+    action: AuditAction
+    subject: str
+    actor: str = SYSTEM_ACTOR
+    workspace_id: UUID | None = None
+    detail: Mapping[str, str | int | bool | None] = field(default_factory=dict[str, str | int | bool | None])
+    trace_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AuditRecord:
+    """An entry as stored. `action` is text: another version of the product may know more actions."""
+
+    audit_id: UUID
+    created_at: datetime
+    action: str
+    subject: str
+    actor: str
+    workspace_id: UUID | None
+    detail: Mapping[str, str | int | bool | None]
+    trace_id: str | None

@@ -1,0 +1,158 @@
+"""The certificate of an erasure: what left which store, what still has to follow, and what no erasure reaches."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from itertools import pairwise
+from types import MappingProxyType
+from typing import Any
+from uuid import UUID
+
+
+class ErasedStore(enum.Enum):
+    """What an erasure empties of one document; the value is its name in every interface."""
+
+    REVISIONS = "revisions"
+    CHUNKS = "chunks"
+    VECTORS = "vectors"
+    """In every embedding space."""
+    POSTINGS = "postings"
+    MENTIONS = "mentions"
+    ENTITIES = "entities"
+    """Those that nobody else mentions."""
+    STAGED = "staged"
+    RUNS = "runs_redacted"
+    """Stored answers, idempotent replies among them, that used the document's words."""
+    JOBS = "jobs_redacted"
+    """Jobs and dead letters: arguments, error texts and error chains."""
+    CACHE_TABLE = "cache_table"
+    CACHE = "cache"
+    ORIGINALS = "originals"
+    GRAPH = "external_graph"
+    """Nodes of a graph outside Postgres; absent where there is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class StoreErasure:
+    """What happened to one store. `count` is rows, entries or blobs; not `done` means that a job has to follow."""
+
+    store: ErasedStore
+    count: int
+    done: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Uncovered:
+    """A place that an erasure does not reach, and why. `taken_at` dates a single copy."""
+
+    place: str
+    reason: str
+    taken_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Certificate:
+    """The proof of one erasure, kept with its tombstone: numbers only, no word of the document."""
+
+    document_id: UUID
+    version: int
+    """The first corpus version without the document."""
+    erased_at: datetime
+    stores: tuple[StoreErasure, ...]
+    ordinals: tuple[tuple[int, int], ...]
+    """The numbers its chunks had, as ranges with both ends included: what a later check looks for."""
+    not_covered: tuple[Uncovered, ...]
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether every store has followed."""
+        return all(one.done for one in self.stores)
+
+    def count(self, store: ErasedStore) -> int:
+        """What left a store; 0 for one that is not named."""
+        return next((one.count for one in self.stores if one.store is store), 0)
+
+    def with_stores(self, later: Iterable[StoreErasure]) -> Certificate:
+        """The certificate after other stores followed; what a store lost in several goes adds up."""
+        return replace(self, stores=merged_stores(self.stores, later))
+
+
+_WAL = Uncovered(
+    "database_log",
+    "The write-ahead log and its archive keep old pages until they are recycled or expire.",
+)
+_BACKUPS = Uncovered(
+    "backups", "Backups of database, blob store or volumes taken before the erasure still hold the document."
+)
+_LOGS = Uncovered("logs", "Log lines and traces written before name the document by id; they hold none of its text.")
+
+
+def not_covered(snapshots: Sequence[datetime]) -> tuple[Uncovered, ...]:
+    """What an erasure cannot reach; `snapshots` are the instants of the workspace's snapshots taken before it."""
+    held = tuple(
+        Uncovered("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
+        for taken in snapshots
+    )
+    return (_WAL, _BACKUPS, _LOGS, *held)
+
+
+def merged_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:
+    """Each store once, in the order of `ErasedStore`: counts added up, done when the last word on it says so."""
+    found = {one.store: one for one in stores}
+    for one in later:
+        before = found.get(one.store)
+        found[one.store] = one if before is None else replace(one, count=before.count + one.count)
+    return tuple(found[store] for store in ErasedStore if store in found)
+
+
+def ranges_of(ordinals: Sequence[int]) -> tuple[tuple[int, int], ...]:
+    """Ascending numbers as ranges with both ends included."""
+    if not ordinals:
+        return ()
+    breaks = [place for place, (one, other) in enumerate(pairwise(ordinals), 1) if other != one + 1]
+    starts, ends = [0, *breaks], [*breaks, len(ordinals)]
+    return tuple((ordinals[start], ordinals[end - 1]) for start, end in zip(starts, ends, strict=True))
+
+
+def stores_json(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, int]]) -> Mapping[str, Any]:
+    """What a tombstone keeps as JSON: all of a certificate that has no column of its own and does not follow from
+    other tables.
+    """
+    return {
+        "stores": [{"store": one.store.value, "count": one.count, "done": one.done} for one in stores],
+        "ordinals": [list(one) for one in ordinals],
+    }
+
+
+def stores_from(stored: Mapping[str, Any]) -> tuple[tuple[StoreErasure, ...], tuple[tuple[int, int], ...]]:
+    """The inverse of `stores_json`; a store that this version does not know is left out."""
+    stores = tuple(
+        StoreErasure(_STORES[one["store"]], one["count"], one["done"])
+        for one in stored.get("stores", ())
+        if one["store"] in _STORES
+    )
+    return stores, tuple((first, last) for first, last in stored.get("ordinals", ()))
+
+
+_STORES: Mapping[str, ErasedStore] = MappingProxyType({store.value: store for store in ErasedStore})
+
+
+def certificate_json(certificate: Certificate) -> dict[str, Any]:
+    """The certificate as REST and the command line show it."""
+    return {
+        "corpusVersion": certificate.version,
+        "erasedAt": certificate.erased_at.isoformat(),
+        "complete": certificate.is_complete,
+        "stores": [{"store": one.store.value, "count": one.count, "done": one.done} for one in certificate.stores],
+        "notCovered": [
+            {
+                "place": one.place,
+                "reason": one.reason,
+                "takenAt": None if one.taken_at is None else one.taken_at.isoformat(),
+            }
+            for one in certificate.not_covered
+        ],
+    }

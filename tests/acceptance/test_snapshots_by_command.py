@@ -1,0 +1,131 @@
+"""`rag snapshot` as an operator uses it: take one, lose the database, restore, ask the same questions."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import secrets
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
+
+import asyncpg
+import pytest
+from tests.stack import SessionStack, open_home, redis_sources
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+QUESTIONS = ("On which date did SKN-03 return to service?", "Who has to approve a crossing to Otter Voe?")
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+
+@dataclass(slots=True)
+class Terminal:
+    """`rag` with one home and a database that can be lost."""
+
+    home: Path
+    server: str
+    redis: str
+    database: str = ""
+
+    def lose_database(self) -> None:
+        """Go on with an empty one."""
+        name = f"test_{secrets.token_hex(6)}"
+        asyncio.run(_execute(self.server, f'CREATE DATABASE "{name}"'))
+        if self.database:
+            gone = urlsplit(self.database).path[1:]
+            asyncio.run(_execute(self.server, f'DROP DATABASE "{gone}" WITH (FORCE)'))
+        self.database = urlunsplit(urlsplit(self.server)._replace(path=f"/{name}"))
+        self.rag("migrate", "up")
+
+    def run(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "agentic_rag_cli", *arguments],
+            cwd=self.home,
+            env={
+                "PATH": os.environ["PATH"],
+                "HOME": str(self.home),
+                "AGENTIC_RAG_HOME": str(self.home / "state"),
+                "DATABASE_URL": self.database,
+                "REDIS_URL": self.redis,
+                "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+            },
+            capture_output=True,
+            text=True,
+        )
+
+    def rag(self, *arguments: str) -> str:
+        done = self.run(*arguments)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def answers(self, workspace: str) -> list[tuple[str, str, list[str]]]:
+        found = [json.loads(self.rag("ask", one, "--workspace", workspace, "--json")) for one in QUESTIONS]
+        return [(one["outcome"], one["answer"], [cited["snippet"] for cited in one["citations"]]) for one in found]
+
+
+async def _execute(url: str, statement: str) -> None:
+    server = await asyncpg.connect(url)
+    try:
+        await server.execute(statement)
+    finally:
+        await server.close()
+
+
+@pytest.fixture
+def terminal(session_stack: SessionStack) -> Iterator[Terminal]:
+    home = open_home("rag-snapshots-")
+    terminal = Terminal(home, session_stack.postgres_url(), session_stack.redis_url(redis_sources()[0]))
+    terminal.lose_database()
+    yield terminal
+    shutil.rmtree(home)
+
+
+def test_a_lost_database_comes_back_from_a_snapshot_and_answers_the_same(terminal: Terminal) -> None:
+    terminal.rag("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "w")
+    before = terminal.answers("w")
+
+    taken = json.loads(terminal.rag("snapshot", "create", "--workspace", "w", "--json"))
+    listed = json.loads(terminal.rag("snapshot", "list", "--json"))
+    terminal.lose_database()
+    [stored] = json.loads(terminal.rag("snapshot", "list", "--stored", "--json"))
+    restored = json.loads(terminal.rag("snapshot", "restore", stored["id"], "--json"))
+    again = json.loads(terminal.rag("snapshot", "restore", stored["id"], "--json"))
+    beside = terminal.run("snapshot", "restore", stored["id"], "--into", "copy")
+
+    assert (taken["state"], [one["id"] for one in listed]) == ("READY", [taken["id"]])
+    assert stored["id"] == taken["id"]
+    assert (restored["alreadyRestored"], again["alreadyRestored"]) == (False, True)
+    assert beside.returncode == 0, beside.stderr
+    assert before[0][0] != "ABSTAINED"
+    assert terminal.answers("w") == before
+    assert terminal.answers("copy") == before
+
+
+def test_a_carried_folder_restores_and_a_damaged_one_is_told_apart(terminal: Terminal) -> None:
+    terminal.rag("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "w")
+    taken = json.loads(terminal.rag("snapshot", "create", "-w", "w", "--json"))
+    folder = terminal.home / "state" / "blobs" / Path(taken["manifest"]).parent
+    whole, broken = terminal.home / "whole", terminal.home / "broken"
+    shutil.copytree(folder, whole)
+    shutil.copytree(folder, broken)
+    next(broken.glob("*rag_revisions*")).unlink()
+    terminal.rag("snapshot", "delete", taken["id"])
+    terminal.lose_database()
+
+    gone = terminal.run("snapshot", "restore", taken["id"])
+    refused = terminal.run("snapshot", "restore", "--from", str(broken))
+    known = json.loads(terminal.rag("workspace", "list", "--json"))
+    terminal.rag("snapshot", "restore", "--from", str(whole))
+    twice = terminal.run("snapshot", "restore", "--from", str(whole), "--into", "w")
+
+    assert (gone.returncode, "[SNAPSHOT_NOT_FOUND]" in gone.stderr) == (1, True)
+    assert (refused.returncode, "[SNAPSHOT_DAMAGED]" in refused.stderr) == (1, True)
+    assert known == []
+    assert "nothing to do" in twice.stdout

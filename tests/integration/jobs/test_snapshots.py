@@ -1,0 +1,605 @@
+"""Snapshots: taken by jobs, restored into an empty system or beside the workspace, never half, never over anything."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import shutil
+import signal
+import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from pathlib import Path
+from uuid import UUID, uuid4
+
+import asyncpg
+import pytest
+from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
+
+from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.adapters.postgres.archive import ARCHIVED, LEFT_OUT
+from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+from agentic_rag.app.archive_files import ArchivePlace, snapshot_folder
+from agentic_rag.domain.documents import DocumentStatus, document_id_for
+from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.snapshots import MANIFEST, SnapshotRecord, SnapshotState
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_migrations.catalogue import TABLES, TableClass
+
+pytestmark = pytest.mark.integration
+
+_FIRST = PageRequest()
+ROOT = Path(__file__).resolve().parents[3]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+
+
+class _Still:
+    """Progress nobody watches."""
+
+    def advance(self) -> None:
+        """Nothing follows."""
+
+
+def _ref(plane: DataPlane, job_id: UUID) -> JobRef:
+    return JobRef(plane.workspace, job_id)
+
+
+COMPARED = [table for table in ARCHIVED if table != "rag_workspaces"]
+
+
+@pytest.fixture
+def sources(folder: Path) -> Path:
+    """Three documents; two share their entities."""
+    (folder / "pumps.md").write_text(paragraphs("amber", "bronze"))
+    (folder / "valves.md").write_text(paragraphs("cobalt", "amber"))
+    (folder / "notes.md").write_text("# Notes\n\nMarine Access Ltd serves Otter Voe. Otter Voe has Kelpie 600.\n")
+    return folder
+
+
+async def snapshot_of(plane: DataPlane, *, with_originals: bool = True) -> SnapshotRecord:
+    asked = await plane.take_snapshot.request(plane.workspace, with_originals=with_originals)
+    async with plane.worker():
+        await plane.until_idle()
+    return await record_of(plane, asked.snapshot_id)
+
+
+async def record_of(plane: DataPlane, snapshot_id: UUID) -> SnapshotRecord:
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        found = await transaction.snapshots.get(plane.workspace, snapshot_id)
+    assert found is not None
+    return found
+
+
+async def place_of(plane: DataPlane, record: SnapshotRecord) -> ArchivePlace:
+    return await plane.restore_snapshot.find(plane.workspace.org_id, record.snapshot_id)
+
+
+async def state_of(plane: DataPlane, workspace: WorkspaceRef, *, without_ids: bool = False) -> dict[str, list[str]]:
+    """Every row of every archived table, as text; without the ids that a mapped restore changes."""
+    ids = ("document_id", "revision_id", "chunk_id", "entity_id", "source_id", "related", "weights", "segment_id")
+    left_out = ["workspace_id", "org_id", "blob_key", *(ids if without_ids else ())]
+    found: dict[str, list[str]] = {}
+    async with plane.pool.transaction(workspace.org_id) as connection:
+        for table in COMPARED:
+            rows = await connection.fetch(
+                f"SELECT (to_jsonb(t) - $2::text[])::text AS row FROM {table} t WHERE workspace_id = $1 ORDER BY 1",
+                workspace.workspace_id,
+                left_out,
+            )
+            found[table] = [row["row"] for row in rows]
+    return found
+
+
+async def contents(plane: DataPlane, workspace: WorkspaceRef) -> dict[str, bytes]:
+    """The bytes of every original that the database names, by document and hash."""
+    async with plane.pool.transaction(workspace.org_id) as connection:
+        rows = await connection.fetch(
+            "SELECT document_id, content_hash, blob_key FROM rag_originals WHERE workspace_id = $1",
+            workspace.workspace_id,
+        )
+    return {
+        f"{row['document_id']} {row['content_hash'].hex()}": await plane.blobs.read(row["blob_key"]) for row in rows
+    }
+
+
+async def workspaces(plane: DataPlane) -> list[str]:
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        return [one.name for one in await transaction.workspaces.all()]
+
+
+async def lose_everything(plane: DataPlane) -> None:
+    """The database and the originals are gone; what lies under snapshots/ is not."""
+    server = await asyncpg.connect(plane.database_url)
+    try:
+        tenants = [name for name, kind in TABLES.items() if kind is not TableClass.GLOBAL]
+        await server.execute(f"TRUNCATE {', '.join(tenants)}")
+    finally:
+        await server.close()
+    shutil.rmtree(plane.blob_root / "documents")
+    await PostgresOrganisations(plane.pool).ensure_organisation(plane.workspace.org_id, "new")
+
+
+async def test_every_table_of_a_workspace_is_archived_or_left_out_on_purpose() -> None:
+    tables = {name for name, kind in TABLES.items() if kind is TableClass.WORKSPACE}
+
+    assert tables <= set(ARCHIVED) | LEFT_OUT
+    assert not set(ARCHIVED) & LEFT_OUT
+
+
+async def test_an_empty_system_gets_back_every_row_and_every_original(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    originals = await contents(plane, plane.workspace)
+
+    record = await snapshot_of(plane)
+    await lose_everything(plane)
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record))
+
+    assert record.state is SnapshotState.READY
+    assert record.counts["rag_documents"] == 3
+    assert report.workspace == plane.workspace
+    assert (report.was_done, report.originals, report.erased, report.requeued) == (False, 3, 0, 0)
+    assert await state_of(plane, plane.workspace) == before
+    assert await contents(plane, plane.workspace) == originals
+
+
+async def test_a_restored_workspace_is_ingested_into_as_if_nothing_had_happened(
+    plane: DataPlane, sources: Path
+) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    await lose_everything(plane)
+    await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record))
+    paid = len(plane.embedder.paid)
+
+    (sources / "notes.md").write_text("# Notes\n\nThe harbour has a new crane.\n")
+    result = await plane.ingest_folder(sources)
+
+    assert (result.changed, result.unchanged) == (("notes.md",), 2)
+    assert len(plane.embedder.paid) == paid + 1
+    assert await plane.chunk_texts("notes.md") == ["# Notes\n\nThe harbour has a new crane."]
+
+
+async def test_restoring_twice_changes_nothing_the_second_time(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    await lose_everything(plane)
+    place = await place_of(plane, record)
+
+    first = await plane.restore_snapshot.run(plane.workspace.org_id, place)
+    once = await state_of(plane, plane.workspace)
+    second = await plane.restore_snapshot.run(plane.workspace.org_id, place)
+
+    assert (first.was_done, second.was_done) == (False, True)
+    assert second.workspace == first.workspace
+    assert await state_of(plane, plane.workspace) == once
+
+
+async def test_beside_the_workspace_the_same_corpus_appears_under_ids_of_its_own(
+    plane: DataPlane, sources: Path
+) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    place = await place_of(plane, record)
+
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, place, into="copy")
+    again = await plane.restore_snapshot.run(plane.workspace.org_id, place, into="copy")
+
+    copy = report.workspace
+    assert copy != plane.workspace
+    assert again.was_done
+    assert again.workspace == copy
+    assert await state_of(plane, copy, without_ids=True) == await state_of(plane, plane.workspace, without_ids=True)
+    async with plane.database.transaction(copy.org_id) as transaction:
+        document = await transaction.documents.get(copy, document_id_for(copy, "pumps.md"))
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+
+
+async def test_the_copy_has_the_ids_that_ingesting_there_would_give(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record), into="copy")
+    copied = {
+        table: rows
+        for table, rows in (await state_of(plane, report.workspace)).items()
+        if table in ("rag_entities", "rag_mentions")
+    }
+    paid = len(plane.embedder.paid)
+
+    there = replace(plane, workspace=report.workspace)
+    (sources / "pumps.md").write_text((sources / "pumps.md").read_text() + "\n\nOne more line.\n")
+    try:
+        await there.ingest_folder(sources)
+        kept = {
+            table: rows
+            for table, rows in (await state_of(plane, report.workspace)).items()
+            if table in ("rag_entities", "rag_mentions")
+        }
+    finally:
+        await there.aclose()
+
+    # Only the chunk that changed was paid for: the others were found under their own ids.
+    assert len(plane.embedder.paid) - paid <= 2
+    assert set(copied["rag_entities"]) <= set(kept["rag_entities"])
+
+
+async def test_what_was_erased_since_does_not_come_back_beside_the_workspace(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "notes.md"))
+
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record), into="copy")
+
+    assert report.erased == 1
+    copy = await state_of(plane, report.workspace)
+    assert len(copy["rag_documents"]) == 2
+    assert not any("Otter" in row for rows in copy.values() for row in rows)
+    assert len(await plane.blobs.keys(f"documents/{report.workspace.org_id}/{report.workspace.workspace_id}")) == 2
+
+
+async def test_nothing_is_restored_over_a_workspace_that_exists(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    before = await state_of(plane, plane.workspace)
+    place = await place_of(plane, record)
+    await plane.add_workspace(WorkspaceRef(plane.workspace.org_id, other := uuid4()))
+
+    with pytest.raises(InvalidInput) as in_place:
+        await plane.restore_snapshot.run(plane.workspace.org_id, place)
+    with pytest.raises(InvalidInput) as taken:
+        await plane.restore_snapshot.run(plane.workspace.org_id, place, into=str(other))
+
+    assert (in_place.value.code, taken.value.code) == ("RESTORE_TARGET_EXISTS", "WORKSPACE_EXISTS")
+    assert await state_of(plane, plane.workspace) == before
+
+
+def flip(folder: Path) -> None:
+    part = next(folder.glob("*rag_chunks*.gz"))
+    content = bytearray(part.read_bytes())
+    content[len(content) // 2] ^= 1
+    part.write_bytes(content)
+
+
+def remove_part(folder: Path) -> None:
+    next(folder.glob("*rag_mentions*.gz")).unlink()
+
+
+def remove_original(folder: Path) -> None:
+    next(path for path in folder.glob("originals/*/*")).unlink()
+
+
+def cut_manifest(folder: Path) -> None:
+    manifest = folder / MANIFEST
+    manifest.write_bytes(manifest.read_bytes()[:-20])
+
+
+def newer_format(folder: Path) -> None:
+    manifest = folder / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"format": 1', '"format": 2'))
+
+
+def newer_schema(folder: Path) -> None:
+    manifest = folder / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"schema": "0', '"schema": "9'))
+
+
+def foreign_column(folder: Path) -> None:
+    manifest = folder / MANIFEST
+    manifest.write_text(manifest.read_text().replace('"heading_path"', '"heading_path\\" = 1; --"'))
+
+
+@pytest.mark.parametrize(
+    ("harm", "code"),
+    [
+        (flip, "SNAPSHOT_DAMAGED"),
+        (remove_part, "SNAPSHOT_DAMAGED"),
+        (remove_original, "SNAPSHOT_DAMAGED"),
+        (cut_manifest, "SNAPSHOT_DAMAGED"),
+        (foreign_column, "SNAPSHOT_DAMAGED"),
+        (newer_format, "SNAPSHOT_TOO_NEW"),
+        (newer_schema, "SNAPSHOT_TOO_NEW"),
+    ],
+)
+async def test_a_damaged_archive_is_refused_and_nothing_is_written(
+    plane: DataPlane, sources: Path, harm: Callable[[Path], None], code: str
+) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+    place = await place_of(plane, record)
+    harm(plane.blob_root / place.folder)
+    await lose_everything(plane)
+
+    with pytest.raises(Permanent) as refused:
+        await plane.restore_snapshot.run(plane.workspace.org_id, place)
+
+    assert refused.value.code == code
+    assert await workspaces(plane) == []
+    assert await plane.blobs.keys("documents") == []
+
+
+async def test_a_copied_folder_is_an_archive_too(plane: DataPlane, sources: Path, tmp_path: Path) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    place = await place_of(plane, await snapshot_of(plane))
+    shutil.copytree(plane.blob_root / place.folder, tmp_path / "carried")
+    await lose_everything(plane)
+    shutil.rmtree(plane.blob_root / "snapshots")
+
+    await plane.restore_snapshot.run(plane.workspace.org_id, ArchivePlace(DirectoryBlobStore(tmp_path / "carried"), ""))
+
+    assert await state_of(plane, plane.workspace) == before
+
+
+async def test_an_archive_holds_nothing_of_other_tenants_and_no_keys(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    stranger = WorkspaceRef(uuid4(), uuid4())
+    await PostgresOrganisations(plane.pool).ensure_organisation(stranger.org_id, "stranger")
+    await plane.add_workspace(stranger)
+
+    place = await place_of(plane, await snapshot_of(plane, with_originals=False))
+    manifest = await place.manifest()
+    lines = [line for part in manifest.parts for line in await place.lines(part)]
+
+    assert manifest.counts["rag_originals"] == 0
+    assert not any(str(stranger.workspace_id) in line or str(stranger.org_id) in line for line in lines)
+    assert not any("rag_api_keys" in table.name or "provider" in table.name for table in manifest.tables)
+
+
+async def test_documents_under_way_are_ingested_again_after_a_restore(plane: DataPlane, sources: Path) -> None:
+    await plane.sync(sources)  # Registered, originals kept, jobs queued; nobody works.
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("UPDATE rag_jobs SET run_after = now() + interval '1 hour'")
+    asked = await plane.take_snapshot.request(plane.workspace)
+    async with plane.worker():
+        await until(lambda: _is(plane, asked.snapshot_id, SnapshotState.READY), "the snapshot is ready")
+    place = await place_of(plane, asked)
+    await lose_everything(plane)
+
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, place)
+    async with plane.worker():
+        await plane.until_idle()
+
+    assert report.requeued == 3
+    document = await plane.document("pumps.md")
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+
+
+async def _is(plane: DataPlane, snapshot_id: UUID, state: SnapshotState) -> bool:
+    return (await record_of(plane, snapshot_id)).state is state
+
+
+class FailingBlobs(DirectoryBlobStore):
+    """Runs `before` ahead of each write."""
+
+    def __init__(self, root: Path, before: Callable[[str], Awaitable[None]]) -> None:
+        super().__init__(root)
+        self._before = before
+
+    async def put(self, key: str, content: bytes) -> None:
+        await self._before(key)
+        await super().put(key, content)
+
+
+async def test_a_restore_cut_short_leaves_no_workspace_and_ends_equal_when_repeated(
+    plane: DataPlane, sources: Path
+) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    place = await place_of(plane, await snapshot_of(plane))
+    await lose_everything(plane)
+
+    async def die(_: str) -> None:
+        raise asyncio.CancelledError
+
+    dying = replace(plane)
+    dying.blobs = FailingBlobs(plane.blob_root, die)
+    with pytest.raises(asyncio.CancelledError):
+        await dying.restore_snapshot.run(plane.workspace.org_id, place)
+    left = await workspaces(plane)
+    await dying.aclose()
+    await plane.restore_snapshot.run(plane.workspace.org_id, place)
+
+    assert left == []
+    assert await state_of(plane, plane.workspace) == before
+
+
+async def die_at(plane: DataPlane, write: int, folder: str | None = None) -> None:
+    """Run the victim until it kills itself."""
+    task = {
+        "database": plane.database_url,
+        "redis": plane.redis_url,
+        "blobs": str(plane.blob_root),
+        "workspace": str(plane.workspace.workspace_id),
+        "fatal": write,
+        "folder": folder,
+    }
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "tests.integration.jobs.snapshot_victim", stdin=asyncio.subprocess.PIPE, cwd=ROOT,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), *(str(ROOT / one) for one in PACKAGES)])},
+    )  # fmt: skip
+    try:
+        async with asyncio.timeout(30):
+            await process.communicate(json.dumps(task).encode())
+    except TimeoutError:
+        process.kill()
+        await process.wait()
+        raise
+    assert process.returncode == -signal.SIGKILL
+
+
+# Eleven tables have rows, three originals come before their list, the manifest is last.
+@pytest.mark.parametrize("write", [1, 4, 12, 15])
+async def test_a_worker_killed_at_any_file_leaves_a_snapshot_that_the_next_one_takes(
+    plane: DataPlane, sources: Path, write: int
+) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    asked = await plane.take_snapshot.request(plane.workspace)
+
+    await die_at(plane, write)
+    async with plane.worker():
+        await plane.until_idle()
+    record = await record_of(plane, asked.snapshot_id)
+    folders = {key.split("/")[4] for key in await plane.blobs.keys("snapshots")}
+    await lose_everything(plane)
+    await plane.restore_snapshot.run(plane.workspace.org_id, await place_of(plane, record))
+
+    assert record.state is SnapshotState.READY
+    assert len(folders) == 1
+    assert await state_of(plane, plane.workspace) == before
+
+
+@pytest.mark.parametrize("write", [1, 3])
+async def test_a_restore_killed_at_any_file_ends_equal_when_repeated(
+    plane: DataPlane, sources: Path, write: int
+) -> None:
+    await plane.ingest_folder(sources)
+    before = await state_of(plane, plane.workspace)
+    place = await place_of(plane, await snapshot_of(plane))
+    await lose_everything(plane)
+
+    await die_at(plane, write, place.folder)
+    left = await workspaces(plane)
+    report = await plane.restore_snapshot.run(plane.workspace.org_id, place)
+
+    assert left == []
+    assert not report.was_done
+    assert await state_of(plane, plane.workspace) == before
+
+
+async def test_a_writer_that_lost_its_lease_is_refused_and_the_other_one_wins(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    asked = await plane.take_snapshot.request(plane.workspace)
+    slept, go_on = asyncio.Event(), asyncio.Event()
+    stale_keys: list[str] = []
+
+    async def sleep_once(key: str) -> None:
+        stale_keys.append(key)
+        if not slept.is_set():
+            slept.set()
+            await go_on.wait()
+
+    stale = replace(plane)
+    stale.blobs = FailingBlobs(plane.blob_root, sleep_once)
+    async with stale.database.transaction(plane.workspace.org_id) as transaction:
+        [job] = (await transaction.jobs.page(plane.workspace, _FIRST, kinds=[JobKind.SNAPSHOT])).items
+        lease = await transaction.jobs.lease(_ref(plane, job.job_id), "stale", QUICK.lease_ttl)
+    assert lease is not None
+    running = asyncio.create_task(stale.take_snapshot.run(lease, _Still()))
+    await slept.wait()
+    async with plane.worker():
+        await until(lambda: _is(plane, asked.snapshot_id, SnapshotState.READY), "another worker took it")
+    go_on.set()
+    with pytest.raises(LeaseLost):
+        await running
+    record = await record_of(plane, asked.snapshot_id)
+    await stale.aclose()
+
+    assert len(stale_keys) == 1
+    assert record.manifest_key is not None
+    assert stale_keys[0].rsplit("/", 2)[-2] != record.manifest_key.rsplit("/", 2)[-2]
+    place = await place_of(plane, record)
+    await lose_everything(plane)
+    assert (await plane.restore_snapshot.run(plane.workspace.org_id, place)).originals == 3
+
+
+async def test_a_snapshot_whose_worker_died_is_taken_by_the_next_and_leaves_no_stray_files(
+    plane: DataPlane, sources: Path
+) -> None:
+    await plane.ingest_folder(sources)
+    asked = await plane.take_snapshot.request(plane.workspace)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        dead = await transaction.jobs.lease(_ref(plane, asked.snapshot_id), "dead", QUICK.lease_ttl)
+    assert dead is not None
+    folder = snapshot_folder(plane.workspace, asked.snapshot_id)
+    await plane.blobs.put(f"{folder}/{dead.fence}/00001-rag_workspaces.jsonl.gz", b"half")
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    record = await record_of(plane, asked.snapshot_id)
+    assert record.state is SnapshotState.READY
+    assert not any(f"/{dead.fence}/" in key for key in await plane.blobs.keys(folder))
+
+
+async def test_a_snapshot_that_cannot_be_written_fails_and_is_swept(plane: DataPlane, sources: Path) -> None:
+    async def full(key: str) -> None:
+        if "rag_chunks" in key:
+            raise DependencyUnavailable("the disk is full", dependency="blobs")
+
+    plane.blobs = FailingBlobs(plane.blob_root, full)
+    await plane.ingest_folder(sources)
+    asked = await plane.take_snapshot.request(plane.workspace)
+    async with plane.worker(timings=replace(QUICK, upkeep=0.05)):
+        await until(lambda: _swept(plane, asked.snapshot_id), "the snapshot failed and its files are gone")
+
+    record = await record_of(plane, asked.snapshot_id)
+    jobs = {job.job_id: job.state for job in await plane.jobs(JobKind.SNAPSHOT)}
+    assert (record.state, record.error_code) == (SnapshotState.FAILED, "DEPENDENCY_UNAVAILABLE")
+    assert jobs[asked.snapshot_id] is JobState.DEAD
+    assert await plane.blobs.keys(snapshot_folder(plane.workspace, asked.snapshot_id)) == []
+
+
+async def _swept(plane: DataPlane, snapshot_id: UUID) -> bool:
+    return not (await record_of(plane, snapshot_id)).is_stored
+
+
+async def test_scheduled_snapshots_follow_the_corpus_and_only_the_newest_stay(plane: DataPlane, sources: Path) -> None:
+    plane.snapshot_every_hours = 1e-9
+    async with plane.worker(timings=replace(QUICK, upkeep=0.05)):
+        for edition in range(4):
+            (sources / "notes.md").write_text(f"# Notes\n\nEdition {edition} of the harbour plan.\n")
+            await plane.sync(sources)
+            await until(lambda: _covers_newest(plane), "a snapshot of the newest version")
+        await until(lambda: _kept(plane, 2), "the older ones are gone")
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        records = await transaction.snapshots.all(plane.workspace)
+    ready = [record for record in records if record.state is SnapshotState.READY]
+    expired = [record for record in records if record.state is SnapshotState.EXPIRED]
+    assert len({record.corpus_version for record in records}) == len(records)
+    assert len(ready) == 2
+    for record in expired:
+        assert await plane.blobs.keys(snapshot_folder(plane.workspace, record.snapshot_id)) == []
+
+
+async def _covers_newest(plane: DataPlane) -> bool:
+    version = await plane.database.corpus_version(plane.workspace)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        records = await transaction.snapshots.all(plane.workspace)
+    documents = [job for job in await plane.jobs(JobKind.INGEST) if job.state.value in ("QUEUED", "RUNNING")]
+    return not documents and any(
+        record.state is SnapshotState.READY and record.corpus_version == version for record in records
+    )
+
+
+async def _kept(plane: DataPlane, count: int) -> bool:
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        return sum(record.is_stored for record in await transaction.snapshots.all(plane.workspace)) == count
+
+
+async def test_deleting_a_snapshot_removes_its_files_and_keeps_its_line(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    record = await snapshot_of(plane)
+
+    await plane.take_snapshot.delete(plane.workspace, record.snapshot_id)
+
+    after = await record_of(plane, record.snapshot_id)
+    assert (after.state, after.is_stored) == (SnapshotState.EXPIRED, False)
+    assert await plane.blobs.keys("snapshots") == []
+    with pytest.raises(NotFound):
+        await place_of(plane, record)
+
+
+async def test_asking_twice_before_it_is_taken_gives_one_snapshot(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+
+    first = await plane.take_snapshot.request(plane.workspace)
+    second = await plane.take_snapshot.request(plane.workspace)
+
+    assert first.snapshot_id == second.snapshot_id

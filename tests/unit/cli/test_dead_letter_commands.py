@@ -1,0 +1,102 @@
+"""`rag dlq` and `rag audit` on the terminal."""
+
+import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from uuid import UUID
+
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal, job
+
+from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
+from agentic_rag.domain.jobs import JobKind, JobState
+
+FIRST, SECOND = UUID(int=700), UUID(int=701)
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+def terminal(**changes: object) -> Terminal:
+    letters = [job(), replace(job(), job_id=SECOND, error_code="WORKER_LOST", kind=JobKind.DELETE)]
+    return Terminal(FakeSession(stored_jobs=letters, **changes))  # type: ignore[arg-type]
+
+
+def test_dead_letters_are_chosen_by_code_and_kind() -> None:
+    at = terminal()
+
+    by_code = json.loads(at.rag("dlq", "list", "--code", "WORKER_LOST", "--json").stdout)
+    by_kind = json.loads(at.rag("dlq", "list", "--kind", "ingest", "--json").stdout)
+
+    assert [row["kind"] for row in by_code] == ["delete"]
+    assert [row["error"]["code"] for row in by_kind] == ["PARSE_CORRUPT"]
+    assert "WORKER_LOST" in at.rag("dlq", "list").stdout
+
+
+def test_a_letter_shows_what_went_wrong_in_each_attempt() -> None:
+    shown = terminal().rag("dlq", "show", str(FIRST))
+    as_json = json.loads(terminal().rag("dlq", "show", str(FIRST), "--json").stdout)
+
+    assert "attempt 1 by host:1" in shown.stdout
+    assert "ParseFailed: It is damaged." in shown.stdout
+    assert as_json["attemptHistory"][0]["errorChain"] == ["ParseFailed: It is damaged."]
+
+
+def test_a_replay_of_all_tells_each_outcome_and_twice_is_once() -> None:
+    at = terminal()
+
+    first = at.rag("dlq", "replay", "--all", "--code", "PARSE_CORRUPT", "--json")
+    second = at.rag("dlq", "replay", str(FIRST))
+
+    assert [(row["state"], row["outcome"]) for row in json.loads(first.stdout)] == [("QUEUED", "REPLAYED")]
+    assert (first.exit_code, second.exit_code) == (0, 0)
+    assert second.stdout == "1 NOT_DEAD\n"
+    assert at.session.stored_jobs[1].state is JobState.DEAD
+
+
+def test_a_superseded_letter_makes_the_exit_code_partial() -> None:
+    shown = terminal(superseded={FIRST}).rag("dlq", "replay", "--all")
+
+    assert shown.exit_code == 3
+    assert shown.stdout == "1 REPLAYED, 1 SUPERSEDED\n"
+    assert "SUPERSEDED, it is DEAD" in shown.stderr
+
+
+def test_a_purge_removes_one() -> None:
+    at = terminal()
+
+    assert at.rag("dlq", "purge", str(FIRST)).stdout == "1 PURGED\n"
+    assert [one.state for one in at.session.stored_jobs] == [JobState.PURGED, JobState.DEAD]
+
+
+@pytest.mark.parametrize("command", ["replay", "purge"])
+@pytest.mark.parametrize("arguments", [(), ("--all", str(FIRST)), ("nonsense",)])
+def test_one_must_say_which(command: str, arguments: tuple[str, ...]) -> None:
+    assert terminal().rag("dlq", command, *arguments).exit_code == 2
+
+
+def test_a_letter_that_is_not_there_fails() -> None:
+    refused = terminal().rag("dlq", "replay", str(UUID(int=9)))
+
+    assert refused.exit_code == 1
+    assert "[JOB_NOT_FOUND]" in refused.stderr
+
+
+def test_payloads_are_listed_and_forgotten() -> None:
+    found = DeadPayload("q:bulk", b"alien\xff", b"\x00\xff", "JOB_MESSAGE_INVALID", "It is no envelope of this queue.")
+    at = terminal(stored_payloads=[StoredPayload(found, 2, NOW, NOW)])
+
+    [row] = json.loads(at.rag("dlq", "list", "--payloads", "--json").stdout)
+    told = at.rag("dlq", "list", "--payloads").stdout
+    gone = at.rag("dlq", "purge", "--payload", row["id"])
+    again = at.rag("dlq", "purge", "--payload", row["id"])
+
+    assert (row["base64"], row["entry"], row["deliveries"]) == ("AP8=", "alien\\xff", 2)
+    assert "It is no envelope" in told
+    assert (gone.exit_code, again.exit_code) == (0, 1)
+    assert at.rag("dlq", "purge", "--payload", "x").exit_code == 2
+
+
+def test_the_audit_log_is_shown() -> None:
+    [row] = json.loads(terminal().rag("audit", "list", "--json").stdout)
+
+    assert (row["action"], row["actor"]) == ("dead_letter.replay", "ada")
+    assert "dead_letter.replay" in terminal().rag("audit", "list").stdout

@@ -1,0 +1,61 @@
+"""What embedding costs, before and after."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
+from agentic_rag.domain.prices import price_per_million
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tokens import estimate_tokens
+
+SMALL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
+COUNTS = st.integers(0, 10_000_000)
+
+
+def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
+    cost = embedding_cost(["one two", "three"], ["four five six"], SMALL, estimate_tokens)
+
+    assert (cost.chunks, cost.tokens, cost.reused_chunks, cost.reused_tokens) == (2, 3, 1, 3)
+    assert cost.usd == pytest.approx(3 * 0.02 / 1_000_000)
+    assert cost.saved_usd == pytest.approx(3 * 0.02 / 1_000_000)
+
+
+@pytest.mark.parametrize(
+    ("space", "price"),
+    [
+        (SMALL, 0.02),
+        (EmbeddingSpace("openai", "text-embedding-3-large", 3072), 0.13),
+        (EmbeddingSpace("openai", "models/gemini-embedding-001", 768), 0.15),
+        (EmbeddingSpace("deterministic", "hashed-ngrams-v1", 384), 0.0),
+        (EmbeddingSpace("openai", "a-model-of-our-own", 768), None),
+    ],
+)
+def test_a_price_is_known_nothing_or_unknown(space: EmbeddingSpace, price: float | None) -> None:
+    cost = embedding_cost(["word"], [], space, estimate_tokens)
+
+    assert price_per_million(space) == price
+    assert (cost.usd is None) == (price is None)
+
+
+@given(COUNTS, COUNTS, COUNTS, COUNTS, st.sampled_from([None, 0.0, 0.02, 0.13]))
+def test_what_is_recorded_is_what_is_read_back(
+    chunks: int, tokens: int, reused: int, reused_tokens: int, price: float | None
+) -> None:
+    cost = EmbeddingCost(SMALL.name, chunks, tokens, reused, reused_tokens, price)
+
+    kept = recorded_cost({"source": "elsewhere", **cost.provenance()})
+
+    assert kept is not None
+    assert (kept.space, kept.chunks, kept.tokens) == (SMALL.name, chunks, tokens)
+    assert (kept.reused_chunks, kept.reused_tokens) == (reused, reused_tokens)
+    assert kept.cost_usd == (None if cost.usd is None else pytest.approx(cost.usd, abs=1e-8))
+    assert kept.estimated_cost_usd == (None if cost.full_usd is None else pytest.approx(cost.full_usd, abs=1e-8))
+    assert cost.provenance().keys() <= PROVENANCE_KEYS
+
+
+def test_a_document_that_was_never_published_has_no_cost() -> None:
+    assert recorded_cost({"source": "directory"}) is None
+    assert recorded_cost({**EmbeddingCost("s", 1, 1, 0, 0, None).provenance(), "embedding_chunks": "many"}) is None

@@ -1,0 +1,41 @@
+"""What a child says before and instead of a reading."""
+
+from __future__ import annotations
+
+import pytest
+
+from agentic_rag.adapters.parsing.wire import (
+    LENGTHS,
+    broken_frame,
+    failure_frame,
+    frame,
+    parsed_document,
+    require_ready,
+)
+from agentic_rag.domain.errors import ParseFailed, Retryable
+
+
+def head_of(sent: bytes) -> bytes:
+    head, _ = LENGTHS.unpack(sent[: LENGTHS.size])
+    return sent[LENGTHS.size : LENGTHS.size + head]
+
+
+def test_a_child_whose_installation_is_broken_is_no_fault_of_the_file() -> None:
+    sent = broken_frame(ImportError("No module named 'pypdf'"))
+
+    with pytest.raises(Retryable, match="pypdf"):
+        require_ready(head_of(sent))
+    with pytest.raises(Retryable, match="pypdf"):
+        parsed_document(head_of(sent), b"", "parsing", "2")
+
+
+def test_a_child_that_names_its_walls_is_ready() -> None:
+    require_ready(head_of(frame({"walls": ["limits", "audit"]}, b"")))
+
+
+def test_a_failure_arrives_with_its_code() -> None:
+    sent = failure_frame(ParseFailed("too much", code="PARSE_TOO_LARGE"))
+
+    with pytest.raises(ParseFailed, match="too much") as refused:
+        parsed_document(head_of(sent), b"", "parsing", "2")
+    assert refused.value.code == "PARSE_TOO_LARGE"

@@ -1,0 +1,127 @@
+"""An arq worker that looks at what it takes off the queue before arq does.
+
+What is no message of ours is kept byte for byte and taken out of the queue. Left to arq it would be lost (whatever does
+not decode), end the worker (an entry whose name is not UTF-8), or come round for ever (a score of 0, a key of another
+type). Nothing is ever unpickled: the only decoder is the queue's JSON one.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import Any
+
+from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_prefix
+from arq.worker import Worker
+from redis.exceptions import ResponseError
+
+from agentic_rag.domain.dead_payloads import DeadPayload
+from agentic_rag.domain.errors import AgenticRagError, InvalidInput
+from agentic_rag.domain.job_message import message_in
+
+INVALID = "JOB_MESSAGE_INVALID"
+
+
+class Slots:
+    """How many jobs the consumers of one process run at a time, together."""
+
+    def __init__(self, limit: int) -> None:
+        self.limit = limit
+        self.taken = 0
+        self.semaphore = asyncio.BoundedSemaphore(limit + 1)
+        """One more than the limit, as arq has it: it acquires before it looks whether there is room."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sieve:
+    """Where findings go, and how long to wait when they cannot be kept now."""
+
+    keep: Callable[[DeadPayload], Awaitable[None]]
+    """Errors: `DependencyUnavailable`."""
+    outage_seconds: float
+
+
+class SievingWorker(Worker):
+    """Shares its slots with the consumers of the process's other queues."""
+
+    _slots: Slots | None = None
+
+    def __init__(self, sieve: Sieve, slots: Slots, in_progress_seconds: float, **options: Any) -> None:
+        super().__init__(max_jobs=slots.limit, **options)
+        self._sieve = sieve
+        # arq's own mark is kept as a lease is: a worker killed before it took one blocks its job no longer than that,
+        # and a mark that ends too early costs a delivery that finds the job leased.
+        self.in_progress_timeout_s = in_progress_seconds
+        self.sem = slots.semaphore
+        self._slots = slots
+
+    @property
+    def job_counter(self) -> int:
+        """Jobs that run in this process."""
+        return 0 if self._slots is None else self._slots.taken
+
+    @job_counter.setter
+    def job_counter(self, value: int) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
+        if self._slots is not None:
+            self._slots.taken = value
+
+    async def start_jobs(self, job_ids: list[bytes]) -> None:
+        """Start what has a readable name; set the rest aside."""
+        named: list[bytes] = []
+        for entry in job_ids:
+            if not _is_readable(entry):
+                await self._set_aside(entry, "The entry's name is not UTF-8.")
+            elif entry.decode() not in self.tasks:  # it runs here, though its mark lapsed: the loop was blocked
+                named.append(entry)
+        await super().start_jobs(named)
+        if job_ids:
+            # arq takes a score of 0 for "no longer in the queue".
+            for entry in await self.pool.zrangebyscore(self.queue_name, 0, 0):
+                await self._set_aside(entry, "The entry's score is 0.")
+
+    async def run_job(self, job_id: str, score: int) -> None:
+        """Run a message of ours; set anything else aside."""
+        entry = job_id.encode()
+        try:
+            payload: bytes | None = await self.pool.get(job_key_prefix.encode() + entry)
+            if payload is None:
+                # The hand-over expired, or Redis dropped it: the outbox offers the job again.
+                await self.finish_failed_job(job_id, None)
+                return
+            message_in(self._decoded(payload))
+        except (InvalidInput, ResponseError, ValueError, RecursionError) as error:
+            await self._set_aside(entry, str(error) or type(error).__name__)
+            return
+        await super().run_job(job_id, score)
+
+    def _decoded(self, payload: bytes) -> object:
+        if self.job_deserializer is None:
+            raise TypeError("a queue without a JSON decoder would unpickle")
+        return self.job_deserializer(payload)
+
+    async def _set_aside(self, entry: bytes, reason: str) -> None:
+        """Keep first, then remove: dying in between costs a second look, nothing else."""
+        key = job_key_prefix.encode() + entry
+        try:
+            try:
+                payload: bytes | None = await self.pool.get(key)
+            except ResponseError:
+                payload = await self.pool.dump(key)
+            await self._sieve.keep(DeadPayload(self.queue_name, entry, payload or b"", INVALID, reason[:500]))
+        except AgenticRagError:
+            await asyncio.sleep(self._sieve.outage_seconds)
+            await self.pool.delete(in_progress_key_prefix.encode() + entry)
+            return
+        async with self.pool.pipeline(transaction=True) as commands:
+            commands.zrem(self.queue_name, entry)
+            commands.delete(key, in_progress_key_prefix.encode() + entry, retry_key_prefix.encode() + entry)
+            await commands.execute()
+
+
+def _is_readable(entry: bytes) -> bool:
+    try:
+        entry.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
