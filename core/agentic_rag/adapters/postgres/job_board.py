@@ -50,11 +50,8 @@ class PostgresJobBoard:
         dsn: str,
         role: str = "rag_dispatcher",
         timeout_seconds: float = 10.0,
-<<<<<<< HEAD
         lead_seconds: float = LEAD_SECONDS,
-=======
         snapshot_every_hours: float = 0.0,
->>>>>>> integ
     ) -> None:
         self._dsn = dsn
         self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {JobKind.SNAPSHOT.value: (snapshot_every_hours,)}
