@@ -37,6 +37,7 @@ NAMED = {
     ("documents", "stage_vectors"): "vectors",
     ("publisher", "publish"): "publish",
     ("jobs", "finish"): "finish",
+    ("jobs", "enqueue"): "enqueue",
 }
 """Calls inside a transaction; each has a step NAME.uncommitted and a step NAME.committed."""
 
@@ -200,7 +201,11 @@ class Stepped:
             for step in self._steps[method]:
                 if step.startswith("<"):
                     await self._gate.at(step[1:])
-            result = await call(*arguments, **options)
+            try:
+                result = await call(*arguments, **options)
+            except AgenticRagError as error:
+                self._gate.note(step=method, refusal=error.code)
+                raise
             for step in self._steps[method]:
                 if not step.startswith("<"):
                     await self._gate.at(step)
@@ -249,6 +254,15 @@ class SteppedContainer(Container):
     @cached_property
     def embedder(self) -> Any:
         return Stepped(super().embedder, self._gate, {"embed": ("<embed.asked", "embed.paid")})
+
+    @cached_property
+    def graph_sync(self) -> Any:
+        sync = super().graph_sync
+        if sync._writer is not None:
+            sync._writer = Stepped(sync._writer, self._gate, {
+                "apply": ("<graph.begin", "graph.applied"), "reached": ("<graph.watermark", "graph.reached"),
+            })  # fmt: skip
+        return sync
 
     @cached_property
     def _analysis(self) -> Any:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import shutil
 import subprocess
 import sys
 import time
+from dataclasses import asdict
+from pathlib import Path
 from uuid import uuid4
 
 import redis.asyncio
@@ -14,7 +18,7 @@ from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.embedded.stack import EmbeddedStack
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
-from tests.chaos.children import Plan, crew
+from tests.chaos.children import Plan, WorkerProcess, crew
 from tests.chaos.clean import clean_run, end_state
 from tests.chaos.ground import ROOT, Ground, Servers, new_ground, until
 from tests.provider_stub import Fault
@@ -110,8 +114,8 @@ async def handovers(servers: Servers, short: bool) -> list[Row]:
         for start in range(0, times, together):
             piece = slice(start, start + together)
             await asyncio.gather(
-                *(asyncio.to_thread(_die_submitting, ground, folder / name, "committed") for name in committed[piece]),
-                *(asyncio.to_thread(_die_submitting, ground, rolled_back / name, "open") for name in never[piece]),
+                *(_die_submitting(ground, folder / name, "enqueue.committed") for name in committed[piece]),
+                *(_die_submitting(ground, rolled_back / name, "enqueue.uncommitted") for name in never[piece]),
             )
         jobs = await ground.value("SELECT count(*) FROM rag_jobs")
         # Whoever leads dies with the jobs in its hands: before it hands them over, and right after.
@@ -123,8 +127,8 @@ async def handovers(servers: Servers, short: bool) -> list[Row]:
         await ground.until_idle()
         ran = await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'DONE'")
         ghosts = await ground.value("SELECT count(*) FROM rag_documents WHERE source_path = ANY($1)", never)
-        # An original is kept before the transaction that names it, so what was rolled back leaves one.
-        wanted.pop("blobs")
+        # An original is kept before the transaction that names it, so a process killed in between leaves a blob.
+        wanted["blobs without a name"] = times
         found = await end_state(f"crash between commit and hand-over × {times}", ground, wanted)
     return [
         exactly("crash between commit and hand-over: jobs that ran", ran, times),
@@ -133,18 +137,22 @@ async def handovers(servers: Servers, short: bool) -> list[Row]:
     ]
 
 
-def _die_submitting(ground: Ground, path, moment: str) -> None:
-    """Submit one document in a process of its own, and kill it at the moment."""
-    child = subprocess.Popen(
-        [sys.executable, "-m", "tests.chaos.submit_main", moment, str(path), str(ground.workspace.workspace_id)],
-        env=ground.environment(), cwd=ROOT, stdout=subprocess.PIPE,
-    )  # fmt: skip
-    assert child.stdout is not None
-    told = child.stdout.readline()
-    child.kill()
-    child.wait()
-    if told.strip() != moment.encode():
-        raise AssertionError(f"the submitting process said {told!r}")
+async def _die_submitting(ground: Ground, path: Path, step: str) -> None:
+    """Hand over one document in a process of its own, and kill that at the step."""
+    folder = ground.home / f"submit-{path.stem}"
+    (folder / "source").mkdir(parents=True)
+    shutil.copy2(path, folder / "source" / path.name)
+    plans = json.dumps([asdict(Plan(step))])
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.chaos.submit_main", folder / "source", str(ground.workspace.workspace_id)],
+            env=ground.environment(CHAOS_PLANS=plans, CHAOS_FOLDER=str(folder)), cwd=ROOT, stdout=log, stderr=log,
+        )  # fmt: skip
+    worker = WorkerProcess(child, folder / "log", folder)
+    try:
+        await worker.until_reached()
+    finally:
+        worker.kill()
 
 
 async def fairness(servers: Servers, short: bool) -> list[Row]:
