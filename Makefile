@@ -61,6 +61,10 @@ imports: install-dev ## import-linter: the arrows between packages
 bench: install-dev ## The speed table; writes build/reports/bench.json
 	@$(BIN)/python -m tests.bench $(BENCH_ARGS)
 
+.PHONY: chaos
+chaos: install-dev system-packages ## Kill, stop, cut off and starve real workers; writes build/reports/chaos.json, resumes
+	@$(BIN)/python -m tests.chaos $(CHAOS_ARGS)
+
 .PHONY: eval
 eval: install ## The golden set on the sample corpus
 	@$(BIN)/rag eval --demo

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import shutil
+import signal
 import sys
 import time
 import traceback
@@ -74,6 +75,8 @@ def main() -> int:
     parser.add_argument("--only", action="append", choices=sorted(TABLE), help="these rows only; may be repeated")
     options = parser.parse_args()
     os.umask(0o022)
+    # A lane that is told to stop stops its workers and servers as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     kept = Kept(short=options.short, fresh=options.fresh)
     rows: list[Row] = []
     with started_servers() as servers:

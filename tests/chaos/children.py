@@ -131,10 +131,15 @@ class Crew:
 
     async def orphans(self, seconds: float = 10.0) -> int:
         """Processes of ended workers that are still there after they had time to notice."""
-        ends = time.monotonic() + seconds
-        while (found := len(self.descendants())) and time.monotonic() < ends:
-            await asyncio.sleep(0.05)
-        return found
+
+        async def none_left() -> bool:
+            return not self.descendants()
+
+        try:
+            await until(none_left, "no process is left", seconds, poll=0.1)
+        except AssertionError:
+            return len(self.descendants())
+        return 0
 
     def descendants(self) -> list[int]:
         """Processes that carry this row's mark (parsing children and the like); ours is not one of them."""

@@ -1,5 +1,5 @@
-"""What one row of the table stands on: a database, a queue and a blob folder of its own, and a provider that counts what
-it was paid for. The servers are real and shared by the rows.
+"""What one row of the table stands on: a database, a queue and a blob folder of its own, and a provider that counts
+what it was paid for. The servers are real and shared by the rows.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceR
 from agentic_rag.embedded.stack import EmbeddedStack
 from agentic_rag.settings import load_settings
 from agentic_rag_migrations.upgrade import upgrade
+from tests.neo4j_server import Neo4jServer
 from tests.provider_stub import ProviderStub
 
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID("018f0000-0000-7000-8000-00000000c4a0"))
@@ -65,6 +66,21 @@ class Servers:
     stack: EmbeddedStack
     home: Path
     _template: str = ""
+    _neo4j: Neo4jServer | None = None
+
+    def neo4j(self) -> Neo4jServer:
+        """A real Neo4j, started when a row first asks for it."""
+        if self._neo4j is None:
+            folder = self.home / "neo4j"
+            folder.mkdir()
+            self._neo4j = Neo4jServer(folder)
+        self._neo4j.start()
+        return self._neo4j
+
+    def stop(self) -> None:
+        """Stop what the rows made start."""
+        if self._neo4j is not None:
+            self._neo4j.stop()
 
     async def new_database(self) -> str:
         """Superuser address of a fresh migrated database."""
@@ -96,7 +112,11 @@ def started_servers() -> Iterator[Servers]:
     home.chmod(0o711)
     try:
         with EmbeddedStack(home / "state") as stack:
-            yield Servers(stack, home)
+            servers = Servers(stack, home)
+            try:
+                yield servers
+            finally:
+                servers.stop()
     finally:
         shutil.rmtree(home, ignore_errors=True)
 

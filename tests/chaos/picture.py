@@ -26,7 +26,17 @@ REVISIONS = """
 SELECT d.source_path, r.text_hash, r.published_from IS NULL AS is_unpublished
 FROM rag_revisions r JOIN rag_documents d USING (org_id, workspace_id, document_id)
 """
+ORIGINALS = """
+SELECT d.source_path, o.content_hash, o.size
+FROM rag_originals o JOIN rag_documents d USING (org_id, workspace_id, document_id)
+"""
 LEFTOVERS = {
+    "doomed blobs": "SELECT count(*) FROM rag_doomed_blobs",
+    "originals without a document": """
+        SELECT count(*) FROM rag_originals o WHERE NOT EXISTS (
+            SELECT FROM rag_documents d WHERE d.workspace_id = o.workspace_id AND d.document_id = o.document_id
+        )
+    """,
     "staged chunks": "SELECT count(*) FROM rag_staged_chunks",
     "chunks that are gone": "SELECT count(*) FROM rag_chunks WHERE visible_to IS NOT NULL",
     "unfinished jobs": "SELECT count(*) FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING')",
@@ -94,9 +104,17 @@ async def take(ground: Ground) -> Picture:
                 for row in mentions
             ),
             "revisions": Counter(tuple(row) for row in await connection.fetch(REVISIONS)),
-            "blobs": Counter(await ground.container.blobs.keys("")),
+            "originals": Counter(tuple(row) for row in await connection.fetch(ORIGINALS)),
+            **await _blobs(ground, connection),
             **{name: await connection.fetchval(statement) for name, statement in LEFTOVERS.items()},
         }  # fmt: skip
+
+
+async def _blobs(ground: Ground, connection: Any) -> dict[str, int]:
+    """Originals that the blob store lacks, and blobs that nothing names."""
+    named = {row["blob_key"] for row in await connection.fetch("SELECT blob_key FROM rag_originals")}
+    held = set(await ground.container.blobs.keys(""))
+    return {"originals without a blob": len(named - held), "blobs without a name": len(held - named)}
 
 
 async def _postings(connection: Any, place: Mapping[int, tuple[str, int]]) -> Counter[Any]:

@@ -6,17 +6,28 @@ from collections.abc import Awaitable, Callable, Mapping
 
 from tests.bench.reports import Row
 from tests.chaos.ground import Servers
-from tests.chaos.rows import kills, leases
+from tests.chaos.rows import deletes, files, graphs, kills, leases, outages, throughput
 
 Measure = Callable[[Servers, bool], Awaitable[list[Row]]]
 """Measures rows of the table; the second argument asks for the short form."""
 
 TABLE: Mapping[str, Measure] = {
     "random-kills": kills.random_kills,
+    "random-kills-neo4j": kills.random_kills_neo4j,
+    "graph-kills-neo4j": graphs.killed_graph_writers,
+    "sigstop-neo4j": graphs.stopped_graph_writers,
+    "neo4j-down": graphs.neo4j_down,
     "step-kills": kills.step_kills,
     "crash-to-rerun": leases.crash_to_rerun,
     "sigstop": leases.stopped_workers,
     "poison": leases.poison,
     "hung": leases.hung_job,
     "sigterm": leases.sigterms,
+    "redis": outages.redis_stopped,
+    "handover": outages.handovers,
+    "postgres": outages.postgres_restarted,
+    "fairness": outages.fairness,
+    "deletes": deletes.deletes_in_mid_ingest,
+    "files": files.hostile_files,
+    "throughput": throughput.ingest_throughput,
 }

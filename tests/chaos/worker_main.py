@@ -23,10 +23,11 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
 from agentic_rag_worker.main import run_worker
 from agentic_rag_worker.program import worker_options, worker_parts
+from tests.waiting import eventually
 
 CURRENT: ContextVar[UUID | None] = ContextVar("document", default=None)
 
@@ -36,6 +37,7 @@ NAMED = {
     ("documents", "stage_vectors"): "vectors",
     ("publisher", "publish"): "publish",
     ("jobs", "finish"): "finish",
+    ("jobs", "enqueue"): "enqueue",
 }
 """Calls inside a transaction; each has a step NAME.uncommitted and a step NAME.committed."""
 
@@ -71,8 +73,10 @@ class Gate:
                     time.sleep(1)  # noqa: ASYNC251 - the fault itself
             case _:
                 (self.folder / f"reached-{uuid4()}").touch()
-                while not (self.folder / "go").exists():
-                    await asyncio.sleep(0.005)
+                await eventually(self._may_go_on, "the test lets it go on", seconds=600)
+
+    async def _may_go_on(self) -> bool:
+        return (self.folder / "go").exists()
 
     def note(self, **entry: object) -> None:
         with (self.folder / "journal").open("a") as file:
@@ -91,15 +95,14 @@ class SteppedStore:
     def __getattr__(self, method: str) -> Any:
         call = getattr(self._inner, method)
         step = NAMED.get((self._name, method))
+        if (self._name, method) == ("publisher", "compact"):
+            return self._begun(call, "compact")
         if self._gate.plant == "no-fence" and (self._name, method) in {("jobs", "holds"), ("publisher", "publish")}:
             return self._unfenced(call, method)
         if step is None:
             return call
 
         async def stepped(*arguments: Any, **options: Any) -> Any:
-            if step in ("publish", "vectors"):
-                # For a worker that is to be stopped without holding a lock that stops the others too.
-                await self._gate.at(f"{step}.begin")
             result = await call(*arguments, **options)
             if step == "lease" and result is None:
                 return result
@@ -113,6 +116,13 @@ class SteppedStore:
             return result
 
         return stepped
+
+    def _begun(self, call: Any, step: str) -> Any:
+        async def begun(*arguments: Any, **options: Any) -> Any:
+            await self._gate.at(f"{step}.begin")
+            return await call(*arguments, **options)
+
+        return begun
 
     def _unfenced(self, call: Any, method: str) -> Any:
         async def holds(*_: Any) -> bool:
@@ -152,11 +162,26 @@ class SteppedDatabase:
         try:
             async with self._inner.transaction(org_id) as transaction:
                 yield SteppedTransaction(transaction, self._gate, done)
-        except LeaseLost:
-            self._gate.note(step="transaction", refusal="LEASE_LOST")
+        except AgenticRagError as error:
+            self._gate.note(step="transaction", refusal=error.code)
             raise
         for step, document in done:
             await self._gate.at(f"{step}.committed", document)
+
+
+class DeafDatabase:
+    """A heartbeat that does not learn that its lease is lost: what the worker writes afterwards meets the fence."""
+
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
+
+    @asynccontextmanager
+    async def transaction(self, _: UUID) -> AsyncIterator[Any]:
+        raise DependencyUnavailable("This heartbeat is deaf.", dependency="postgres")
+        yield
+
+    async def aclose(self) -> None:
+        await self._inner.aclose()
 
 
 class Stepped:
@@ -176,7 +201,11 @@ class Stepped:
             for step in self._steps[method]:
                 if step.startswith("<"):
                     await self._gate.at(step[1:])
-            result = await call(*arguments, **options)
+            try:
+                result = await call(*arguments, **options)
+            except AgenticRagError as error:
+                self._gate.note(step=method, refusal=error.code)
+                raise
             for step in self._steps[method]:
                 if not step.startswith("<"):
                     await self._gate.at(step)
@@ -210,6 +239,10 @@ class SteppedContainer(Container):
     def database(self) -> Any:
         return SteppedDatabase(super().database, self._gate)
 
+    def heartbeat_database(self) -> Any:
+        inner = super().heartbeat_database()
+        return DeafDatabase(inner) if self._gate.plant == "deaf" else inner
+
     @cached_property
     def blobs(self) -> Any:
         return Stepped(super().blobs, self._gate, {"read": ("original.read",)})
@@ -221,6 +254,15 @@ class SteppedContainer(Container):
     @cached_property
     def embedder(self) -> Any:
         return Stepped(super().embedder, self._gate, {"embed": ("<embed.asked", "embed.paid")})
+
+    @cached_property
+    def graph_sync(self) -> Any:
+        sync = super().graph_sync
+        if sync._writer is not None:
+            sync._writer = Stepped(sync._writer, self._gate, {
+                "apply": ("<graph.begin", "graph.applied"), "reached": ("<graph.watermark", "graph.reached"),
+            })  # fmt: skip
+        return sync
 
     @cached_property
     def _analysis(self) -> Any:

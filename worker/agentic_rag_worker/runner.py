@@ -79,7 +79,7 @@ class JobRunner:
         """
         async with self._database.transaction(ref.workspace.org_id) as transaction:
             job = await transaction.jobs.get(ref.workspace, ref.job_id)
-            if job is None or job.attempts + 1 != self._policy.attempts:
+            if job is None or job.attempts_used + 1 != self._policy.attempts:
                 return False
             attempts = await transaction.jobs.attempts(ref.workspace, ref.job_id)
         # The next lease closes an attempt whose worker is gone: until then it has no end.

@@ -15,6 +15,7 @@ from tests.chaos import corpus
 from tests.chaos.children import Crew, Plan, WorkerProcess, crew, worker_at_port
 from tests.chaos.clean import clean_run, end_state, paid_twice
 from tests.chaos.ground import Ground, Servers, new_ground, until
+from tests.chaos.neo4j_graph import empty_neo4j, graph_row
 from tests.chaos.picture import Picture
 from tests.provider_stub import Fault
 
@@ -33,12 +34,24 @@ Stopper = Callable[[Crew], Awaitable[WorkerProcess]]
 
 
 async def random_kills(servers: Servers, short: bool) -> list[Row]:
-    """kill -9 of a random worker 50 times while 500 documents ingest."""
+    """kill -9 of a random worker 50 times while 500 documents ingest; the graph in Postgres."""
+    return await _random_kills(servers, short, "Postgres")
+
+
+async def random_kills_neo4j(servers: Servers, short: bool) -> list[Row]:
+    """The same with the graph in Neo4j."""
+    return await _random_kills(servers, short, "Neo4j")
+
+
+async def _random_kills(servers: Servers, short: bool, graph: str) -> list[Row]:
     documents, kills = (40, 4) if short else (500, 50)
-    folder = corpus.small(servers.home / "kills", documents)
+    folder = corpus.small(servers.home / f"kills-{documents}", documents)
     wanted, _ = await clean_run(servers, folder)
     # With the default of 3 attempts a document that was under way in three of the kills would be a dead letter.
-    async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS="100") as ground, crew(ground) as workers:
+    settings = {"AGENTIC_RAG_JOB_ATTEMPTS": "100"}
+    if graph == "Neo4j":
+        settings["NEO4J_URI"] = await empty_neo4j(servers)
+    async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         ground.stub.otherwise = lambda _: Fault(delay_seconds=0.05)
         await ground.sync(folder)
         for _ in range(3):
@@ -47,15 +60,17 @@ async def random_kills(servers: Servers, short: bool) -> list[Row]:
         await ground.until_idle()
         lost = documents - await ground.ready()
         most = await ground.value("SELECT max(attempts) FROM rag_jobs")
-        state = await end_state(f"{made} random kills", ground, wanted)
+        state = [await end_state(f"{made} random kills, graph in {graph}", ground, wanted)]
+        if graph == "Neo4j":
+            state.append(await graph_row(f"{made} random kills", ground))
         await workers.stop()
         orphans = await workers.orphans()
     print(f"    most attempts of one job: {most}")
     return [
-        exactly(f"kill -9 of a random worker while {documents} documents ingest", made, kills, " kills"),
-        exactly("random kills: documents lost", lost, 0),
-        state,
-        exactly("random kills: processes that outlive their worker", orphans, 0),
+        exactly(f"kill -9 of a random worker, {documents} documents, graph in {graph}: kills", made, kills),
+        exactly(f"random kills, graph in {graph}: documents lost", lost, 0),
+        *state,
+        exactly(f"random kills, graph in {graph}: processes that outlive their worker", orphans, 0),
     ]
 
 

@@ -22,7 +22,7 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 LEADER_LOCK = 0x7261675F6A6F6273
 """The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
 
-LEAD_SECONDS = 5
+LEAD_SECONDS = 5.0
 """A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
 the server, which frees the lead. A leader with nothing to do looks every second.
 """
@@ -50,12 +50,14 @@ class PostgresJobBoard:
         dsn: str,
         role: str = "rag_dispatcher",
         timeout_seconds: float = 10.0,
+        lead_seconds: float = LEAD_SECONDS,
         snapshot_every_hours: float = 0.0,
     ) -> None:
         self._dsn = dsn
         self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {JobKind.SNAPSHOT.value: (snapshot_every_hours,)}
         self._role = role
         self._timeout = timeout_seconds
+        self._lead_seconds = lead_seconds
         self._connection: _Connection | None = None
         self._leading = False
         self._turn = asyncio.Lock()
@@ -132,7 +134,7 @@ class PostgresJobBoard:
                     "role": self._role,
                     "application_name": "agentic-rag dispatcher",
                     "jit": "off",
-                    "idle_session_timeout": f"{LEAD_SECONDS}s",
+                    "idle_session_timeout": f"{round(1000 * self._lead_seconds)}ms",
                 },
             )
         return connection

@@ -1,0 +1,46 @@
+"""A graph in Neo4j, emptied before a row and compared with what Postgres says it should hold after it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+
+import neo4j
+
+from tests.bench.reports import Row
+from tests.chaos.ground import Ground, Servers
+from tests.graph_contents import expected_graph, held_graph
+
+
+async def empty_neo4j(servers: Servers) -> str:
+    """Address of a Neo4j that holds nothing."""
+    uri = servers.neo4j().uri
+    async with neo4j.AsyncGraphDatabase.driver(uri, notifications_min_severity="OFF") as driver:
+        await driver.execute_query("MATCH (n) DETACH DELETE n")
+    return uri
+
+
+async def graph_differences(ground: Ground) -> tuple[int, list[str]]:
+    """(nodes held, where the graph differs from the rows of Postgres)."""
+    wanted = asdict(await expected_graph(ground.database_url, ground.workspace))
+    held = asdict(await held_graph(ground.variables["NEO4J_URI"], ground.workspace))
+    nodes = len(held["sources"]) + len(held["chunks"]) + len(held["entities"])
+    wrong = [
+        f"{name}: {len(wanted[name].items() - held[name].items())} missing, "
+        f"{len(held[name].items() - wanted[name].items())} too many"
+        for name in wanted
+        if wanted[name] != held[name]
+    ]
+    return nodes, wrong
+
+
+async def graph_row(name: str, ground: Ground) -> Row:
+    """Whether the graph in Neo4j equals what Postgres says."""
+    nodes, wrong = await graph_differences(ground)
+    for line in wrong:
+        print(f"    {name}: {line}")
+    return Row(
+        f"{name}: graph in Neo4j as Postgres says",
+        f"{nodes} nodes, {len(wrong)} differences",
+        "0 differences",
+        nodes > 0 and not wrong,
+    )

@@ -1,0 +1,148 @@
+"""The graph in Neo4j: writers killed and stopped on the way, and a server that goes away."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+
+from agentic_rag.domain.answers import CacheOutcome, Dependency, Question
+from tests.bench.reports import Row, exactly
+from tests.chaos import corpus
+from tests.chaos.children import Plan, WorkerProcess, crew
+from tests.chaos.clean import clean_run, end_state
+from tests.chaos.ground import TOKEN, Ground, Servers, new_ground, until
+from tests.chaos.neo4j_graph import empty_neo4j, graph_differences, graph_row
+from tests.provider_stub import Fault
+
+STEPS = ("graph.begin", "graph.applied", "graph.watermark", "graph.reached")
+
+
+async def killed_graph_writers(servers: Servers, short: bool) -> list[Row]:
+    """kill -9 at the graph write × 20: before and after a change, before and after the watermark."""
+    times = 2 if short else 20
+    folder = corpus.small(servers.home / f"graph-kills-{short}", times + 1)
+    wanted, _ = await clean_run(servers, folder)
+    uri = await empty_neo4j(servers)
+    names = sorted(folder.iterdir())
+    async with (
+        new_ground(servers, NEO4J_URI=uri, AGENTIC_RAG_JOB_ATTEMPTS="100") as ground,
+        crew(ground) as workers,
+    ):
+        source = ground.home / "source"
+        source.mkdir()
+        for number in range(times):
+            (source / names[number].name).write_bytes(names[number].read_bytes())
+            await ground.sync(source)
+            worker = workers.start([Plan(STEPS[number % len(STEPS)])])
+            await worker.until_reached()
+            worker.kill()
+        (source / names[-1].name).write_bytes(names[-1].read_bytes())
+        await ground.sync(source)
+        workers.start()
+        await ground.until_idle()
+        graph = await graph_row(f"kill at the Neo4j write × {times}", ground)
+        state = await end_state(f"kill at the Neo4j write × {times}", ground, wanted)
+    return [graph, state]
+
+
+async def stopped_graph_writers(servers: Servers, short: bool) -> list[Row]:
+    """SIGSTOP past the lease at the graph write, another worker finishes, SIGCONT: Neo4j refuses the stale write."""
+    times = 1 if short else 10
+    folder = corpus.small(servers.home / f"graph-stops-{short}", times + 1)
+    wanted, _ = await clean_run(servers, folder)
+    uri = await empty_neo4j(servers)
+    names = sorted(folder.iterdir())
+    refused = 0
+    async with new_ground(servers, NEO4J_URI=uri) as ground, crew(ground) as workers:
+        source = ground.home / "source"
+        source.mkdir()
+        for number in range(times):
+            (source / names[number].name).write_bytes(names[number].read_bytes())
+            await ground.sync(source)
+            stopped = workers.start([Plan(("graph.begin", "graph.watermark")[number % 2])], CHAOS_PLANT="deaf")
+            await stopped.until_reached()
+            stopped.send(signal.SIGSTOP)
+            other = workers.start()
+            await ground.until_idle()
+            refused += await _continued(stopped)
+            await _end(stopped, other)
+        (source / names[-1].name).write_bytes(names[-1].read_bytes())
+        await ground.sync(source)
+        workers.start()
+        await ground.until_idle()
+        graph = await graph_row(f"SIGSTOP at the Neo4j write × {times}", ground)
+        state = await end_state(f"SIGSTOP at the Neo4j write × {times}", ground, wanted)
+    return [
+        exactly(f"SIGSTOP at the Neo4j write × {times}: stale writes refused by Neo4j", refused, times),
+        graph,
+        state,
+    ]
+
+
+async def _continued(stopped: WorkerProcess) -> int:
+    """Let a stopped writer go on; 1 when its write was refused."""
+    stopped.go_on()
+    stopped.send(signal.SIGCONT)
+
+    async def judged() -> bool:
+        return any(one["step"] in ("apply", "reached") for one in stopped.journal())
+
+    await until(judged, f"the stale write was judged {stopped.journal()} {stopped.tail()}", 60)
+    return any(one["step"] in ("apply", "reached") and one["refusal"] == "LEASE_LOST" for one in stopped.journal())
+
+
+async def _end(*workers: WorkerProcess) -> None:
+    for worker in workers:
+        worker.send(signal.SIGTERM)
+    await asyncio.gather(*(worker.ended(60) for worker in workers))
+
+
+async def neo4j_down(servers: Servers, short: bool) -> list[Row]:
+    """Neo4j down for 30 s in mid-ingest: documents end READY, answers are flagged and uncached, the graph catches up."""
+    documents, seconds = (20, 3.0) if short else (200, 30.0)
+    folder = corpus.small(servers.home / f"graph-down-{short}", documents)
+    wanted, _ = await clean_run(servers, folder)
+    uri = await empty_neo4j(servers)
+    server = servers.neo4j()
+    async with new_ground(servers, NEO4J_URI=uri) as ground, crew(ground) as workers:
+        ground.stub.otherwise = lambda _: Fault(delay_seconds=0.1)
+        await ground.sync(folder)
+        workers.start()
+        workers.start()
+
+        async def under_way() -> bool:
+            return await ground.ready() > documents // 4
+
+        await until(under_way, "a quarter is READY")
+        server.kill()
+        down = time.monotonic()
+        answers = [await _ask(ground, number) for number in range(3)]
+        again = [await _ask(ground, number) for number in range(3)]
+        await asyncio.sleep(max(0.0, seconds - (time.monotonic() - down)))  # the outage itself
+        before = await ground.ready()
+        server.start()
+
+        async def caught_up() -> bool:
+            if await ground.unfinished() or await ground.ready() < documents:
+                return False
+            return not (await graph_differences(ground))[1]
+
+        await until(caught_up, "the graph caught up", 120, poll=0.5)
+        graph = await graph_row(f"Neo4j down {seconds:g} s", ground)
+        state = await end_state(f"Neo4j down {seconds:g} s", ground, wanted)
+    print(f"    {before} of {documents} documents were READY when Neo4j came back")
+    flagged = sum(Dependency.GRAPH in run.answer.degraded for run in (*answers, *again))
+    hits = sum(run.cache is CacheOutcome.HIT for run in again)
+    return [
+        exactly("Neo4j down: answers flagged GRAPH, of 6", flagged, 6),
+        exactly("Neo4j down: answers from the cache", hits, 0),
+        graph,
+        state,
+    ]
+
+
+async def _ask(ground: Ground, number: int):
+    principal = await ground.container.identity.authenticate(TOKEN)
+    question = Question(ground.workspace, f"Which edition of the {corpus.word(number)} gauge was read twice?")
+    return await ground.container.answer.ask(principal, question)

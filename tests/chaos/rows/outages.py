@@ -1,0 +1,213 @@
+"""Dependencies that go away and come back: Redis, Postgres; and the gap between a commit and the hand-over."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import subprocess
+import sys
+import time
+from dataclasses import asdict
+from pathlib import Path
+from uuid import uuid4
+
+import redis.asyncio
+
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.embedded.stack import EmbeddedStack
+from tests.bench.reports import Row, exactly
+from tests.chaos import corpus
+from tests.chaos.children import Plan, WorkerProcess, crew
+from tests.chaos.clean import clean_run, end_state
+from tests.chaos.ground import ROOT, Ground, Servers, new_ground, until
+from tests.provider_stub import Fault
+
+BACK_SECONDS = 10.0
+
+
+async def redis_stopped(servers: Servers, short: bool) -> list[Row]:
+    """Redis stopped 10 s × 5, and FLUSHALL, in mid-ingest."""
+    documents, outages, seconds = (60, 1, 1.0) if short else (400, 5, 10.0)
+    folder = corpus.small(servers.home / f"redis-{short}", documents)
+    wanted, _ = await clean_run(servers, folder)
+    back: list[float] = []
+    async with new_ground(servers) as ground, crew(ground) as workers:
+        ground.stub.otherwise = lambda _: Fault(delay_seconds=0.5)
+        await ground.sync(folder)
+        workers.start()
+        workers.start()
+        for number in range(1, outages + 2):
+            await _until_ready(ground, documents * number // (outages + 3))
+            if number > outages:
+                async with redis.asyncio.Redis.from_url(ground.variables["REDIS_URL"]) as client:
+                    await client.flushall()
+            else:
+                servers.stack.redis.stop()
+                await asyncio.sleep(seconds)  # the outage itself
+                servers.stack.redis.start()
+            back.append(await _until_work_goes_on(ground))
+        await ground.until_idle()
+        alive = len(workers.living)
+        state = await end_state(f"Redis stopped {seconds:g} s × {outages} and FLUSHALL", ground, wanted)
+    print(f"    after Redis came back, work went on within {[round(one, 1) for one in back]} s")
+    return [
+        Row("Redis back: the next document is READY", f"{max(back):.1f} s", f"≤ {BACK_SECONDS:g} s",
+            max(back) <= BACK_SECONDS),
+        exactly("Redis outages: workers still alive", alive, 2),
+        state,
+    ]  # fmt: skip
+
+
+async def _until_ready(ground: Ground, count: int) -> None:
+    async def there() -> bool:
+        return await ground.ready() >= count
+
+    await until(there, f"{count} documents are READY")
+
+
+async def _until_work_goes_on(ground: Ground) -> float:
+    """Seconds until something began that had not begun before."""
+    began = time.monotonic()
+    attempts = "SELECT count(*) FROM rag_job_attempts"
+    before = await ground.value(attempts)
+
+    async def more() -> bool:
+        return await ground.value(attempts) > before
+
+    await until(more, "work goes on", 60)
+    return time.monotonic() - began
+
+
+async def postgres_restarted(servers: Servers, short: bool) -> list[Row]:
+    """Postgres restarts in mid-ingest, with workers of the default three attempts."""
+    documents, restarts = (40, 1) if short else (300, 3)
+    folder = corpus.small(servers.home / f"postgres-{short}", documents)
+    wanted, _ = await clean_run(servers, folder)
+    with EmbeddedStack(servers.home / f"restarting-{short}") as stack:
+        own = Servers(stack, servers.home)
+        async with new_ground(own, AGENTIC_RAG_JOB_BACKOFF_MS="5000") as ground, crew(ground) as workers:
+            ground.stub.otherwise = lambda _: Fault(delay_seconds=0.1)
+            await ground.sync(folder)
+            workers.start()
+            workers.start()
+            for number in range(1, restarts + 1):
+                await _until_ready(ground, documents * number // (restarts + 2))
+                stack.postgres.stop()
+                stack.postgres.start()
+                await _until_ready(ground, documents * number // (restarts + 2) + 1)
+            await ground.until_idle()
+            alive = len(workers.living)
+            state = await end_state(f"Postgres restarted × {restarts}", ground, wanted)
+    return [exactly("Postgres restarts: workers still alive", alive, 2), state]
+
+
+async def handovers(servers: Servers, short: bool) -> list[Row]:
+    """A process that commits work and dies before anybody handed it over, × 50; and one that dies before the commit."""
+    times, together = (4, 2) if short else (50, 5)
+    folder = corpus.small(servers.home / f"handover-{short}", times)
+    wanted, _ = await clean_run(servers, folder)
+    async with new_ground(servers, AGENTIC_RAG_JOB_ATTEMPTS="100") as ground, crew(ground) as workers:
+        committed = sorted(path.name for path in folder.iterdir())
+        rolled_back = corpus.small(ground.home / "never", times, first=500)
+        never = sorted(path.name for path in rolled_back.iterdir())
+        for start in range(0, times, together):
+            piece = slice(start, start + together)
+            await asyncio.gather(
+                *(_die_submitting(ground, folder / name, "enqueue.committed") for name in committed[piece]),
+                *(_die_submitting(ground, rolled_back / name, "enqueue.uncommitted") for name in never[piece]),
+            )
+        jobs = await ground.value("SELECT count(*) FROM rag_jobs")
+        # Whoever leads dies with the jobs in its hands: before it hands them over, and right after.
+        for number in range(2 if short else 10):
+            leader = workers.start([Plan(("handover.begin", "handover.done")[number % 2])])
+            await leader.until_reached()
+            leader.kill()
+        workers.start()
+        await ground.until_idle()
+        ran = await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'DONE'")
+        ghosts = await ground.value("SELECT count(*) FROM rag_documents WHERE source_path = ANY($1)", never)
+        # An original is kept before the transaction that names it, so a process killed in between leaves a blob.
+        wanted["blobs without a name"] = times
+        found = await end_state(f"crash between commit and hand-over × {times}", ground, wanted)
+    return [
+        exactly("crash between commit and hand-over: jobs that ran", ran, times),
+        exactly("rolled-back transactions: jobs and documents", jobs - times + ghosts, 0),
+        found,
+    ]
+
+
+async def _die_submitting(ground: Ground, path: Path, step: str) -> None:
+    """Hand over one document in a process of its own, and kill that at the step."""
+    folder = ground.home / f"submit-{path.stem}"
+    (folder / "source").mkdir(parents=True)
+    shutil.copy2(path, folder / "source" / path.name)
+    plans = json.dumps([asdict(Plan(step))])
+    with (folder / "log").open("wb") as log:
+        child = subprocess.Popen(
+            [sys.executable, "-m", "tests.chaos.submit_main", folder / "source", str(ground.workspace.workspace_id)],
+            env=ground.environment(CHAOS_PLANS=plans, CHAOS_FOLDER=str(folder)), cwd=ROOT, stdout=log, stderr=log,
+        )  # fmt: skip
+    worker = WorkerProcess(child, folder / "log", folder)
+    try:
+        await worker.until_reached()
+    finally:
+        worker.kill()
+
+
+async def fairness(servers: Servers, short: bool) -> list[Row]:
+    """Tenant A queues 10,000 jobs, then B queues 10: B's interleave one for one with A's, and all slots are used."""
+    backlog, few, slots = (500, 5, 4) if short else (10_000, 10, 8)
+    second = WorkspaceRef(DEFAULT_ORG_ID, uuid4())
+    async with new_ground(servers, AGENTIC_RAG_WORKER_CONCURRENCY=str(slots)) as ground, crew(ground) as workers:
+        await ground.add_workspace(second)
+        # Compactions of nothing: the cheapest job, held for half a second each, so that slots can be counted.
+        await _queue(ground, ground.workspace, backlog)
+        pause = Plan("compact.begin", "pause", seconds=0.2)
+        workers.start([pause])
+        workers.start([pause])
+        begun = "SELECT count(*) FROM rag_job_attempts WHERE workspace_id = $1"
+
+        async def busy() -> bool:
+            return await ground.value(begun, ground.workspace.workspace_id) > 4 * slots
+
+        await until(busy, "A's backlog is being worked off")
+        await _queue(ground, second, few)
+
+        async def served() -> bool:
+            return await ground.value(begun, second.workspace_id) == few
+
+        await until(served, "B's jobs have begun")
+        rows = await ground.rows(
+            "SELECT workspace_id, started_at, coalesce(ended_at, clock_timestamp()) AS ended_at FROM rag_job_attempts "
+            "ORDER BY started_at"
+        )
+        left = await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'QUEUED'")
+    ours = [place for place, row in enumerate(rows) if row["workspace_id"] == second.workspace_id]
+    between = ours[-1] - ours[0] + 1 - few
+    first, last = rows[ours[0]]["started_at"], rows[ours[-1]]["started_at"]
+    most = max(sum(one["started_at"] <= row["started_at"] < one["ended_at"] for one in rows) for row in rows)
+    busy_seconds = sum(
+        max(0.0, (min(row["ended_at"], last) - max(row["started_at"], first)).total_seconds()) for row in rows
+    )
+    share = busy_seconds / (2 * slots * (last - first).total_seconds())
+    # One for one, up to what is handed over or starts at one time.
+    allowed = few + 2 * slots
+    print(f"    order around B's jobs: {''.join('B' if i in ours else 'a' for i in range(ours[0], ours[-1] + 1))}")
+    return [
+        Row(f"A has {backlog} jobs queued, B {few}: A's jobs between B's first and last", str(between),
+            f"≤ {allowed}", between <= allowed and left > 0),
+        exactly("fairness: jobs at one time, of all slots", most, 2 * slots),
+        Row("fairness: slots busy meanwhile", f"{share:.2f}", "≥ 0.7", share >= 0.7, timed=True),
+    ]  # fmt: skip
+
+
+async def _queue(ground: Ground, workspace: WorkspaceRef, count: int) -> None:
+    """Jobs as `jobs.enqueue` writes them, in one statement."""
+    async with ground.connection() as connection:
+        await connection.execute(
+            "INSERT INTO rag_jobs (org_id, workspace_id, job_id, kind, key, created_at) "
+            "SELECT $1, $2, gen_random_uuid(), 'compact', 'backlog-' || n, clock_timestamp() "
+            "FROM generate_series(1, $3) n",
+            workspace.org_id, workspace.workspace_id, count,
+        )  # fmt: skip

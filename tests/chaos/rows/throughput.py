@@ -1,0 +1,89 @@
+"""Ingest throughput against what the same chunks cost when nothing is queued, leased, fenced or recovered."""
+
+from __future__ import annotations
+
+import time
+
+import asyncpg
+import numpy as np
+from pgvector.asyncpg import register_vector
+
+from agentic_rag.domain.hashed_embedding import embed_texts
+from agentic_rag.domain.lexical import term_counts
+from tests.bench.corpus import load_corpus
+from tests.bench.reports import Row, at_least, exactly
+from tests.chaos import corpus
+from tests.chaos.children import crew
+from tests.chaos.ground import Ground, Servers, new_ground
+
+FLOOR_SCHEMA = """
+CREATE TABLE floor_chunks (id integer PRIMARY KEY, text text NOT NULL, terms bytea NOT NULL, v halfvec(384) NOT NULL)
+"""
+BATCH = 1_000
+PIECES = 100
+"""Of the bench corpus in one document: a manual of 20 to 30 pages."""
+
+
+async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
+    """Two workers, 20,000 chunks, against tokenise + embed + COPY one after the other in one process."""
+    wanted = 1_000 if short else 20_000
+    chunks = load_corpus(wanted).chunks
+    settings = {
+        "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "8",
+        "AGENTIC_RAG_CHUNK_PROFILE": "small", "AGENTIC_RAG_COMPUTE_PROCESSES": "1",
+    }  # fmt: skip
+    async with new_ground(servers, **settings) as ground, crew(ground) as workers:
+        folder = ground.home / "source"
+        folder.mkdir()
+        for start in range(0, len(chunks), PIECES):
+            (folder / f"manual-{start:05}.md").write_text(
+                "\n\n".join(f"# Part {chunk.number}\n\n{chunk.text}" for chunk in chunks[start : start + PIECES]),
+                encoding="utf-8",
+            )
+        # Both have started their children and made their connections before the clock runs.
+        running = [workers.start(), workers.start()]
+        await ground.sync(corpus.small(ground.home / "warm", 40))
+        await ground.until_idle()
+        began = time.perf_counter()
+        found = await ground.sync(folder)
+        handed = time.perf_counter() - began
+        await ground.until_idle(1_200)
+        seconds = time.perf_counter() - began
+        texts = [
+            row["text"]
+            for row in await ground.rows(
+                "SELECT text FROM rag_chunks c JOIN rag_documents d "
+                "USING (workspace_id, document_id) WHERE d.source_path LIKE 'manual-%'"
+            )
+        ]
+        failed = await ground.value("SELECT count(*) FROM rag_documents WHERE status <> 'READY'")
+        alive = len([worker for worker in running if worker.alive])
+        await workers.stop()
+        floor = await _floor_seconds(ground, texts)
+    print(
+        f"    {len(texts)} chunks of {len(found.new)} documents: floor {len(texts) / floor:.0f}/s, "
+        f"two workers {len(texts) / seconds:.0f}/s (synchronising took {handed:.1f} s of {seconds:.1f})"
+    )
+    return [
+        at_least(f"ingest of {len(texts)} chunks by 2 workers over tokenise + embed + COPY", floor / seconds, 0.6),
+        exactly("throughput: documents that are not READY", failed, 0),
+        exactly("throughput: workers alive", alive, 2),
+    ]
+
+
+async def _floor_seconds(ground: Ground, texts: list[str]) -> float:
+    """The same texts, tokenised, embedded and copied into one plain table, one after the other."""
+    connection = await asyncpg.connect(ground.database_url)
+    try:
+        await register_vector(connection)
+        await connection.execute(FLOOR_SCHEMA)
+        began = time.perf_counter()
+        terms = [term_counts(text).hashes for text in texts]
+        vectors = np.concatenate([embed_texts(texts[at : at + BATCH]) for at in range(0, len(texts), BATCH)])
+        half = vectors.astype(np.float16)
+        records = list(zip(range(len(texts)), texts, terms, half, strict=True))
+        for start in range(0, len(records), BATCH):
+            await connection.copy_records_to_table("floor_chunks", records=records[start : start + BATCH])
+        return time.perf_counter() - began
+    finally:
+        await connection.close()

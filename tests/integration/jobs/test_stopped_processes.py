@@ -1,0 +1,101 @@
+"""A process that is stopped, not dead, keeps its connections: what it holds through them must not stop the others."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from tests.integration.jobs.data_plane import QUICK, DataPlane, until
+
+from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.jobs import JobRef, JobState
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+async def test_a_dispatcher_that_falls_silent_loses_the_lead(outbox: DataPlane) -> None:
+    silent = PostgresJobBoard(outbox.database_url, lead_seconds=0.2)
+    other = PostgresJobBoard(outbox.database_url)
+    assert await silent.lead()
+    assert not await other.lead()
+
+    await until(other.lead, "the other dispatcher leads")
+
+    # And should it wake up, it learns that it was replaced.
+    assert not await silent.lead()
+    await silent.aclose()
+    await other.aclose()
+
+
+async def test_a_process_stopped_inside_a_transaction_gives_its_locks_back(outbox: DataPlane) -> None:
+    pool = PostgresPool(outbox.database_url, PoolOptions(idle_transaction_seconds=0.2))
+    lock = "SELECT FROM rag_workspaces WHERE workspace_id = $1 FOR UPDATE"
+
+    async def stop_inside_a_transaction() -> None:
+        async with pool.transaction(outbox.workspace.org_id) as stopped:
+            await stopped.execute(lock, outbox.workspace.workspace_id)
+            async with outbox.pool.transaction(outbox.workspace.org_id) as waiting:
+                await waiting.execute(lock, outbox.workspace.workspace_id)
+            await stopped.execute("SELECT 1")
+
+    with pytest.raises(DependencyUnavailable):
+        await stop_inside_a_transaction()
+    await pool.aclose()
+
+
+async def test_a_locked_job_does_not_keep_other_leases_from_lapsing(outbox: DataPlane, folder: Path) -> None:
+    for name in ("a.md", "b.md"):
+        (folder / name).write_text(f"Water flows in {name}.")
+    await outbox.sync(folder)
+    locked, free = [JobRef(outbox.workspace, job.job_id) for job in await outbox.jobs()]
+    async with outbox.database.transaction(outbox.workspace.org_id) as transaction:
+        for ref in (locked, free):
+            assert await transaction.jobs.lease(ref, "stopped", timedelta(seconds=-1))
+    board = outbox.job_board()
+
+    async with outbox.pool.transaction(outbox.workspace.org_id) as holder:
+        await holder.execute("SELECT FROM rag_jobs WHERE job_id = $1 FOR SHARE", locked.job_id)
+        async with asyncio.timeout(5):
+            assert await board.expire_leases() == 1
+
+    states = {job.job_id: job.state for job in await outbox.jobs()}
+    assert states == {locked.job_id: JobState.RUNNING, free.job_id: JobState.QUEUED}
+    assert await board.expire_leases() == 1
+    await board.aclose()
+
+
+async def test_jobs_that_lost_their_workers_run_their_last_attempt_one_at_a_time(
+    plane: DataPlane, folder: Path
+) -> None:
+    for n in range(4):
+        (folder / f"{n}.md").write_text(f"Water flows in pipe {n}.")
+    await plane.sync(folder)
+    board = plane.job_board()
+    for _ in range(plane.retry_policy.attempts - 1):
+        async with plane.database.transaction(plane.workspace.org_id) as transaction:
+            for job in await plane.jobs():
+                assert await transaction.jobs.lease(JobRef(plane.workspace, job.job_id), "killed", timedelta(0))
+        await until(lambda: _all_lapsed(board, plane), "the leases lapsed")
+    await board.aclose()
+    at_once = most = 0
+
+    async def count() -> None:
+        nonlocal at_once, most
+        at_once += 1
+        most = max(most, at_once)
+        await asyncio.sleep(0.05)
+        at_once -= 1
+
+    plane.embedder.before = lambda _: asyncio.ensure_future(count())
+    async with plane.worker(slots=4, timings=QUICK):
+        await plane.until_idle()
+
+    assert most == 1
+    assert [job.state for job in await plane.jobs()] == [JobState.DONE] * 4
+
+
+async def _all_lapsed(board: PostgresJobBoard, plane: DataPlane) -> bool:
+    await board.expire_leases()
+    return all(job.state is JobState.QUEUED for job in await plane.jobs())
