@@ -12,6 +12,7 @@ from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.app.estimate import EstimateIngest
 from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.submission import Submission, submit
 from agentic_rag.app.sync_source import SyncSource
 from agentic_rag.domain.cost import recorded_cost
 from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for
