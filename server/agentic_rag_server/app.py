@@ -13,6 +13,7 @@ from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.graphql.view import GraphQLEndpoint
 from agentic_rag_server.observing import Observing
+from agentic_rag_server.rest.documents import DocumentsEndpoint
 from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.source import SourceEndpoint
@@ -34,9 +35,12 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
 
     endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
     health = HealthEndpoints(container)
+    documents = DocumentsEndpoint(container)
     routes = [
         Route("/graphql", endpoint),
         Route("/v1/documents/{id}/source", SourceEndpoint(container).get, methods=["GET"]),
+        Route("/v1/workspaces/{id}/documents", documents.post, methods=["POST"]),
+        Route("/v1/workspaces/{id}/documents/{document}", documents.get, methods=["GET"]),
         Route("/healthz", health.healthz),
         Route("/readyz", health.readyz),
         Route("/metrics", health.metrics),

@@ -17,7 +17,7 @@ from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
-from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions
+from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions, UploadsDocuments
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class ServerParts:
     options: ServerOptions
     answer: AnswersQuestions
     delete: DeletesDocuments
+    upload: UploadsDocuments
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -47,6 +48,7 @@ def server_options(settings: Settings) -> ServerOptions:
         host=settings.host,
         port=settings.port,
         max_body_bytes=settings.max_body_bytes,
+        max_upload_bytes=settings.max_upload_bytes,
         drain_seconds=max(1, round(settings.drain_seconds)),
     )
 
@@ -57,6 +59,7 @@ def server_parts(container: Container) -> ServerParts:
         options=server_options(container.settings),
         answer=container.answer,
         delete=container.delete,
+        upload=container.upload,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

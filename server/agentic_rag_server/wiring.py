@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -29,6 +30,7 @@ class ServerOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     max_body_bytes: int = 1_048_576
+    max_upload_bytes: int = 26_214_400
     check_timeout_seconds: float = 2.0
     """How long /readyz waits for one dependency."""
     drain_seconds: int = 20
@@ -51,6 +53,33 @@ class DeletesDocuments(Protocol):
         ...
 
 
+class UploadsDocuments(Protocol):
+    """The use case behind uploads by REST and GraphQL."""
+
+    async def receive(self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes]) -> Received:
+        """Stream a file to the blob store."""
+        ...
+
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Upload:
+        """Register what was received."""
+        ...
+
+    async def discard(self, received: Received) -> None:
+        """Remove what was received."""
+        ...
+
+    async def run(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        options: UploadOptions,
+        uploaded_by: str,
+    ) -> Upload:
+        """Receive and submit."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -62,6 +91,9 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def upload(self) -> UploadsDocuments: ...
 
     @property
     def database(self) -> Database: ...

@@ -15,9 +15,14 @@ class Action(enum.Enum):
 
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    UPLOAD_DOCUMENT = "upload a document"
 
 
-_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER}
+_NEEDED = {
+    Action.CREATE_WORKSPACE: Role.ADMIN,
+    Action.DELETE_DOCUMENT: Role.MEMBER,
+    Action.UPLOAD_DOCUMENT: Role.MEMBER,
+}
 
 
 def authorise(principal: Principal, action: Action) -> None:
