@@ -27,6 +27,7 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.sync_source import SyncResult
+    from agentic_rag.app.upload import Upload
     from agentic_rag.bootstrap import Container
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
@@ -72,6 +73,12 @@ class Session(Protocol):
 
     async def preview(self, directory: Path) -> SyncResult:
         """What a synchronisation with an empty workspace would do."""
+        ...
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        """Take one file, under an idempotency key if one is given."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -169,6 +176,15 @@ class ContainerSession:
             waiting_for=(),
             dry_run=True,
         )
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        """Take one file, under an idempotency key if one is given."""
+        from agentic_rag.app.upload import UploadOptions
+
+        options = UploadOptions(idempotency_key=key)
+        return await self._container.upload.run(workspace, file_name, pieces, options, OPERATOR.subject)
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""

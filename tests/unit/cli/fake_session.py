@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.sync_source import SyncResult
+from agentic_rag.app.upload import Upload
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
@@ -34,7 +35,7 @@ from agentic_rag.domain.answers import (
     TextSpan,
 )
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.errors import AgenticRagError, ContentRefused
 from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
@@ -187,6 +188,7 @@ class FakeSession:
     error: AgenticRagError | None = None
     has_worker: bool = True
     dry_runs: list[bool] = field(default_factory=list[bool])
+    uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -221,6 +223,16 @@ class FakeSession:
 
     async def preview(self, directory: Path) -> SyncResult:
         return replace(self.result, dry_run=True)
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        content = b"".join([piece async for piece in pieces])
+        if not content:
+            raise ContentRefused("The file is empty.", code="UPLOAD_EMPTY")
+        self.uploaded.append((file_name, content, key))
+        found = next((one for one in self.held if one.source_path == file_name), self.held[0])
+        return Upload(workspace, found.document_id, UUID(int=700), file_name, len(content), bytes(32))
 
     async def ask(self, question: Question) -> Run:
         return self.answers[question.text]
