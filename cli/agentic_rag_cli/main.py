@@ -26,6 +26,7 @@ from agentic_rag_cli.commands import (
     serve,
     snapshot,
     up,
+    upload,
     worker,
     workspace,
 )
@@ -77,6 +78,7 @@ def options(
 app.command("up")(up.up)
 app.command("demo")(demo.demo)
 app.command("ingest")(ingest.ingest)
+app.command("upload")(upload.upload)
 app.command("ask")(ask.ask)
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")

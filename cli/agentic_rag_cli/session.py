@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
+    from agentic_rag.app.upload import Upload
     from agentic_rag.bootstrap import Container
     from agentic_rag_cli.snapshots import Snapshots
 
@@ -96,6 +97,12 @@ class Session(Protocol):
 
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         """What ingesting the new and changed files of a directory would cost."""
+        ...
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        """Take one file, under an idempotency key if one is given."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -253,6 +260,15 @@ class ContainerSession:
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         """What ingesting the new and changed files of a directory would cost."""
         return await self._container.estimate.run(workspace, self._container.directory_source(directory))
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        """Take one file, under an idempotency key if one is given."""
+        from agentic_rag.app.upload import UploadOptions
+
+        options = UploadOptions(idempotency_key=key)
+        return await self._container.upload.run(workspace, file_name, pieces, options, OPERATOR.subject)
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""

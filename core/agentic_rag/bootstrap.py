@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
     from agentic_rag.app.take_snapshot import TakeSnapshot
+    from agentic_rag.app.upload import UploadDocument
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
@@ -212,6 +213,18 @@ class Container:
     @cached_property
     def blobs(self) -> BlobStore:
         """The originals."""
+        if self.settings.blob_store == "s3":
+            from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
+
+            return S3BlobStore(
+                S3Options(
+                    bucket=self.settings.s3_bucket,
+                    access_key=self.settings.s3_access_key,
+                    secret_key=self.settings.s3_secret_key,
+                    endpoint=self.settings.s3_endpoint,
+                    region=self.settings.s3_region,
+                )
+            )
         from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 
         return DirectoryBlobStore(self.settings.blobs)
@@ -390,6 +403,23 @@ class Container:
         from agentic_rag.adapters.sources.directory import DirectorySource
 
         return DirectorySource(root)
+
+    @cached_property
+    def upload(self) -> UploadDocument:
+        """Takes documents from clients."""
+        from agentic_rag.adapters.parsing.first_look import FirstLook
+        from agentic_rag.app.upload import UploadDocument
+
+        return UploadDocument(
+            self.database,
+            self.blobs,
+            self.original_keys,
+            FirstLook(),
+            self.parser,
+            self.telemetry,
+            chunk_profile=self.settings.chunk_profile,
+            max_bytes=self.settings.max_upload_bytes,
+        )
 
     @cached_property
     def delete(self) -> DeleteDocument:

@@ -168,6 +168,20 @@ class Settings:
     blob_dir: Path = _var(
         "AGENTIC_RAG_BLOB_DIR", UNSET_PATH, "Originals of documents; empty means HOME/blobs.", group=_S
     )
+    blob_store: str = _var(
+        "AGENTIC_RAG_BLOB_STORE",
+        "directory",
+        "Where originals are kept: `directory`, or `s3` for any S3-compatible store.",
+        group=_S,
+        choices=("directory", "s3"),
+    )
+    s3_endpoint: str = _var(
+        "AGENTIC_RAG_S3_ENDPOINT", "", "URL of the S3-compatible store; empty means AWS.", group=_S, url=True
+    )
+    s3_bucket: str = _var("AGENTIC_RAG_S3_BUCKET", "", "Bucket of the originals.", group=_S)
+    s3_region: str = _var("AGENTIC_RAG_S3_REGION", "us-east-1", "Region of the bucket.", group=_S)
+    s3_access_key: str = _var("AGENTIC_RAG_S3_ACCESS_KEY", "", "Access key of the store.", group=_S, secret=True)
+    s3_secret_key: str = _var("AGENTIC_RAG_S3_SECRET_KEY", "", "Secret key of the store.", group=_S, secret=True)
     embedder: str = _var(
         "RAG_EMBEDDER",
         "deterministic",
@@ -333,6 +347,9 @@ class Settings:
     max_body_bytes: int = _var(
         "AGENTIC_RAG_MAX_BODY_BYTES", 1_048_576, "Largest GraphQL request body.", group=_P, minimum=1024
     )
+    max_upload_bytes: int = _var(
+        "AGENTIC_RAG_MAX_UPLOAD_BYTES", 26_214_400, "Largest uploaded file (25 MB).", group=_P, minimum=1024
+    )
     log_level: str = _var(
         "AGENTIC_RAG_LOG_LEVEL", "info", "Least level logged.", group=_O, choices=("debug", "info", "warning", "error")
     )
@@ -473,6 +490,11 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:
         problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    if settings.blob_store == "s3" and not (settings.s3_bucket and settings.s3_access_key and settings.s3_secret_key):
+        problems.append(
+            "AGENTIC_RAG_BLOB_STORE=s3 needs AGENTIC_RAG_S3_BUCKET, AGENTIC_RAG_S3_ACCESS_KEY and "
+            "AGENTIC_RAG_S3_SECRET_KEY: no credentials are looked for elsewhere"
+        )
     try:
         served = settings.served_partitions or ()
     except ValueError:

@@ -17,6 +17,7 @@ from agentic_rag_server.rest.documents import DocumentEndpoint
 from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.source import SourceEndpoint
+from agentic_rag_server.rest.uploads import UploadsEndpoint
 from agentic_rag_server.wiring import ServerContainer
 
 
@@ -36,11 +37,14 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
     endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
     health = HealthEndpoints(container)
     documents = DocumentEndpoint(container)
+    uploads = UploadsEndpoint(container)
     routes = [
         Route("/graphql", endpoint),
         Route("/v1/documents/{id}/source", SourceEndpoint(container).get, methods=["GET"]),
         Route("/v1/workspaces/{workspace}/documents/{document}", documents.delete, methods=["DELETE"]),
         Route("/v1/workspaces/{workspace}/documents/{document}/reingest", documents.reingest, methods=["POST"]),
+        Route("/v1/workspaces/{id}/documents", uploads.post, methods=["POST"]),
+        Route("/v1/workspaces/{id}/documents/{document}", uploads.get, methods=["GET"]),
         Route("/healthz", health.healthz),
         Route("/readyz", health.readyz),
         Route("/metrics", health.metrics),

@@ -24,6 +24,7 @@ from agentic_rag_server.wiring import (
     ProvesErasures,
     ReingestsDocuments,
     ServerOptions,
+    UploadsDocuments,
 )
 
 
@@ -37,6 +38,7 @@ class ServerParts:
     prove_erased: ProvesErasures
     reingest: ReingestsDocuments
     dead_letters: HandlesDeadLetters
+    upload: UploadsDocuments
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -57,6 +59,7 @@ def server_options(settings: Settings) -> ServerOptions:
         host=settings.host,
         port=settings.port,
         max_body_bytes=settings.max_body_bytes,
+        max_upload_bytes=settings.max_upload_bytes,
         drain_seconds=max(1, round(settings.drain_seconds)),
     )
 
@@ -70,6 +73,7 @@ def server_parts(container: Container) -> ServerParts:
         prove_erased=container.prove_erased,
         reingest=container.reingest,
         dead_letters=container.dead_letters,
+        upload=container.upload,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
@@ -11,6 +11,7 @@ from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
+from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
@@ -32,6 +33,7 @@ class ServerOptions:
     host: str = "127.0.0.1"
     port: int = 8080
     max_body_bytes: int = 1_048_576
+    max_upload_bytes: int = 26_214_400
     check_timeout_seconds: float = 2.0
     """How long /readyz waits for one dependency."""
     drain_seconds: int = 20
@@ -82,6 +84,33 @@ class HandlesDeadLetters(Protocol):
         ...
 
 
+class UploadsDocuments(Protocol):
+    """The use case behind uploads by REST and GraphQL."""
+
+    async def receive(self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes]) -> Received:
+        """Stream a file to the blob store."""
+        ...
+
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Upload:
+        """Register what was received."""
+        ...
+
+    async def discard(self, received: Received) -> None:
+        """Remove what was received."""
+        ...
+
+    async def run(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        options: UploadOptions,
+        uploaded_by: str,
+    ) -> Upload:
+        """Receive and submit."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -102,6 +131,9 @@ class ServerContainer(Protocol):
 
     @property
     def dead_letters(self) -> HandlesDeadLetters: ...
+
+    @property
+    def upload(self) -> UploadsDocuments: ...
 
     @property
     def database(self) -> Database: ...

@@ -61,10 +61,11 @@ class DeleteDocument:
 
         Errors: `DependencyUnavailable` (Postgres).
         """
+        doomed = 0
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
-                await transaction.originals.doom(workspace, document_id)
+                doomed = await transaction.originals.doom(workspace, document_id)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
                 await transaction.audit.record(
                     AuditEntry(
@@ -85,7 +86,8 @@ class DeleteDocument:
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
         try:
-            blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+            # A worker may have been quicker with some of them: they are gone all the same.
+            blobs = max(doomed, await remove_doomed(self._database, self._blobs, workspace, document_id))
             followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)

@@ -2,7 +2,10 @@
 
     AgenticRagError
     ├── InvalidInput          the caller must change the request
-    │   └── IdempotencyConflict
+    │   ├── IdempotencyConflict
+    │   ├── UploadTooLarge
+    │   └── ContentRefused    the file is empty or protected
+    │       └── ContentUnsupported    the file is of no kind that can be read, or not what its name says
     ├── NotFound              nothing of that id is visible to the caller
     ├── Unauthenticated / Forbidden / FeatureDisabled
     ├── MissingProviderKey    402: store a key first
@@ -64,6 +67,24 @@ class IdempotencyConflict(InvalidInput):
     """The idempotency key was used before with another body."""
 
     code = "IDEMPOTENCY_CONFLICT"
+
+
+class UploadTooLarge(InvalidInput):
+    """The file has more bytes than the limit."""
+
+    code = "UPLOAD_TOO_LARGE"
+
+
+class ContentRefused(InvalidInput):
+    """The file holds nothing to read, as its first bytes say. Codes: UPLOAD_EMPTY, CONTENT_ENCRYPTED."""
+
+    code = "CONTENT_REFUSED"
+
+
+class ContentUnsupported(ContentRefused):
+    """The file is of a kind that no loader reads. Codes: CONTENT_UNSUPPORTED, CONTENT_MISMATCH (with its name)."""
+
+    code = "CONTENT_UNSUPPORTED"
 
 
 class NotFound(AgenticRagError):

@@ -19,11 +19,13 @@ class Action(enum.Enum):
     SEE_DEAD_LETTERS = "see dead letters"
     REPLAY_DEAD_LETTER = "replay a dead letter"
     PURGE_DEAD_LETTER = "purge a dead letter"
+    UPLOAD_DOCUMENT = "upload a document"
 
 
 _NEEDED = {
     Action.CREATE_WORKSPACE: Role.ADMIN,
     Action.DELETE_DOCUMENT: Role.MEMBER,
+    Action.UPLOAD_DOCUMENT: Role.MEMBER,
     Action.REINGEST_DOCUMENT: Role.MEMBER,
     Action.SEE_DEAD_LETTERS: Role.ADMIN,
     Action.REPLAY_DEAD_LETTER: Role.ADMIN,

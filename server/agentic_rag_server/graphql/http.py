@@ -111,7 +111,7 @@ def _from_json(body: bytes) -> Operation:
     given = _json(body, "The body")
     if not isinstance(given, dict):
         raise RequestFault(400, "BAD_REQUEST", "The body must be one JSON object with `query`; batches are not served.")
-    return _operation(given)
+    return operation_from(given)
 
 
 def _from_query(request: Request) -> Operation:
@@ -121,7 +121,7 @@ def _from_query(request: Request) -> Operation:
             given[name] = _json(given[name].encode("utf-8", "replace"), f"The parameter `{name}`")
         else:
             given.pop(name, None)
-    return _operation(given)
+    return operation_from(given)
 
 
 def _json(text: bytes, what: str) -> Any:
@@ -131,7 +131,8 @@ def _json(text: bytes, what: str) -> Any:
         raise RequestFault(400, "BAD_JSON", f"{what} is not JSON in UTF-8: {wrong.msg}.") from wrong
 
 
-def _operation(given: dict[str, Any]) -> Operation:
+def operation_from(given: dict[str, Any]) -> Operation:
+    """The operation of a request's JSON object. Errors: `RequestFault`."""
     query, variables = given.get("query"), given.get("variables")
     name, extensions = given.get("operationName"), given.get("extensions")
     if not isinstance(query, str) or not query.strip():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
+from agentic_rag.app.upload import UploadOptions
 from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import Replay
 from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
@@ -20,6 +21,7 @@ from agentic_rag_server.graphql.documents import (
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
 
@@ -50,6 +52,40 @@ class Mutation:
         except USER_ERRORS as error:
             return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])
         return CreateWorkspacePayload(workspace=show_workspace(made), user_errors=[])
+
+    @strawberry.mutation(
+        description="Upload one file (graphql-multipart-request-spec). The same path is the same document; the same "
+        "`idempotencyKey` with the same file is the same upload. Takes the role member."
+    )
+    async def upload_document(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        file: UploadedFile,
+        source_path: str | None = None,
+        title: str | None = None,
+        idempotency_key: str | None = None,
+    ) -> UploadDocumentPayload:
+        """The file streams to the blob store while this runs."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.UPLOAD_DOCUMENT)
+        options = UploadOptions(source_path, title, idempotency_key)
+        try:
+            ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+            subject = context.principal.subject
+            upload = await context.container.upload.run(ref, file.file_name, file.content, options, subject)
+        except USER_ERRORS as error:
+            return UploadDocumentPayload(document=None, job=None, unchanged=False, user_errors=[user_error(error)])
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            document = await transaction.documents.get(ref, upload.document_id)
+            job = None if upload.job_id is None else await transaction.jobs.get(ref, upload.job_id)
+        return UploadDocumentPayload(
+            document=show_document(document) if document else None,
+            job=show_job(job) if job else None,
+            unchanged=upload.job_id is None,
+            user_errors=[],
+        )
 
     @strawberry.mutation(description="Erase a document from every store. Takes the role member.")
     async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:

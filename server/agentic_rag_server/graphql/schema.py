@@ -14,12 +14,14 @@ from graphql import (
     OperationDefinitionNode,
 )
 from strawberry.extensions import AddValidationRules, SchemaExtension, ValidationCache
+from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
 from agentic_rag_server.graphql.limits import Limits, parse_within
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
+from agentic_rag_server.graphql.uploads import FILE, UploadedFile
 
 CACHED_DOCUMENTS = 256
 """Parsed and validated documents kept; clients send few distinct ones and put values in variables."""
@@ -66,6 +68,7 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
     return RagSchema(
         query=Query,
         mutation=Mutation,
+        config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
         extensions=[
             lambda: BoundedParsing(parse),
             lambda: AddValidationRules(rules),

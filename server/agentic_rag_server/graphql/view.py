@@ -28,8 +28,10 @@ from agentic_rag_server.graphql.http import (
 )
 from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.graphql.schema import RagSchema
+from agentic_rag_server.graphql.uploads import read_multipart
 from agentic_rag_server.observing import trace_id_of
 from agentic_rag_server.rest.errors import status_of
+from agentic_rag_server.rest.multipart import is_multipart
 from agentic_rag_server.wiring import ServerContainer
 
 NOT_STORED = {"cache-control": "no-store"}
@@ -69,7 +71,7 @@ class GraphQLEndpoint:
         if media is None:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
         principal = await principal_of(request, self._container.identity)
-        operation = await read_operation(request, self._container.options.max_body_bytes)
+        operation = await self._read(request)
         context = RequestContext(self._container, principal, trace_id, operation.operation_name)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if not result.errors:
@@ -78,6 +80,13 @@ class GraphQLEndpoint:
         if result.data is None and all(error.path is None for error in result.errors):
             return _errors(errors, 400 if media == GRAPHQL_RESPONSE else 200, media)
         return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media, headers=NOT_STORED)
+
+    async def _read(self, request: Request) -> Operation:
+        options = self._container.options
+        if request.method == "POST" and is_multipart(request):
+            most = options.max_upload_bytes + options.max_body_bytes
+            return await read_multipart(request, most, options.max_body_bytes)
+        return await read_operation(request, options.max_body_bytes)
 
     async def _execute(
         self, operation: Operation, context: RequestContext, *, allow_mutations: bool

@@ -8,6 +8,8 @@ from starlette.responses import JSONResponse, Response
 from agentic_rag.domain.errors import (
     AgenticRagError,
     BudgetExceeded,
+    ContentRefused,
+    ContentUnsupported,
     DependencyUnavailable,
     FeatureDisabled,
     Forbidden,
@@ -20,6 +22,7 @@ from agentic_rag.domain.errors import (
     PolicyRefused,
     Retryable,
     Unauthenticated,
+    UploadTooLarge,
 )
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.observing import trace_id_of
@@ -32,6 +35,9 @@ STATUS: dict[type[AgenticRagError], int] = {
     PolicyRefused: 403,
     NotFound: 404,
     IdempotencyConflict: 409,
+    UploadTooLarge: 413,
+    ContentUnsupported: 415,
+    ContentRefused: 422,
     InvalidInput: 400,
     Permanent: 422,
     BudgetExceeded: 429,

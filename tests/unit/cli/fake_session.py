@@ -20,6 +20,7 @@ from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
+from agentic_rag.app.upload import Upload
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
@@ -42,7 +43,7 @@ from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import AgenticRagError, NotFound
+from agentic_rag.domain.errors import AgenticRagError, ContentRefused, NotFound
 from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
@@ -208,6 +209,7 @@ class FakeSession:
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
     proven: list[UUID] = field(default_factory=list[UUID])
+    uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -263,6 +265,16 @@ class FakeSession:
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         self.estimated_for.append(workspace)
         return self.estimates
+
+    async def upload(
+        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+    ) -> Upload:
+        content = b"".join([piece async for piece in pieces])
+        if not content:
+            raise ContentRefused("The file is empty.", code="UPLOAD_EMPTY")
+        self.uploaded.append((file_name, content, key))
+        found = next((one for one in self.held if one.source_path == file_name), self.held[0])
+        return Upload(workspace, found.document_id, UUID(int=700), file_name, len(content), bytes(32))
 
     async def ask(self, question: Question) -> Run:
         return self.answers[question.text]

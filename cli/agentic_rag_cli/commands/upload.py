@@ -1,0 +1,96 @@
+"""`rag upload`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.settings import Settings
+from agentic_rag_cli import output
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.uploading import UploadOutcome
+
+
+def upload(
+    context: typer.Context,
+    files: Annotated[list[Path], typer.Argument(metavar="FILE...", exists=True, dir_okay=False, help="Files to add.")],
+    workspace: WorkspaceOption = None,
+    idempotency_key: Annotated[
+        str | None,
+        typer.Option("--idempotency-key", help="Makes repeating the command safe; of several files each gets its own."),
+    ] = None,
+    wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is READY or FAILED.")] = False,
+    url: UrlOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Add files to a workspace: the same name is the same document, new bytes a new revision of it.
+
+    Example: rag upload policy.pdf travel.docx --workspace handbook --wait
+    """
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    address = url or settings.url
+    if address:
+        outcomes = run_async(_remote(wiring, settings, address, files, workspace, idempotency_key, wait=wait))
+    else:
+        with wiring.servers(settings) as ready:
+            outcomes = run_async(_local(wiring, ready, files, workspace, idempotency_key, wait=wait))
+    if as_json:
+        output.result_json([one.as_json() for one in outcomes])
+    else:
+        for one in outcomes:
+            why = f"  [{one.code}] {one.message}" if one.code else f"  {one.chunks} chunks" if one.chunks else ""
+            output.result(f"{one.outcome:<10} {one.file}{why}")
+    if any(one.failed for one in outcomes):
+        raise typer.Exit(ExitCode.PARTIAL if any(not one.failed for one in outcomes) else ExitCode.FAILED)
+
+
+async def _remote(
+    wiring: Wiring,
+    settings: Settings,
+    address: str,
+    files: list[Path],
+    workspace: str | None,
+    key: str | None,
+    *,
+    wait: bool,
+) -> list[UploadOutcome]:
+    from agentic_rag_cli.access import token_of
+    from agentic_rag_cli.graphql_client import GraphQLClient
+    from agentic_rag_cli.rest_client import RestClient
+    from agentic_rag_cli.uploading import RestUploads, upload_files
+
+    token = token_of(settings)
+    async with GraphQLClient(address, token, settings.timeout_ms, wiring.transport) as client:
+        workspace_id = await client.workspace_id(workspace)
+    bar = output.Progress("uploading")
+    async with RestClient(address, token, wiring.transport) as rest:
+        try:
+            return await upload_files(RestUploads(rest, workspace_id), files, key, wait=wait, progress=bar.update)
+        finally:
+            bar.close()
+
+
+async def _local(
+    wiring: Wiring, settings: Settings, files: list[Path], workspace: str | None, key: str | None, *, wait: bool
+) -> list[UploadOutcome]:
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.processes import Children, silent
+    from agentic_rag_cli.uploading import SessionUploads, upload_files
+
+    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+        chosen = (await the_workspace(session, workspace)).ref
+        if wait and not await session.worker_running():
+            await wiring.start_worker(children, settings)
+        bar = output.Progress("uploading")
+        uploads = SessionUploads(session, chosen)
+        try:
+            return await children.guard(upload_files(uploads, files, key, wait=wait, progress=bar.update))
+        finally:
+            bar.close()

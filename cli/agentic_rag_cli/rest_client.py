@@ -1,0 +1,105 @@
+"""Talks to a server's REST API with the token of the command line."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import httpx2
+
+from agentic_rag.domain.errors import (
+    AgenticRagError,
+    DependencyUnavailable,
+    FeatureDisabled,
+    Forbidden,
+    InvalidInput,
+    NotFound,
+    Unauthenticated,
+)
+
+_BY_STATUS: dict[int, type[AgenticRagError]] = {
+    400: InvalidInput,
+    401: Unauthenticated,
+    403: Forbidden,
+    404: NotFound,
+    409: InvalidInput,
+    413: InvalidInput,
+    415: InvalidInput,
+    422: InvalidInput,
+}
+_CONNECT_SECONDS = 5.0
+_SECONDS = 120.0
+
+
+class RestClient:
+    """One connection pool to one server. Use as `async with`. Errors of every call: `DependencyUnavailable` codes
+    SERVER_UNREACHABLE and SERVER_FAULT, and what the server's statuses stand for, with its codes.
+    """
+
+    def __init__(self, base_url: str, token: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
+        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
+        self._http = httpx2.AsyncClient(
+            base_url=self.base_url,
+            headers={"Authorization": f"Bearer {token}"},
+            timeout=httpx2.Timeout(_SECONDS, connect=_CONNECT_SECONDS),
+            transport=transport,
+            trust_env=False,
+        )
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._http.aclose()
+
+    async def upload(self, workspace_id: str, file: Path, key: str | None) -> dict[str, Any]:
+        """Upload a file, which is read as it is sent."""
+        headers = {} if key is None else {"Idempotency-Key": key}
+        with await asyncio.to_thread(file.open, "rb") as content:
+            return await self._answer(
+                "POST",
+                f"/v1/workspaces/{workspace_id}/documents",
+                headers=headers,
+                files={"file": (file.name, content)},
+            )
+
+    async def get(self, path: str) -> dict[str, Any]:
+        """The JSON object at a path."""
+        return await self._answer("GET", path)
+
+    async def _answer(self, method: str, path: str, **request: Any) -> dict[str, Any]:
+        try:
+            response = await self._http.request(method, path, **request)
+        except (httpx2.TransportError, httpx2.InvalidURL) as error:
+            raise DependencyUnavailable(
+                f"No server answers at {self.base_url} ({error}). Start one with `rag up`, or give its address with "
+                "--url.",
+                dependency="server",
+                code="SERVER_UNREACHABLE",
+            ) from error
+        try:
+            body = response.json()
+        except ValueError:
+            body = None
+        if not isinstance(body, dict):
+            raise DependencyUnavailable(
+                f"{self.base_url} answered {response.status_code} and not as agentic-rag does.",
+                dependency="server",
+                code="SERVER_FAULT",
+            )
+        if response.is_success:
+            return body
+        raise _error(response.status_code, body.get("error") or {})
+
+
+def _error(status: int, error: dict[str, Any]) -> AgenticRagError:
+    code, message = str(error.get("code", "SERVER_FAULT")), str(error.get("message", ""))
+    if status >= httpx2.codes.INTERNAL_SERVER_ERROR:
+        return DependencyUnavailable(message, dependency="server", code=code)
+    if code == FeatureDisabled.code:
+        return FeatureDisabled(message)
+    return _BY_STATUS.get(status, AgenticRagError)(message, code=code)
