@@ -16,6 +16,7 @@ from agentic_rag_server.graphql.documents import (
     DeleteDocumentPayload,
     ReingestPayload,
     show_deletion,
+    show_document,
     show_reingestion,
 )
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
