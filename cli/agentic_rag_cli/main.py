@@ -22,6 +22,7 @@ from agentic_rag_cli.commands import (
     run,
     serve,
     up,
+    verify,
     worker,
     workspace,
 )
@@ -79,6 +80,7 @@ app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")
 app.add_typer(job.app, name="job")
 app.command("eval")(evaluate.evaluate_dataset)
+app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")
 app.add_typer(migrate.app, name="migrate")
