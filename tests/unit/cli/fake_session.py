@@ -17,6 +17,7 @@ from agentic_rag.app.delete import Deletion
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
+from agentic_rag.app.verify import VerificationReport
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
@@ -196,6 +197,7 @@ class FakeSession:
     error: AgenticRagError | None = None
     has_worker: bool = True
     dry_runs: list[bool] = field(default_factory=list[bool])
+    wrong: list[Finding] = field(default_factory=list[Finding])
     proven: list[UUID] = field(default_factory=list[UUID])
 
     async def workspaces(self) -> list[Workspace]:
@@ -233,6 +235,9 @@ class FakeSession:
             )
             return ErasureProof(document_id, None, (live,))
         return ErasureProof(document_id, certificate(document_id), ())
+
+    async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
+        return VerificationReport(2, 5, 5 if full else 1, 2, (("CHUNK_GAP", 3),)[: len(self.wrong)], tuple(self.wrong))
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
         found = next(one for one in self.held if one.document_id == document_id)
