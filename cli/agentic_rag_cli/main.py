@@ -27,6 +27,7 @@ from agentic_rag_cli.commands import (
     snapshot,
     up,
     upload,
+    verify,
     worker,
     workspace,
 )
@@ -89,6 +90,7 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(audit.app, name="audit")
 app.add_typer(graph.app, name="graph")
 app.command("eval")(evaluate.evaluate_dataset)
+app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")
 app.add_typer(migrate.app, name="migrate")

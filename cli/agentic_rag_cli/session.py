@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.app.upload import Upload
+    from agentic_rag.app.verify import VerificationReport
     from agentic_rag.bootstrap import Container
     from agentic_rag_cli.snapshots import Snapshots
 
@@ -77,6 +78,10 @@ class Session(Protocol):
 
     async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
         """Look into every store for what an erasure left. Errors: `NotFound`."""
+        ...
+
+    async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
+        """Compare the stores of a workspace with each other."""
         ...
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
@@ -227,6 +232,10 @@ class ContainerSession:
     async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
         """Look into every store for what an erasure left. Errors: `NotFound`."""
         return await self._container.prove_erased.run(workspace, document_id)
+
+    async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
+        """Compare the stores of a workspace with each other."""
+        return await self._container.verify.run(workspace, full=full)
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
         """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.restore_snapshot import RestoreReport
+    from agentic_rag.app.verify import VerificationReport
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:
@@ -298,6 +299,21 @@ def proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
         "erased": proof.erased,
         "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
         "findings": [finding_json(one) for one in proof.findings],
+    }
+
+
+def verification_json(workspace: Workspace, report: VerificationReport) -> dict[str, Any]:
+    """What a comparison of a workspace's stores found."""
+    return {
+        "workspaceId": encode_workspace(workspace.ref.workspace_id),
+        "workspace": workspace.name,
+        "failed": report.failed,
+        "documents": report.documents,
+        "chunks": report.chunks,
+        "derivedChunks": report.derived_chunks,
+        "originals": report.originals,
+        "counts": dict(report.counts),
+        "findings": [finding_json(one) for one in report.findings],
     }
 
 

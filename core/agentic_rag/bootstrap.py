@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.sync_source import SyncSource
     from agentic_rag.app.take_snapshot import TakeSnapshot
     from agentic_rag.app.upload import UploadDocument
+    from agentic_rag.app.verify import VerifyStores
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
@@ -434,6 +435,14 @@ class Container:
         from agentic_rag.app.reingest import ReingestDocument
 
         return ReingestDocument(self.database, self.telemetry)
+
+    @cached_property
+    def verify(self) -> VerifyStores:
+        """Compares the stores of a workspace with each other."""
+        from agentic_rag.adapters.postgres.inspection import PostgresInspector
+        from agentic_rag.app.verify import VerifyStores
+
+        return VerifyStores(PostgresInspector(self._pool), self.database, self.blobs, self.embedder.space)
 
     @cached_property
     def prove_erased(self) -> ProveErased:

@@ -7,15 +7,14 @@ import random
 import shutil
 import time
 from collections.abc import Mapping
-from datetime import timedelta
 from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
+from tests.integration.jobs.in_order import ingest_in_order
 from tests.integration.jobs.pictures import picture
 
 from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -43,25 +42,6 @@ def write(folder: Path, texts: Mapping[str, str]) -> None:
         (folder / name).write_text(text)
         stamp = time.time_ns() + random.randrange(10**9)
         os.utime(folder / name, ns=(stamp, stamp))
-
-
-class NoProgress:
-    def advance(self) -> None:
-        """Nobody watches."""
-
-
-async def ingest_in_order(plane: DataPlane, folder: Path) -> None:
-    """Synchronise and do the jobs one by one, by document: who mentions an entity first must not hang on chance."""
-    await plane.sync(folder)
-    waiting = [job for job in await plane.jobs(JobKind.INGEST) if job.state is JobState.QUEUED]
-    for job in sorted(waiting, key=lambda one: one.key):
-        ref = JobRef(plane.workspace, job.job_id)
-        async with plane.database.transaction(plane.workspace.org_id) as transaction:
-            lease = await transaction.jobs.lease(ref, "tester", timedelta(minutes=1))
-        assert lease is not None
-        await plane.ingest.run(lease, NoProgress())
-        async with plane.database.transaction(plane.workspace.org_id) as transaction:
-            assert await transaction.jobs.finish(ref, lease.fence)
 
 
 async def never_held(plane: DataPlane, folder: Path, states: list[Mapping[str, str]], gone: str) -> object:

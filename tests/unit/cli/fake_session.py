@@ -21,6 +21,7 @@ from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.app.upload import Upload
+from agentic_rag.app.verify import VerificationReport
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
@@ -208,6 +209,7 @@ class FakeSession:
     dry_runs: list[bool] = field(default_factory=list[bool])
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
+    wrong: list[Finding] = field(default_factory=list[Finding])
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
 
@@ -246,6 +248,9 @@ class FakeSession:
             )
             return ErasureProof(document_id, None, (live,))
         return ErasureProof(document_id, certificate(document_id), ())
+
+    async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
+        return VerificationReport(2, 5, 5 if full else 1, 2, (("CHUNK_GAP", 3),)[: len(self.wrong)], tuple(self.wrong))
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
         found = next(one for one in self.held if one.document_id == document_id)

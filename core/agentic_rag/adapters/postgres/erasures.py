@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.domain.certificate import (
     Certificate,
     StoreErasure,
@@ -67,6 +67,14 @@ SELECT (SELECT count(*) FROM rag_embeddings e JOIN gone USING (ordinal) WHERE e.
        (SELECT count(*) FROM rag_closed_ordinals o JOIN gone USING (ordinal)
         WHERE o.org_id = $1 AND o.workspace_id = $2) AS rag_closed_ordinals,
        ARRAY (SELECT ordinal FROM gone) AS ordinals
+"""
+
+HAS_SNAPSHOTS = "SELECT to_regclass('public.rag_snapshots') IS NOT NULL"
+
+SNAPSHOTS = """
+SELECT created_at FROM rag_snapshots
+WHERE org_id = $1 AND workspace_id = $2 AND is_stored AND created_at < $3
+ORDER BY created_at
 """
 
 SEGMENT_ORDINALS = "SELECT ordinals FROM rag_segments WHERE org_id = $1 AND workspace_id = $2"
@@ -174,6 +182,9 @@ class PostgresErasureStore:
         row = await self._connection.fetchrow(statement, *key, document_id)
         if row is None:
             return None
+        snapshots: Sequence[Row] = ()
+        if await self._connection.fetchval(HAS_SNAPSHOTS):
+            snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
         stores, ordinals = stores_from(row["certificate"])
         return Certificate(
             document_id=document_id,
@@ -181,7 +192,7 @@ class PostgresErasureStore:
             erased_at=row["erased_at"],
             stores=merged_stores(stores, ()),
             ordinals=ordinals,
-            not_covered=not_covered(()),
+            not_covered=not_covered([one["created_at"] for one in snapshots]),
         )
 
 

@@ -43,3 +43,8 @@ def to_matrix(wire: Sequence[bytes]) -> NDArray[np.float64]:
     dimensions = _HEADER.unpack_from(wire[0])[0]
     rows = np.frombuffer(b"".join(wire), np.uint8).reshape(len(wire), _HEADER.size + 2 * dimensions)
     return np.ascontiguousarray(rows[:, _HEADER.size :]).view(">f2").astype(np.float64)
+
+
+def to_stored(wire: bytes) -> bytes:
+    """A wire value as little-endian float16 bytes, the inverse of `from_stored` for one vector."""
+    return np.frombuffer(wire, ">u2", offset=_HEADER.size).astype("<u2").tobytes()

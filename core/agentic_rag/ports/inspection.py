@@ -1,0 +1,87 @@
+"""Everything a workspace holds, as it is stored: for checks that trust nothing."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.verification import HeldDocument
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceHead:
+    """A workspace's versions and the space that answers. `chunks` are the visible ones."""
+
+    corpus_version: int
+    graph_version: int
+    space: RegisteredSpace | None
+    chunks: int
+
+
+@dataclass(frozen=True, slots=True)
+class Anomaly:
+    """Rows that cannot be right together, found by the store itself: how many, and one of them."""
+
+    kind: str
+    rows: int
+    example: str
+
+
+@dataclass(frozen=True, slots=True)
+class HeldOriginal:
+    """An original by its row. `content_hash` is SHA-256."""
+
+    document_id: UUID
+    key: str
+    content_hash: bytes
+    size: int
+
+
+class Inspection(Protocol):
+    """Reads at one instant."""
+
+    async def head(self) -> WorkspaceHead:
+        """Versions and space. Errors: `NotFound` (workspace)."""
+        ...
+
+    def documents(self) -> AsyncIterator[Sequence[HeldDocument]]:
+        """Every document with what its visible chunks have in every store, in pages of bounded size."""
+        ...
+
+    def segments(self) -> AsyncIterator[Segment]:
+        """Every postings segment. Errors: `ValueError` for a damaged one."""
+        ...
+
+    async def closed_ordinals(self) -> Sequence[int]:
+        """The numbers of chunks that are gone and may stand in segments."""
+        ...
+
+    async def anomalies(self) -> list[Anomaly]:
+        """Rows without their partners, and partners that disagree."""
+        ...
+
+    async def duplicate_chunks(self, most: int) -> list[tuple[str, str, int]]:
+        """Texts that stand in several documents: source paths of two of them and how many chunks they share."""
+        ...
+
+    def originals(self) -> AsyncIterator[HeldOriginal]:
+        """Every original by its row."""
+        ...
+
+    async def doomed(self) -> Sequence[str]:
+        """Keys of blobs that are to be removed."""
+        ...
+
+
+class Inspector(Protocol):
+    """Opens inspections. Errors: `DependencyUnavailable`."""
+
+    def open(self, workspace: WorkspaceRef) -> AbstractAsyncContextManager[Inspection]:
+        """Look at a workspace as it is now."""
+        ...

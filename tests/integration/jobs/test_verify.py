@@ -1,0 +1,213 @@
+"""`VerifyStores` finds every planted fault, and nothing in a healthy workspace."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tests.integration.jobs.data_plane import DataPlane, paragraphs
+from tests.integration.jobs.in_order import ingest_in_order, work_in_order
+
+from agentic_rag.adapters.postgres.inspection import PostgresInspector
+from agentic_rag.app.reingest import ReingestDocument
+from agentic_rag.app.verify import VerificationReport, VerifyStores
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.jobs import JobKind
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.verification import Finding, Severity, finding
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+TEXT = paragraphs("Alpha Station", "Beta Works", of=60)
+OTHER = "Gamma Mill grinds grain beside Lake Tarn. It was built by Oona Pellgrave in the old days."
+
+# Each statement breaks one thing of the first chunk; {kind: (statement, other kinds that follow from it)}.
+PLANTED: dict[str, tuple[str, frozenset[str]]] = {
+    "REVISION_TEXT_CHANGED": (
+        "UPDATE rag_revisions SET text = text || ' more'", frozenset()
+    ),
+    "CHUNK_COUNT_WRONG": ("UPDATE rag_documents SET chunk_count = chunk_count + 1", frozenset()),
+    "CHUNK_GAP": ("UPDATE rag_chunks SET index = index + 7 WHERE ordinal = 1", frozenset()),
+    "CHUNK_TEXT_DIFFERS": (
+        "UPDATE rag_chunks SET text = text || ' sand' WHERE ordinal = 0",
+        frozenset({"CHUNK_HASH_WRONG", "POSTINGS_DIFFER"}),
+    ),
+    "CHUNK_HASH_WRONG": ("UPDATE rag_chunks SET content_hash = sha256('x') WHERE ordinal = 0", frozenset()),
+    "VECTOR_MISSING": ("DELETE FROM rag_embeddings WHERE ordinal = 0", frozenset()),
+    "VECTOR_DIMENSIONS": ("UPDATE rag_embeddings SET v = '[1,0]' WHERE ordinal = 0", frozenset()),
+    "VECTOR_BROKEN": (
+        "UPDATE rag_embeddings SET v = array_fill(0::real, ARRAY[vector_dims(v)])::halfvec WHERE ordinal = 0",
+        frozenset(),
+    ),
+    "VECTOR_NOT_UNIT": (
+        "UPDATE rag_embeddings SET v = array_fill(1::real, ARRAY[vector_dims(v)])::halfvec WHERE ordinal = 0",
+        frozenset(),
+    ),
+    "MENTIONS_DIFFER": ("UPDATE rag_mentions SET count = count + 1 WHERE ordinal = 0", frozenset()),
+    "POSTINGS_MISSING": ("DELETE FROM rag_segments", frozenset()),
+    "POSTINGS_TWICE": (
+        "INSERT INTO rag_segments SELECT org_id, workspace_id, gen_random_uuid(), visible_from, chunk_count, ordinals, "
+        "lengths, access, visible, terms, offsets, posting_ordinals, posting_counts FROM rag_segments",
+        frozenset(),
+    ),
+    "SEGMENT_DAMAGED": ("UPDATE rag_segments SET lengths = ''", frozenset({"POSTINGS_MISSING"})),
+    "VECTOR_ORPHAN": (
+        "INSERT INTO rag_embeddings (org_id, workspace_id, space_id, ordinal, visible_from, v) "
+        "SELECT org_id, workspace_id, space_id, 900, 1, v FROM rag_embeddings LIMIT 1",
+        frozenset(),
+    ),
+    "MENTION_ORPHAN": (
+        "INSERT INTO rag_mentions (org_id, workspace_id, entity_id, ordinal, document_id, count, visible_from) "
+        "SELECT org_id, workspace_id, entity_id, 900, document_id, 1, 1 FROM rag_mentions LIMIT 1",
+        frozenset(),
+    ),
+    "ENTITY_MISSING": ("DELETE FROM rag_entities", frozenset()),
+    "ENTITY_ORPHAN": (
+        "INSERT INTO rag_entities SELECT org_id, workspace_id, gen_random_uuid(), 'k', 'K', 'name', document_id "
+        "FROM rag_documents LIMIT 1",
+        frozenset(),
+    ),
+    "ENTITY_SOURCE_GONE": ("UPDATE rag_entities SET source_id = gen_random_uuid()", frozenset()),
+    "CLOSED_BUT_VISIBLE": (
+        "INSERT INTO rag_closed_ordinals SELECT org_id, workspace_id, 0, 1 FROM rag_documents LIMIT 1", frozenset()
+    ),
+    "CLOSED_UNMARKED": (
+        "UPDATE rag_chunks SET visible_to = 9 WHERE ordinal = 0",
+        frozenset({"VISIBILITY_DRIFT", "CHUNK_COUNT_WRONG", "CHUNK_GAP", "POSTINGS_ORPHAN"}),
+    ),
+    "VISIBILITY_DRIFT": (
+        "UPDATE rag_embeddings SET visible_to = 9 WHERE ordinal = 0", frozenset({"VECTOR_MISSING"})
+    ),
+    "CHUNK_TWICE": (
+        "UPDATE rag_chunks SET chunk_id = (SELECT chunk_id FROM rag_chunks WHERE ordinal = 0) WHERE document_id = "
+        "(SELECT document_id FROM rag_chunks WHERE ordinal = 0)",
+        frozenset(),
+    ),
+    "STAGED_LEFTOVER": (
+        "INSERT INTO rag_staged_chunks (org_id, workspace_id, revision_id, index, document_id, chunk_id, char_start, "
+        "char_end, line_start, line_end, content_hash, text) SELECT org_id, workspace_id, revision_id, index, "
+        "document_id, chunk_id, 0, 1, 1, 1, content_hash, 'x' FROM rag_chunks WHERE ordinal = 0",
+        frozenset(),
+    ),
+    "DOCUMENT_STUCK": ("UPDATE rag_documents SET status = 'PENDING'", frozenset()),
+    "REVISION_MISSING": ("UPDATE rag_documents SET revision_id = gen_random_uuid()", frozenset()),
+    "TOMBSTONE_LIVE": (
+        "INSERT INTO rag_tombstones (org_id, workspace_id, document_id, version, certificate) "
+        "SELECT org_id, workspace_id, document_id, 1, '{}' FROM rag_documents LIMIT 1",
+        frozenset(),
+    ),
+    "GRAPH_BEHIND": ("UPDATE rag_workspaces SET graph_version = 0", frozenset()),
+    "ORIGINAL_CHANGED": ("UPDATE rag_originals SET size = size + 1", frozenset()),
+    "ORIGINAL_GONE": (
+        "UPDATE rag_originals SET blob_key = blob_key || 'x'", frozenset({"BLOB_ORPHAN"})
+    ),
+    "BLOB_ORPHAN": ("DELETE FROM rag_originals", frozenset()),
+}  # fmt: skip
+
+
+def verifying(plane: DataPlane) -> VerifyStores:
+    return VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, plane.embedder.space)
+
+
+async def report_of(plane: DataPlane) -> VerificationReport:
+    return await verifying(plane).run(plane.workspace, full=True)
+
+
+async def healthy(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(TEXT)
+    await ingest_in_order(plane, folder)
+    (folder / "b.md").write_text(OTHER)
+    await ingest_in_order(plane, folder)
+
+
+async def test_a_healthy_workspace_has_no_findings(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    (folder / "a.md").write_text(TEXT.replace("number 3 lifts", "number 3 drains"))
+    await ingest_in_order(plane, folder)
+    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "b.md"))
+
+    report = await report_of(plane)
+
+    assert report.findings == ()
+    assert (report.documents, report.originals) == (1, 1)
+    assert report.chunks == report.derived_chunks == len(await plane.chunk_texts("a.md"))
+
+
+@pytest.mark.parametrize("kind", PLANTED)
+async def test_a_planted_fault_is_found_and_only_that(plane: DataPlane, folder: Path, kind: str) -> None:
+    await healthy(plane, folder)
+    statement, following = PLANTED[kind]
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("SET CONSTRAINTS ALL DEFERRED")
+        await connection.execute(statement)
+
+    report = await report_of(plane)
+
+    assert dict(report.counts).keys() == {kind} | following
+    assert report.failed == any(one.severity is Severity.ERROR for one in report.findings)
+    assert all(one.remedy and one.subject for one in report.findings)
+
+
+async def test_another_embedding_space_is_an_error(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    space = replace(plane.embedder.space, model="another")
+    other = VerifyStores(PostgresInspector(plane.pool), plane.database, plane.blobs, space)
+
+    report = await other.run(plane.workspace)
+
+    assert [(one.kind, one.severity) for one in report.findings] == [("SPACE_MISMATCH", Severity.ERROR)]
+
+
+async def test_copies_and_near_copies_are_told_and_are_no_error(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(paragraphs("water", "steam", "oil", of=200))
+    (folder / "b.md").write_text(paragraphs("water", "steam", "oil", of=200))
+    (folder / "c.md").write_text(paragraphs("water", "steam", "oil", of=200).replace("oil pump number 7", "oil pump 7"))
+    (folder / "d.md").write_text(OTHER)
+    await ingest_in_order(plane, folder)
+
+    report = await report_of(plane)
+
+    assert not report.failed
+    assert {one.kind for one in report.findings} == {"DUPLICATE_DOCUMENT", "NEAR_DUPLICATE", "DUPLICATE_CHUNKS"}
+    assert {one.severity for one in report.findings} == {Severity.INFO}
+    assert not any("d.md" in one.subject for one in report.findings)
+
+
+async def test_many_findings_of_a_kind_are_counted_and_the_first_are_named(plane: DataPlane, folder: Path) -> None:
+    (folder / "a.md").write_text(paragraphs(*(f"part{n}" for n in range(40))))
+    await ingest_in_order(plane, folder)
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("DELETE FROM rag_embeddings")
+
+    report = await report_of(plane)
+
+    assert dict(report.counts)["VECTOR_MISSING"] == report.chunks > 20
+    assert len(report.findings) == 20
+
+
+async def test_other_parts_add_their_own_checks(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+
+    async def behind(workspace: WorkspaceRef) -> list[Finding]:
+        return [finding("GRAPH_BEHIND", str(workspace.workspace_id))]
+
+    checked = VerifyStores(
+        PostgresInspector(plane.pool), plane.database, plane.blobs, plane.embedder.space, further=(behind,)
+    )
+
+    assert [one.kind for one in (await checked.run(plane.workspace)).findings] == ["GRAPH_BEHIND"]
+
+
+async def test_what_force_mends_is_no_finding_any_more(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("DELETE FROM rag_embeddings WHERE ordinal = 0")
+        await connection.execute("UPDATE rag_chunks SET content_hash = sha256('x') WHERE ordinal = 0")
+
+    document_id = document_id_for(plane.workspace, "a.md")
+    await ReingestDocument(plane.database, plane.telemetry).run(plane.workspace, document_id, force=True)
+    await work_in_order(plane)
+
+    assert (await report_of(plane)).findings == ()
+    assert len(await plane.jobs(JobKind.INGEST)) == 3

@@ -1,0 +1,58 @@
+"""`rag verify`: what it tells, and when it fails."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal, workspace
+
+from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.domain.verification import RULES, finding
+
+
+def test_a_sound_system_is_checked_workspace_by_workspace() -> None:
+    at = Terminal(FakeSession(known=[workspace(), workspace("reports", 2)]))
+
+    shown = at.rag("verify", "--full")
+
+    assert shown.exit_code == 0
+    assert "handbook: ok (2 documents, 5 chunks, 5 of them computed anew, 2 originals)" in shown.stdout
+    assert "reports: ok" in shown.stdout
+
+
+@pytest.mark.parametrize(("kind", "code"), [("CHUNK_GAP", 1), ("VECTOR_NOT_UNIT", 0), ("NEAR_DUPLICATE", 0)])
+def test_only_errors_make_it_fail(kind: str, code: int) -> None:
+    at = Terminal(FakeSession(wrong=[finding(kind, "a.md")]))
+
+    (report,) = json.loads(at.rag("verify", "--json").stdout)
+
+    assert at.rag("verify", "--json").exit_code == code
+    assert report["failed"] == bool(code)
+    assert report["findings"][0]["kind"] == kind
+
+
+def test_a_finding_is_told_with_its_remedy() -> None:
+    at = Terminal(FakeSession(wrong=[finding("CHUNK_GAP", "a.md")]))
+
+    shown = at.rag("verify", "-w", "handbook").stdout
+
+    assert "handbook: WRONG" in shown
+    assert "3 in all; rag doc reingest --force DOCUMENT" in shown
+
+
+def test_a_dependency_that_is_down_is_another_exit_code() -> None:
+    at = Terminal(FakeSession(error=DependencyUnavailable("Postgres does not answer.", dependency="postgres")))
+
+    assert at.rag("verify").exit_code == 4
+
+
+def test_one_document_is_proven_erased() -> None:
+    at = Terminal()
+
+    assert "old.md: erased since" in at.rag("verify", "--document", "old.md").stdout
+    assert at.rag("verify", "--document", "00000000-0000-0000-0000-000000000064").exit_code == 1
+
+
+def test_every_kind_of_finding_has_a_remedy() -> None:
+    assert all(rule.message and rule.remedy for rule in RULES.values())
