@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
@@ -51,6 +52,14 @@ class DeletesDocuments(Protocol):
         ...
 
 
+class TakesSnapshots(Protocol):
+    """The use case behind `createSnapshot`."""
+
+    async def request(self, workspace: WorkspaceRef, *, with_originals: bool = True) -> SnapshotRecord:
+        """Enqueue a snapshot; while one that was asked for is unfinished, that one."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -62,6 +71,9 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def take_snapshot(self) -> TakesSnapshots: ...
 
     @property
     def database(self) -> Database: ...

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -94,8 +95,8 @@ async def spilled(server: asyncpg.Connection) -> int:
     await asyncio.sleep(1.2)
     await server.execute("SELECT pg_stat_force_next_flush()")
     await server.execute("SELECT pg_stat_clear_snapshot()")
-    found: int = await server.fetchval("SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()")
-    return found
+    found: Any = await server.fetchval("SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()")
+    return int(found)
 
 
 def mb(size: int) -> str:

@@ -15,9 +15,10 @@ class Action(enum.Enum):
 
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    TAKE_SNAPSHOT = "take or list snapshots"
 
 
-_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER}
+_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER, Action.TAKE_SNAPSHOT: Role.ADMIN}
 
 
 def authorise(principal: Principal, action: Action) -> None:
