@@ -1,12 +1,11 @@
 """What Neo4j's heap changes: `python -m tests.bench.heap` (docs/scaling.md). Prints figures, judges none.
 
-Batches as the graph's writer makes them, in nodes and edges, with the time the JVM spent collecting garbage.
+Batches of nodes and edges like those of the graph's writer.
 """
 
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import shutil
 import sys
@@ -33,19 +32,14 @@ async def main() -> None:
     for heap in HEAPS:
         neo4j_server.HEAP = heap
         home = open_home("rag-heap-")
-        os.environ["JAVA_TOOL_OPTIONS"] = f"-Xlog:gc:file={home}/gc.log"
         server = neo4j_server.Neo4jServer(home)
         try:
             rate = await written(await asyncio.to_thread(server.start))
             resident = resident_megabytes(server.pid)
         finally:
             await asyncio.to_thread(server.stop)
-        pauses = collections(home / "gc.log")
         shutil.rmtree(home)
-        sys.stdout.write(
-            f"heap {heap:>4}: {rate:6.0f} rows/s, {len(pauses)} collections, {sum(pauses):.0f} ms in all, longest "
-            f"{max(pauses, default=0):.0f} ms, {resident:.0f} MB resident\n"
-        )
+        sys.stdout.write(f"heap {heap:>4}: {rate:6.0f} rows/s, {resident:.0f} MB resident\n")
         sys.stdout.flush()
 
 
@@ -69,11 +63,6 @@ def resident_megabytes(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     found = re.search(r"VmRSS:\s+(\d+)", status)
     return 0.0 if found is None else int(found[1]) / 1024
-
-
-def collections(log: Path) -> list[float]:
-    """Milliseconds of each collection."""
-    return [float(one) for one in re.findall(r"Pause .* ([0-9.]+)ms", log.read_text())]
 
 
 if __name__ == "__main__":
