@@ -203,6 +203,7 @@ def snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
     """A snapshot as the database knows it."""
     return {
         "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
+        "jobId": encode(NodeKind.JOB, record.workspace.workspace_id, record.snapshot_id),
         "workspaceId": encode_workspace(record.workspace.workspace_id),
         "state": record.state.value,
         "reason": record.reason.value,

@@ -24,6 +24,7 @@ from agentic_rag_server.wiring import (
     ProvesErasures,
     ReingestsDocuments,
     ServerOptions,
+    TakesSnapshots,
     UploadsDocuments,
 )
 
@@ -39,6 +40,7 @@ class ServerParts:
     reingest: ReingestsDocuments
     dead_letters: HandlesDeadLetters
     upload: UploadsDocuments
+    take_snapshot: TakesSnapshots
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -74,6 +76,7 @@ def server_parts(container: Container) -> ServerParts:
         reingest=container.reingest,
         dead_letters=container.dead_letters,
         upload=container.upload,
+        take_snapshot=container.take_snapshot,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

@@ -13,6 +13,7 @@ from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
@@ -111,6 +112,14 @@ class UploadsDocuments(Protocol):
         ...
 
 
+class TakesSnapshots(Protocol):
+    """The use case behind `createSnapshot`."""
+
+    async def request(self, workspace: WorkspaceRef, *, with_originals: bool = True) -> SnapshotRecord:
+        """Enqueue a snapshot; while one that was asked for is unfinished, that one."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -134,6 +143,9 @@ class ServerContainer(Protocol):
 
     @property
     def upload(self) -> UploadsDocuments: ...
+
+    @property
+    def take_snapshot(self) -> TakesSnapshots: ...
 
     @property
     def database(self) -> Database: ...

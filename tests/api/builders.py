@@ -373,6 +373,7 @@ class Container:
     ids: RandomIds = field(default_factory=RandomIds)
     checks: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     closed: bool = False
+    take_snapshot: Any = None
 
     @property
     def delete(self) -> FakeDelete:

@@ -16,6 +16,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -33,6 +34,8 @@ MEMORIES = ("1MB", "4MB", "32MB")
 FLEETS = ((1, 1), (1, 8), (2, 8))
 """Worker processes, and jobs each runs at a time."""
 
+FILES = 120
+
 # What a comparison of stores does with every chunk: joined with its vector, grouped by document, sorted by text hash.
 COMPARISON = """
 SELECT document_id, count(*), string_agg(chunk_id::text, ',' ORDER BY content_hash)
@@ -44,16 +47,18 @@ WHERE workspace_id = $1 GROUP BY document_id
 async def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--chunks", type=int, default=20_000)
-    corpus = load_corpus(parser.parse_args().chunks)
+    parser.add_argument("--only", choices=("memory", "workers"))
+    chosen = parser.parse_args()
+    corpus = load_corpus(chosen.chunks)
     os.umask(0o022)
     with tempfile.TemporaryDirectory(prefix="rag-knobs-") as folder:
         home = Path(folder)
         home.chmod(0o755)
         with EmbeddedStack(home / "state") as stack:
             servers = Servers(stack.database_url, stack.redis_url, str(home / "state"))
-            for memory in (*MEMORIES, *reversed(MEMORIES)):
+            for memory in () if chosen.only == "workers" else (*MEMORIES, *reversed(MEMORIES)):
                 await under_memory(servers, corpus, memory)
-            for processes, slots in FLEETS:
+            for processes, slots in () if chosen.only == "memory" else FLEETS:
                 await with_workers(servers, corpus, home, processes, slots)
 
 
@@ -94,8 +99,8 @@ async def spilled(server: asyncpg.Connection) -> int:
     await asyncio.sleep(1.2)
     await server.execute("SELECT pg_stat_force_next_flush()")
     await server.execute("SELECT pg_stat_clear_snapshot()")
-    found: int = await server.fetchval("SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()")
-    return found
+    found: Any = await server.fetchval("SELECT temp_bytes FROM pg_stat_database WHERE datname = current_database()")
+    return int(found)
 
 
 def mb(size: int) -> str:
@@ -105,7 +110,7 @@ def mb(size: int) -> str:
 async def with_workers(servers: Servers, corpus: BenchCorpus, home: Path, processes: int, slots: int) -> None:
     folder = home / f"source-{processes}-{slots}"
     folder.mkdir()
-    for number in range(240):
+    for number in range(FILES):
         texts = [chunk.text for chunk in corpus.chunks[number * 20 : number * 20 + 20]]
         (folder / f"{number:04}.md").write_text("\n\n".join(f"# Part {n}\n\n{text}" for n, text in enumerate(texts)))
     async with product.product(servers) as container:
@@ -121,7 +126,7 @@ async def with_workers(servers: Servers, corpus: BenchCorpus, home: Path, proces
         )
         await server.close()
     print(
-        f"{processes} worker processes x {slots} jobs: {chunks} chunks of 240 files in {seconds:.1f} s, start "
+        f"{processes} worker processes x {slots} jobs: {chunks} chunks of {FILES} files in {seconds:.1f} s, start "
         f"included: {chunks / seconds:.0f} chunks/s",
         flush=True,
     )

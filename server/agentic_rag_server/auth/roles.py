@@ -20,6 +20,7 @@ class Action(enum.Enum):
     REPLAY_DEAD_LETTER = "replay a dead letter"
     PURGE_DEAD_LETTER = "purge a dead letter"
     UPLOAD_DOCUMENT = "upload a document"
+    TAKE_SNAPSHOT = "take a snapshot"
 
 
 _NEEDED = {
@@ -30,6 +31,7 @@ _NEEDED = {
     Action.SEE_DEAD_LETTERS: Role.ADMIN,
     Action.REPLAY_DEAD_LETTER: Role.ADMIN,
     Action.PURGE_DEAD_LETTER: Role.ADMIN,
+    Action.TAKE_SNAPSHOT: Role.ADMIN,
 }
 
 

@@ -22,6 +22,7 @@ from agentic_rag_server.graphql.documents import (
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
 from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
@@ -161,3 +162,18 @@ class Mutation:
         except USER_ERRORS as error:
             return PurgeDeadLetterPayload(job=None, purged=False, user_errors=[user_error(error)])
         return PurgeDeadLetterPayload(job=show_job(purged.job), purged=purged.purged, user_errors=[])
+
+    @strawberry.mutation(description="Ask for a snapshot of a workspace; a worker takes it. Takes the role admin.")
+    async def create_snapshot(
+        self, info: Info, workspace_id: strawberry.ID, with_originals: bool = True
+    ) -> CreateSnapshotPayload:
+        """While one that was asked for is unfinished, that one is returned."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.TAKE_SNAPSHOT)
+        try:
+            ref = await context.workspace(workspace_id)
+            asked = await context.container.take_snapshot.request(ref, with_originals=with_originals)
+        except USER_ERRORS as error:
+            return CreateSnapshotPayload(snapshot=None, user_errors=[user_error(error)])
+        return CreateSnapshotPayload(snapshot=show_snapshot(asked), user_errors=[])

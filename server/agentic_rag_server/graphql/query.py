@@ -19,6 +19,7 @@ from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
 from agentic_rag_server.graphql.runs import Run, show_run
+from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
 from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
 
 
@@ -143,6 +144,15 @@ class Query:
         async with context.container.database.transaction(ref.org_id) as transaction:
             page = await transaction.jobs.page(ref, request, [job_values.JobState.DEAD], of, wanted)
             return connection(page, show_job)
+
+    @strawberry.field(description="Snapshots of a workspace, newest first. Takes the role admin.")
+    async def snapshots(self, info: Info, workspace_id: strawberry.ID) -> list[Snapshot]:
+        """All of them: retention keeps them few."""
+        context = _open(info)
+        authorise(context.principal, Action.TAKE_SNAPSHOT)
+        ref = await context.workspace(workspace_id)
+        async with context.container.database.transaction(ref.org_id) as transaction:
+            return [show_snapshot(it) for it in await transaction.snapshots.all(ref)]
 
     @strawberry.field(description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:
