@@ -20,7 +20,7 @@ class Action(enum.Enum):
     REPLAY_DEAD_LETTER = "replay a dead letter"
     PURGE_DEAD_LETTER = "purge a dead letter"
     UPLOAD_DOCUMENT = "upload a document"
-    TAKE_SNAPSHOT = "take a snapshot"
+    TAKE_SNAPSHOT = "take or list snapshots"
 
 
 _NEEDED = {
