@@ -172,6 +172,13 @@ class Settings:
     embedding_timeout_seconds: float = _var(
         "AGENTIC_RAG_EMBEDDING_TIMEOUT_SECONDS", 30.0, "Time-out of one embedding call.", group=_E, minimum=0.1
     )
+    space_grace_seconds: int = _var(
+        "AGENTIC_RAG_SPACE_GRACE_SECONDS",
+        86_400,
+        "How long vectors are kept after a switch to another embedding space: switching back is instant until then.",
+        group=_E,
+        minimum=0,
+    )
     chunk_profile: str = _var(
         "AGENTIC_RAG_CHUNK_PROFILE",
         "default",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedding_spaces import SwitchSpaces
 from agentic_rag.app.ingest import IngestDocument, Progress
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
@@ -124,6 +125,25 @@ class RetentionBody:
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
         """Nobody waits for it: the job shows it."""
+
+
+class ReembedBody:
+    """REEMBED. A large workspace and a slow provider take hours; each batch moves on."""
+
+    deadline_seconds = 86_400.0
+    stall_seconds = 300.0
+
+    def __init__(self, switch: SwitchSpaces) -> None:
+        self._switch = switch
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Fill another embedding space, judge it, switch to it."""
+        await self._switch.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it; the space keeps what was filled, for the next try."""
 
 
 class UnknownKindBody:

@@ -31,6 +31,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedders import RegisteredEmbedders, only
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.publishing import GroupPublisher
@@ -134,9 +135,13 @@ class DataPlane:
         return ProcessParser()
 
     @cached_property
+    def embedders(self) -> RegisteredEmbedders:
+        return only(self.embedder)
+
+    @cached_property
     def ingest(self) -> IngestDocument:
         return IngestDocument(
-            self.database, self.blobs, self.parser, self.embedder, TextAnalysis(estimate_tokens, InlineCompute()),
+            self.database, self.blobs, self.parser, self.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
             GroupPublisher(self.database), self.telemetry, "small",
         )  # fmt: skip
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from agentic_rag.adapters.memory.jobs import lease_expired
+from agentic_rag.adapters.memory.spaces import is_expired
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
@@ -58,7 +59,8 @@ class MemoryJobBoard:
         return [
             UpkeepTask(workspace, JobKind.RETENTION, "expired")
             for workspace, state in self._store.committed.items()
-            if expired_runs(state, now) and not _is_under_way(state, JobKind.RETENTION)
+            if (expired_runs(state, now) or any(is_expired(space, now) for space in state.spaces))
+            and not _is_under_way(state, JobKind.RETENTION)
         ]
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:

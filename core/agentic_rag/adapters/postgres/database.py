@@ -16,12 +16,14 @@ from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
+from agentic_rag.adapters.postgres.space_rows import space_from
+from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
-from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
+from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import Snapshot, Transaction
+from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
 from agentic_rag.ports.run_store import AnswerCodec
 
 # The first statement of the transaction, so it fixes what all later ones see.
@@ -35,11 +37,13 @@ SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.di
        ) AS segment_ids
 FROM rag_workspaces w
 LEFT JOIN rag_embedding_spaces s
-  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
 CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
+
+HEAD = "SELECT * FROM rag_corpus_head($1, $2)"
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -114,6 +118,11 @@ class PostgresTransaction:
         return PostgresJobStore(self.connection, self.org_id)
 
     @property
+    def spaces(self) -> PostgresSpaceStore:
+        """Embedding spaces being filled, answering, or retired."""
+        return PostgresSpaceStore(self.connection)
+
+    @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
@@ -135,10 +144,12 @@ class PostgresDatabase:
         self._cache = cache or SegmentCache()
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
+    async def snapshot(
+        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+    ) -> AsyncGenerator[Snapshot]:
         """Open a read-only snapshot."""
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
+            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id)
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             yield PostgresSnapshot(
@@ -155,6 +166,14 @@ class PostgresDatabase:
         """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._codec)
+
+    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+        """The newest corpus version and its space. One round trip, no tenant transaction."""
+        async with self._pool.connection() as connection:
+            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id)
+        if row is None:
+            return None
+        return CorpusHead(row["corpus_version"], None if row["space_id"] is None else space_from(row).space)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

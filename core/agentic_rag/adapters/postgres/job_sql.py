@@ -151,7 +151,7 @@ COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kin
 # Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
-FROM {function}() due
+FROM ({due}) due
 WHERE NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -160,6 +160,6 @@ WHERE NOT EXISTS (
 """
 
 UPKEEP = {
-    "retention": _UPKEEP.format(function="rag_upkeep_retention"),
+    "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
 }
 """Statements by kind of job."""
