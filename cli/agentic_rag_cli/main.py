@@ -15,6 +15,7 @@ from agentic_rag_cli.commands import (
     demo,
     doc,
     doctor,
+    embeddings,
     evaluate,
     ingest,
     job,
@@ -78,6 +79,7 @@ app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")
 app.add_typer(job.app, name="job")
+app.add_typer(embeddings.app, name="embeddings")
 app.command("eval")(evaluate.evaluate_dataset)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

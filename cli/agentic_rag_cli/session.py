@@ -13,6 +13,8 @@ from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.jobs import Job, JobState
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.recall_gate import RecallGate
+from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
     Principal,
@@ -26,6 +28,7 @@ from agentic_rag.settings import Settings
 
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.embedding_spaces import SwitchBegun
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
 
@@ -96,6 +99,18 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
+        ...
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """Its embedding spaces, oldest first."""
+        ...
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        """Begin a switch to another embedding space."""
+        ...
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        """Call off the switch that is under way."""
         ...
 
 
@@ -199,6 +214,18 @@ class ContainerSession:
             return not await board.lead()
         finally:
             await board.aclose()
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """Its embedding spaces, oldest first."""
+        return await self._container.switch_spaces.spaces(workspace)
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        """Begin a switch to another embedding space."""
+        return await self._container.switch_spaces.begin(workspace, to, gate)
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        """Call off the switch that is under way."""
+        return await self._container.switch_spaces.cancel(workspace)
 
 
 @asynccontextmanager

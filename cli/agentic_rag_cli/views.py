@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.jobs import Job
+from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import Workspace
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
@@ -129,6 +130,23 @@ def job_json(job: Job) -> dict[str, Any]:
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),
         "updatedAt": job.updated_at.isoformat(),
+    }
+
+
+def space_json(record: SpaceRecord) -> dict[str, Any]:
+    """An embedding space of a workspace."""
+    space = record.registered.space
+    return {
+        "name": space.name,
+        "provider": space.provider,
+        "model": space.model,
+        "dimensions": space.dimensions,
+        "state": record.state.value,
+        "done": record.done,
+        "total": record.total,
+        "since": record.since.isoformat(),
+        "dropAfter": record.drop_after.isoformat() if record.drop_after else None,
+        "verdict": asdict(record.verdict) if record.verdict else None,
     }
 
 

@@ -17,7 +17,7 @@ from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
-from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions
+from agentic_rag_server.wiring import AnswersQuestions, DeletesDocuments, ServerOptions, SwitchesSpaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +27,7 @@ class ServerParts:
     options: ServerOptions
     answer: AnswersQuestions
     delete: DeletesDocuments
+    switch_spaces: SwitchesSpaces
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -57,6 +58,7 @@ def server_parts(container: Container) -> ServerParts:
         options=server_options(container.settings),
         answer=container.answer,
         delete=container.delete,
+        switch_spaces=container.switch_spaces,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

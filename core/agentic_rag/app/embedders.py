@@ -66,6 +66,9 @@ def only(embedder: Embedder) -> RegisteredEmbedders:
     """The embedders of a process that knows a single space."""
 
     def refuse(space: EmbeddingSpace) -> Embedder:
-        raise SpaceMismatch(f"This process embeds with {embedder.space.name} only, not with {space.name}.")
+        raise SpaceMismatch(
+            f"This process embeds with {embedder.space.name} only, not with {space.name}. Configure RAG_EMBEDDER, or "
+            "switch the workspace."
+        )
 
     return RegisteredEmbedders(embedder, refuse, embedder.space)

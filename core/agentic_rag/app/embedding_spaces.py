@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -62,9 +62,7 @@ class SwitchSpaces:
             await _known(transaction, workspace)
             return await transaction.spaces.all(workspace)
 
-    async def begin(
-        self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, carrier: Mapping[str, str]
-    ) -> SwitchBegun:
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
         """Begin a switch to a space as `parse_choice` reads it, or take up one that stopped half-way.
 
         A space that was retired and has every vector answers at once, unless a gate has to judge it first; so does the
@@ -96,7 +94,7 @@ class SwitchSpaces:
                     JobKind.REEMBED,
                     f"switch:{space.name}",
                     {SPACE_ARGUMENT: space.name},
-                    trace_carrier=carrier,
+                    trace_carrier=self._telemetry.carrier(),
                 )
             )
             return SwitchBegun(await transaction.spaces.begin(workspace, space, gate), job, None)

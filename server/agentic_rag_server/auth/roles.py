@@ -15,9 +15,10 @@ class Action(enum.Enum):
 
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    SWITCH_SPACE = "switch the embedding model"
 
 
-_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER}
+_NEEDED = {Action.CREATE_WORKSPACE: Role.ADMIN, Action.DELETE_DOCUMENT: Role.MEMBER, Action.SWITCH_SPACE: Role.ADMIN}
 
 
 def authorise(principal: Principal, action: Action) -> None:
