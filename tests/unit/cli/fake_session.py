@@ -14,6 +14,7 @@ import httpx2
 from typer.testing import CliRunner, Result
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.domain.answers import (
     Abstention,
@@ -35,8 +36,10 @@ from agentic_rag.domain.answers import (
 )
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import Job, JobKind, JobState, QueueName
+from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.ports.publication import Erasure
 from agentic_rag.settings import Settings, load_settings
@@ -169,6 +172,11 @@ def job(state: JobState = JobState.DEAD) -> Job:
     )
 
 
+def space(state: SpaceState, done: int, verdict: GateVerdict | None = None) -> SpaceRecord:
+    registered = RegisteredSpace(2, EmbeddingSpace("openai", "m", 8))
+    return SpaceRecord(registered, state, done, 3, NOW, None, verdict)
+
+
 def nothing_to_sync() -> SyncResult:
     return SyncResult((), (), 0, 0, (), (), (), False)
 
@@ -183,6 +191,9 @@ class FakeSession:
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    space_looks: list[list[SpaceRecord]] = field(default_factory=lambda: [[space(SpaceState.FILLING, 1)]])
+    """What each look at the spaces sees; the last one for good."""
+    gates: list[RecallGate | None] = field(default_factory=list["RecallGate | None"])
     text: str = ""
     error: AgenticRagError | None = None
     has_worker: bool = True
@@ -239,6 +250,17 @@ class FakeSession:
 
     async def worker_running(self) -> bool:
         return self.has_worker
+
+    async def spaces(self, workspace: WorkspaceRef) -> list[SpaceRecord]:
+        return self.space_looks.pop(0) if len(self.space_looks) > 1 else self.space_looks[0]
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        self.gates.append(gate)
+        job_id = self.stored_jobs[0].job_id
+        return SwitchBegun(space(SpaceState.FILLING, 0), JobRef(workspace, job_id), None)
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        return space(SpaceState.ABANDONED, 1)
 
 
 def _page(items: list[T], request: PageRequest) -> Page[T]:

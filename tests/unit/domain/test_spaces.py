@@ -37,7 +37,7 @@ def record(state: SpaceState, number: int = 1) -> SpaceRecord:
     return SpaceRecord(RegisteredSpace(number, EmbeddingSpace("openai", f"model-{number}", 8)), state, 0, 0, NOW)
 
 
-@pytest.mark.parametrize(("before", "after"), product(SpaceState, SpaceState))
+@pytest.mark.parametrize(("before", "after"), list(product(SpaceState, SpaceState)))
 def test_exactly_these_moves_are_legal(before: SpaceState, after: SpaceState) -> None:
     assert (after in SPACE_MOVES[before]) == ((before.value, after.value) in LEGAL)
 
