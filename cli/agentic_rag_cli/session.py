@@ -29,6 +29,7 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.embedding_spaces import SwitchBegun
+    from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.bootstrap import Container
 
@@ -111,6 +112,10 @@ class Session(Protocol):
 
     async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
         """Call off the switch that is under way."""
+        ...
+
+    async def recall(self, workspace: WorkspaceRef) -> RecallReport:
+        """Recall of its dense search against exact search."""
         ...
 
 
@@ -226,6 +231,10 @@ class ContainerSession:
     async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
         """Call off the switch that is under way."""
         return await self._container.switch_spaces.cancel(workspace)
+
+    async def recall(self, workspace: WorkspaceRef) -> RecallReport:
+        """Recall of its dense search against exact search."""
+        return await self._container.recall_check.run(workspace)
 
 
 @asynccontextmanager

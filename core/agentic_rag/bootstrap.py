@@ -32,9 +32,11 @@ if TYPE_CHECKING:
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
     from agentic_rag.app.prepared import IngestPrepared
+    from agentic_rag.app.recall_check import RecallCheck
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
+    from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.domain.spaces import EmbeddingSpace
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
@@ -368,6 +370,24 @@ class Container:
         grace = timedelta(seconds=self.settings.space_grace_seconds)
         return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, grace)
 
+    @cached_property
+    def recall_check(self) -> RecallCheck:
+        """Recall of dense search against exact search."""
+        from agentic_rag.app.recall_check import RecallCheck
+
+        return RecallCheck(self.database, self.embedders)
+
+    @cached_property
+    def keep_index(self) -> KeepIndex:
+        """The body of INDEX jobs."""
+        from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder
+        from agentic_rag.app.vector_indexing import IndexLimits, KeepIndex
+
+        settings = self.settings
+        builder = PostgresIndexBuilder(settings.owner_database_url or settings.database_url)
+        limits = IndexLimits(settings.exact_scan_bytes, settings.max_vector_indexes)
+        return KeepIndex(self.database, builder, self.recall_check, self.telemetry, limits)
+
     # --- jobs -----------------------------------------------------------------------------------------------------
 
     @property
@@ -399,7 +419,7 @@ class Container:
         """A dispatcher's view, with a connection of its own; the caller closes it."""
         from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 
-        return PostgresJobBoard(self.settings.database_url)
+        return PostgresJobBoard(self.settings.database_url, exact_scan_bytes=self.settings.exact_scan_bytes)
 
     # --- operating ------------------------------------------------------------------------------------------------
 

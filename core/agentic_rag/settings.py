@@ -142,6 +142,23 @@ class Settings:
     blob_dir: Path = _var(
         "AGENTIC_RAG_BLOB_DIR", UNSET_PATH, "Originals of documents; empty means HOME/blobs.", group=_S
     )
+    exact_scan_bytes: int = _var(
+        "AGENTIC_RAG_EXACT_SCAN_BYTES",
+        8 << 20,
+        "Vectors of a workspace, in bytes, that are scanned exactly; above it an approximate index is built, and used "
+        "if it finds 95 % of what exact search finds.",
+        group=_R,
+        minimum=0,
+    )
+    max_vector_indexes: int = _var(
+        "AGENTIC_RAG_MAX_VECTOR_INDEXES",
+        32,
+        "Approximate indexes of all workspaces together, each of which costs every search and publish some planning; "
+        "workspaces beyond it stay exact.",
+        group=_R,
+        minimum=0,
+        maximum=1000,
+    )
     embedder: str = _var(
         "RAG_EMBEDDER",
         "deterministic",

@@ -7,6 +7,7 @@ from typing import Protocol
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.embedding_spaces import SwitchSpaces
 from agentic_rag.app.ingest import IngestDocument, Progress
+from agentic_rag.app.vector_indexing import KeepIndex
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.ports.database import Database, Transaction
@@ -144,6 +145,26 @@ class ReembedBody:
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
         """The job shows it; the space keeps what was filled, for the next try."""
+
+
+class IndexBody:
+    """INDEX. Building is one long step: a million vectors take minutes."""
+
+    deadline_seconds = 14_400.0
+    stall_seconds = 7_200.0
+
+    def __init__(self, index: KeepIndex) -> None:
+        self._index = index
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Build, measure or drop the workspace's approximate index."""
+        await self._index.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The index says why it is not used."""
+        await self._index.record_failure(transaction, lease, error, decision)
 
 
 class UnknownKindBody:

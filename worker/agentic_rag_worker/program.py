@@ -21,7 +21,15 @@ from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
-from agentic_rag_worker.bodies import CompactBody, DeleteBody, IngestBody, JobBody, ReembedBody, RetentionBody
+from agentic_rag_worker.bodies import (
+    CompactBody,
+    DeleteBody,
+    IndexBody,
+    IngestBody,
+    JobBody,
+    ReembedBody,
+    RetentionBody,
+)
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -69,6 +77,7 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.DELETE: DeleteBody(container.delete),
         JobKind.COMPACT: CompactBody(container.database),
         JobKind.REEMBED: ReembedBody(container.switch_spaces),
+        JobKind.INDEX: IndexBody(container.keep_index),
         JobKind.RETENTION: RetentionBody(container.database),
     }
 

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentic_rag.app.embedding_spaces import SwitchBegun
+    from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.domain.recall_gate import RecallGate
     from agentic_rag.settings import Settings
     from agentic_rag_cli.session import Session
@@ -96,6 +97,33 @@ def cancel(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
         return await session.cancel_switch((await the_workspace(session, workspace)).ref)
 
     _show([in_process(context, work)], as_json)
+
+
+@app.command("recall")
+def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: JsonOption = False) -> None:
+    """Measure a workspace's dense search against exact search, on questions made from its own passages.
+
+    Exits with 5 when less than 95 % is found. Example: rag embeddings recall -w handbook
+    """
+    from dataclasses import asdict
+
+    from agentic_rag.domain.vector_indexes import REQUIRED_RECALL
+    from agentic_rag_cli.listing import the_workspace
+
+    async def work(session: Session) -> RecallReport:
+        return await session.recall((await the_workspace(session, workspace)).ref)
+
+    report = in_process(context, work)
+    if as_json:
+        output.result_json(asdict(report))
+    else:
+        output.result(
+            f"{report.space}: recall {report.recall:.4f} (at 10: {report.recall_at_10:.4f}) over {report.questions} "
+            f"questions and {report.passages} passages; exact {report.exact_ms:.1f} ms, as served "
+            f"{report.searched_ms:.1f} ms"
+        )
+    if report.recall < REQUIRED_RECALL:
+        raise typer.Exit(ExitCode.THRESHOLD)
 
 
 async def _spaces(session: Session, workspace: str | None) -> Sequence[SpaceRecord]:

@@ -15,6 +15,7 @@ from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
 from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.space_store import SpaceStore
+from agentic_rag.ports.vector_indexes import VectorIndexStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
 
@@ -75,6 +76,9 @@ class Transaction(Protocol):
 
     @property
     def spaces(self) -> SpaceStore: ...
+
+    @property
+    def indexes(self) -> VectorIndexStore: ...
 
     @property
     def publisher(self) -> Publisher: ...

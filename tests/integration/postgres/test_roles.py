@@ -26,6 +26,8 @@ READ_BY_OWNER = {
     "rag_runs",
     "rag_revisions",
     "rag_embedding_spaces",
+    "rag_segments",
+    "rag_vector_indexes",
 }
 """What the SECURITY DEFINER functions read, before or without a tenant."""
 

@@ -43,7 +43,7 @@ def test_waiting_ends_when_the_workspace_answers_in_the_space() -> None:
     done = terminal.rag(*TO, "--wait")
 
     assert (done.exit_code, terminal.workers_started) == (0, 1)
-    assert "ACTIVE   3/3" in done.stdout
+    assert "ACTIVE  3/3" in done.stdout
 
 
 @pytest.mark.parametrize(("code", "exit_code"), [("SWITCH_GATE_REFUSED", 5), ("PROVIDER_KEY_REJECTED", 1)])

@@ -16,6 +16,7 @@ from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalR
 from agentic_rag.adapters.memory.spaces import MemorySpaceStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
+from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
@@ -80,6 +81,11 @@ class MemoryTransaction:
     def spaces(self) -> MemorySpaceStore:
         """Embedding spaces being filled, answering, or retired."""
         return MemorySpaceStore(self.working)
+
+    @property
+    def indexes(self) -> MemoryVectorIndexStore:
+        """What is known of approximate indexes."""
+        return MemoryVectorIndexStore(self.working)
 
     @property
     def publisher(self) -> MemoryPublisher:

@@ -15,6 +15,7 @@ from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import RegisteredSpace, decode_half
+from agentic_rag.ports.vector_store import VectorSearch
 
 
 class MemoryVectorReader:
@@ -25,7 +26,14 @@ class MemoryVectorReader:
         self._version = version
         self._space = space
 
-    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+    async def nearest(
+        self,
+        query: NDArray[np.float32],
+        space_id: int,
+        limit: int,
+        scope: Scope,
+        search: VectorSearch = VectorSearch.SERVED,
+    ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
         active = self._space
         if active is None or limit < 1:

@@ -17,6 +17,7 @@ from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.spaces import RegisteredSpace, SpaceState
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.vector_indexes import IndexRecord
 from agentic_rag.ports.document_store import StagedChunk
 
 
@@ -133,6 +134,7 @@ class WorkspaceState:
     next_ordinal: int = 0
     spaces: tuple[StoredSpace, ...] = ()
     """Oldest first."""
+    indexes: tuple[IndexRecord, ...] = ()
     last_space: int = 0
     """The highest number ever given to a space."""
     segments: tuple[Segment, ...] = ()

@@ -18,6 +18,7 @@ from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
 from agentic_rag.adapters.postgres.space_rows import space_from
 from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
+from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
@@ -34,7 +35,12 @@ SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.di
            WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
              AND g.visible_from <= coalesce($3, w.corpus_version)
            ORDER BY visible_from, segment_id
-       ) AS segment_ids
+       ) AS segment_ids,
+       EXISTS (
+           SELECT FROM rag_vector_indexes i
+           WHERE i.org_id = w.org_id AND i.workspace_id = w.workspace_id AND i.space_id = s.space_id
+             AND i.state = 'READY'
+       ) AS is_indexed
 FROM rag_workspaces w
 LEFT JOIN rag_embedding_spaces s
   ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
@@ -72,6 +78,7 @@ class PostgresSnapshot:
     space: RegisteredSpace | None
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
+    is_indexed: bool
 
     @property
     def documents(self) -> PostgresDocumentReader:
@@ -81,7 +88,7 @@ class PostgresSnapshot:
     @property
     def vectors(self) -> PostgresVectorReader:
         """Dense arm."""
-        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space)
+        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space, self.is_indexed)
 
     @property
     def lexical(self) -> PostgresLexicalReader:
@@ -123,6 +130,11 @@ class PostgresTransaction:
         return PostgresSpaceStore(self.connection)
 
     @property
+    def indexes(self) -> PostgresVectorIndexStore:
+        """Approximate indexes."""
+        return PostgresVectorIndexStore(self.connection)
+
+    @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec)
@@ -159,6 +171,7 @@ class PostgresDatabase:
                 space=None if row["space_id"] is None else space_from(row),
                 segment_ids=tuple(row["segment_ids"]),
                 cache=self._cache,
+                is_indexed=row["is_indexed"],
             )
 
     @asynccontextmanager

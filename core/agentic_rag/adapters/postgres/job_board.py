@@ -20,6 +20,9 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 LEADER_LOCK = 0x7261675F6A6F6273
 """The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
 
+EXACT_SCAN_BYTES = 8 << 20
+"""Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
+
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
 
@@ -36,10 +39,17 @@ class _Connection(Protocol):
 class PostgresJobBoard:
     """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace."""
 
-    def __init__(self, dsn: str, role: str = "rag_dispatcher", timeout_seconds: float = 10.0) -> None:
+    def __init__(
+        self,
+        dsn: str,
+        role: str = "rag_dispatcher",
+        timeout_seconds: float = 10.0,
+        exact_scan_bytes: int = EXACT_SCAN_BYTES,
+    ) -> None:
         self._dsn = dsn
         self._role = role
         self._timeout = timeout_seconds
+        self._upkeep_arguments: Mapping[str, tuple[int, ...]] = {JobKind.INDEX.value: (exact_scan_bytes,)}
         self._connection: _Connection | None = None
         self._leading = False
         self._turn = asyncio.Lock()
@@ -68,7 +78,7 @@ class PostgresJobBoard:
         """The upkeep that is due in any workspace and has no unfinished job yet."""
         due: list[UpkeepTask] = []
         for kind, statement in sql.UPKEEP.items():
-            rows = await self._fetch(statement, kind)
+            rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
             due += [
                 UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
             ]

@@ -161,5 +161,7 @@ WHERE NOT EXISTS (
 
 UPKEEP = {
     "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
+    "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
+    "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
 }
-"""Statements by kind of job."""
+"""Statements by kind of job; $1 is the kind, and $2 of `index` the bytes of vectors that are scanned exactly."""
