@@ -19,10 +19,13 @@ from agentic_rag.ports.vector_store import VectorSearch
 
 @dataclass(frozen=True, slots=True)
 class IndexLimits:
-    """`exact_bytes` of vectors are scanned exactly; at most `most` indexes exist, over all tenants."""
+    """`exact_bytes` of vectors are scanned exactly; at most `most` indexes exist, over all tenants; one answers when it
+    finds `recall` of what a scan finds.
+    """
 
     exact_bytes: int
     most: int
+    recall: float = REQUIRED_RECALL
 
 
 class KeepIndex:
@@ -84,7 +87,7 @@ class KeepIndex:
 
     async def _judge(self, lease: Lease, number: int, rows: int, progress: Progress) -> None:
         measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance)
-        passed = measured.recall >= REQUIRED_RECALL
+        passed = measured.recall >= self._limits.recall
         state = IndexState.READY if passed else IndexState.REJECTED
         await self._put(lease, IndexRecord(number, state, rows, measured.recall))
         self._telemetry.event(

@@ -1,6 +1,6 @@
 """Approximate indexes of large workspaces on a real Postgres."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from datetime import timedelta
 
 import asyncpg
@@ -18,7 +18,7 @@ from agentic_rag.app.recall_check import RecallCheck, fragment
 from agentic_rag.app.vector_indexing import IndexLimits, KeepIndex
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import Misconfigured, Retryable
-from agentic_rag.domain.jobs import GiveUp, JobKind, Lease, NewJob
+from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.retrieval import ArmHit, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -63,13 +63,13 @@ def text_of(number: int) -> str:
 
 
 @pytest.fixture
-async def large(stores: Backend) -> AsyncIterator[WorkspaceRef]:
+async def large(stores: Backend) -> WorkspaceRef:
     """A workspace with more vectors than the limit of these tests."""
     workspace = await stores.workspace()
     texts = [text_of(number) for number in range(CHUNKS)]
     vectors = {text_of(number): half(vector_near(number)) for number in range(CHUNKS)}
     await stores.publish(workspace, "a.md", texts, vectors=vectors)
-    yield workspace
+    return workspace
 
 
 def keeper(stores: Backend, url: str, limits: IndexLimits = TINY, role: str = "rag_owner") -> KeepIndex:
@@ -89,13 +89,7 @@ async def keep(stores: Backend, url: str, workspace: WorkspaceRef, limits: Index
     lease = await lease_of(stores, workspace)
     await keeper(stores, url, limits).run(lease, Steps())
     async with stores.database.transaction(workspace.org_id) as transaction:
-        await transaction.jobs.finish(ref_of(lease), lease.fence)
-
-
-def ref_of(lease: Lease):
-    from agentic_rag.domain.jobs import JobRef
-
-    return JobRef(lease.job.workspace, lease.job.job_id)
+        await transaction.jobs.finish(JobRef(workspace, lease.job.job_id), lease.fence)
 
 
 async def records(stores: Backend, workspace: WorkspaceRef) -> list[IndexRecord]:
@@ -170,17 +164,11 @@ async def test_scores_by_the_index_equal_those_of_the_scan(
 
 async def test_a_ready_index_is_what_the_planner_uses(stores: Backend, migrated_url: str, large: WorkspaceRef) -> None:
     await keep(stores, migrated_url, large)
-    for number in range(5):
-        await nearest(stores, large, number, VectorSearch.SERVED)
     server = await asyncpg.connect(migrated_url)
     try:
-        await server.execute("SELECT pg_stat_force_next_flush()")
-        statement = """
-            SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off; SET LOCAL ROLE rag_app
-        """
         async with server.transaction():
-            await server.execute(f"SET LOCAL rag.org_id = '{large.org_id}'")
-            await server.execute(statement)
+            await server.execute(f"SET LOCAL rag.org_id = '{large.org_id}'; SET LOCAL ROLE rag_app")
+            await server.execute("SET LOCAL enable_sort = off; SET LOCAL enable_seqscan = off")
             plan = await server.fetch(
                 f"EXPLAIN SELECT ordinal FROM rag_embeddings WHERE org_id = '{large.org_id}'::uuid "
                 f"AND workspace_id = '{large.workspace_id}'::uuid AND space_id = 1::smallint AND visible_from <= 9 "
@@ -218,10 +206,9 @@ async def test_older_versions_and_removed_passages_are_told_apart_by_the_index_t
 
 
 async def test_an_index_that_misses_too_much_is_dropped_and_search_stays_exact(
-    stores: Backend, migrated_url: str, large: WorkspaceRef, monkeypatch: pytest.MonkeyPatch
+    stores: Backend, migrated_url: str, large: WorkspaceRef
 ) -> None:
-    monkeypatch.setattr("agentic_rag.app.vector_indexing.REQUIRED_RECALL", 1.01)
-    await keep(stores, migrated_url, large)
+    await keep(stores, migrated_url, large, IndexLimits(1_000, 1_000, recall=1.01))
 
     [record] = await records(stores, large)
     assert record.state is IndexState.REJECTED
