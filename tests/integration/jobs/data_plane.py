@@ -42,6 +42,7 @@ from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.sync_source import SyncResult, SyncSource
 from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.documents import Document, document_id_for
+from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -165,7 +166,13 @@ class DataPlane:
     @cached_property
     def embedders(self) -> RegisteredEmbedders:
         """The deterministic space, and `WIDE` by another meter."""
-        return RegisteredEmbedders(self.embedder, {WIDE: self.wide}.__getitem__, self.embedder.space)
+
+        def make(space: EmbeddingSpace) -> WideEmbedder:
+            if space != WIDE:
+                raise SpaceMismatch(f"Nobody here embeds with {space.name}: configure RAG_EMBEDDER.")
+            return self.wide
+
+        return RegisteredEmbedders(self.embedder, make, self.embedder.space)
 
     @cached_property
     def switch(self) -> SwitchSpaces:
