@@ -17,6 +17,7 @@ from agentic_rag_cli.commands import (
     dlq,
     doc,
     doctor,
+    embeddings,
     evaluate,
     graph,
     ingest,
@@ -89,6 +90,7 @@ app.add_typer(snapshot.app, name="snapshot")
 app.add_typer(dlq.app, name="dlq")
 app.add_typer(audit.app, name="audit")
 app.add_typer(graph.app, name="graph")
+app.add_typer(embeddings.app, name="embeddings")
 app.command("eval")(evaluate.evaluate_dataset)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)

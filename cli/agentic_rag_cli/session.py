@@ -15,6 +15,8 @@ from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.recall_gate import RecallGate
+from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
     Principal,
@@ -29,9 +31,11 @@ from agentic_rag.settings import Settings
 if TYPE_CHECKING:
     from agentic_rag.app.dead_letters import Purged, Replayed
     from agentic_rag.app.delete import Deletion
+    from agentic_rag.app.embedding_spaces import SwitchBegun
     from agentic_rag.app.estimate import FileEstimate
     from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.app.upload import Upload
@@ -176,6 +180,22 @@ class Session(Protocol):
     @property
     def snapshots(self) -> Snapshots:
         """Snapshots of workspaces."""
+        ...
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """Its embedding spaces, oldest first."""
+        ...
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        """Begin a switch to another embedding space."""
+        ...
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        """Call off the switch that is under way."""
+        ...
+
+    async def recall(self, workspace: WorkspaceRef) -> RecallReport:
+        """Recall of its dense search against exact search."""
         ...
 
 
@@ -364,6 +384,22 @@ class ContainerSession:
         from agentic_rag_cli.snapshots import ContainerSnapshots
 
         return ContainerSnapshots(self._container)
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """Its embedding spaces, oldest first."""
+        return await self._container.switch_spaces.spaces(workspace)
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        """Begin a switch to another embedding space."""
+        return await self._container.switch_spaces.begin(workspace, to, gate)
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        """Call off the switch that is under way."""
+        return await self._container.switch_spaces.cancel(workspace)
+
+    async def recall(self, workspace: WorkspaceRef) -> RecallReport:
+        """Recall of its dense search against exact search."""
+        return await self._container.recall_check.run(workspace)
 
 
 @asynccontextmanager

@@ -15,6 +15,7 @@ from agentic_rag.domain.documents import Document
 from agentic_rag.domain.failures import redacted_arguments
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
+from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.domain.verification import Finding
@@ -265,6 +266,23 @@ def graph_status_json(workspace: Workspace, status: GraphStatus) -> dict[str, An
         "expected": asdict(status.expected),
         "held": None if status.held is None else asdict(status.held),
         "fault": status.fault,
+    }
+
+
+def space_json(record: SpaceRecord) -> dict[str, Any]:
+    """An embedding space of a workspace."""
+    space = record.registered.space
+    return {
+        "name": space.name,
+        "provider": space.provider,
+        "model": space.model,
+        "dimensions": space.dimensions,
+        "state": record.state.value,
+        "done": record.done,
+        "total": record.total,
+        "since": record.since.isoformat(),
+        "dropAfter": record.drop_after.isoformat() if record.drop_after else None,
+        "verdict": asdict(record.verdict) if record.verdict else None,
     }
 
 

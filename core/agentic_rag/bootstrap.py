@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,8 +15,8 @@ from typing import TYPE_CHECKING
 from agentic_rag import __version__
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
-from agentic_rag.domain.errors import AgenticRagError, Misconfigured
-from agentic_rag.domain.fusion import HASHED_TRUST, MODEL_TRUST
+from agentic_rag.domain.errors import AgenticRagError, Misconfigured, SpaceMismatch
+from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
+    from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.recall_check import RecallCheck
     from agentic_rag.app.reingest import ReingestDocument
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
@@ -43,14 +46,16 @@ if TYPE_CHECKING:
     from agentic_rag.app.sync_source import SyncSource
     from agentic_rag.app.take_snapshot import TakeSnapshot
     from agentic_rag.app.upload import UploadDocument
+    from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.app.verify import VerifyStores
+    from agentic_rag.domain.spaces import EmbeddingSpace
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
     from agentic_rag.ports.clock import Clock
     from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
     from agentic_rag.ports.dead_payloads import DeadPayloads
-    from agentic_rag.ports.embedder import Embedder
+    from agentic_rag.ports.embedder import Embedder, Embedders
     from agentic_rag.ports.graph_store import GraphStore
     from agentic_rag.ports.identity import Identity
     from agentic_rag.ports.ids import Ids
@@ -246,26 +251,49 @@ class Container:
             from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 
             return DeterministicEmbedder(self._compute)
+        settings = self.settings
+        return self._openai_embedder(
+            settings.embedding_model, settings.embedding_dimensions, settings.embedding_send_dimensions
+        )
+
+    @cached_property
+    def embedders(self) -> Embedders:
+        """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
+        from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE
+        from agentic_rag.app.embedders import RegisteredEmbedders
+
+        return RegisteredEmbedders(self.embedder, self._embedder_for, DETERMINISTIC_SPACE)
+
+    def _embedder_for(self, space: EmbeddingSpace) -> Embedder:
+        from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
+
+        if space == DETERMINISTIC_SPACE:
+            return DeterministicEmbedder(self._compute)
+        if space.provider != "openai" or not self.settings.openai_api_key:
+            raise SpaceMismatch(
+                f"This process cannot embed with {space.name}: set OPENAI_API_KEY and OPENAI_BASE_URL, or switch the "
+                "workspace to a space that it can."
+            )
+        from agentic_rag.adapters.openai.embedder import takes_dimensions
+
+        return self._openai_embedder(
+            space.model, space.dimensions, self.settings.embedding_send_dimensions or takes_dimensions(space.model)
+        )
+
+    def _openai_embedder(self, model: str, dimensions: int, send_dimensions: bool) -> Embedder:
         from agentic_rag.adapters.openai.client import open_client
         from agentic_rag.adapters.openai.embedder import OpenAIEmbedder
 
-        embedder = OpenAIEmbedder(
-            open_client(
-                self.settings.openai_base_url,
-                self.settings.openai_api_key,
-                self.settings.embedding_timeout_seconds,
-            ),
-            self.settings.embedding_model,
-            self.settings.embedding_dimensions,
-            send_dimensions=self.settings.embedding_send_dimensions,
-        )
+        settings = self.settings
+        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.embedding_timeout_seconds)
+        embedder = OpenAIEmbedder(client, model, dimensions, send_dimensions=send_dimensions)
         self._closing.push_async_callback(embedder.aclose)
         return embedder
 
     @property
     def dense_trust(self) -> float:
         """How far this embedder's cosines count beside BM25."""
-        return HASHED_TRUST if self.settings.embedder == "deterministic" else MODEL_TRUST
+        return dense_trust_of(self.embedder.space)
 
     @property
     def fusion_weights(self) -> FusionWeights:
@@ -301,7 +329,7 @@ class Container:
                 database=self.database,
                 cache=self.cache,
                 runs=self.runs,
-                embedder=self.embedder,
+                embedders=self.embedders,
                 telemetry=self.telemetry,
                 clock=self.clock,
                 ids=self.ids,
@@ -313,7 +341,6 @@ class Container:
                 timeout_ms=settings.timeout_ms,
                 fusion=FusionMethod(settings.fusion.upper()),
                 weights=self.fusion_weights,
-                dense_trust=self.dense_trust,
                 support_threshold=settings.min_support,
             ),
             retrieve=self.retrieve,
@@ -360,7 +387,7 @@ class Container:
             self.database,
             self.blobs,
             self.parser,
-            self.embedder,
+            self.embedders,
             self._analysis,
             GroupPublisher(self.database),
             self.telemetry,
@@ -372,7 +399,7 @@ class Container:
         """Ingestion of chunks that somebody else cut."""
         from agentic_rag.app.prepared import IngestPrepared
 
-        return IngestPrepared(self.database, self.embedder, self._analysis)
+        return IngestPrepared(self.database, self.embedders, self._analysis)
 
     @cached_property
     def sync_source(self) -> SyncSource:
@@ -482,6 +509,35 @@ class Container:
 
         return DirectoryBlobStore(directory)
 
+    @cached_property
+    def switch_spaces(self) -> SwitchSpaces:
+        """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
+        from agentic_rag.app.embedding_spaces import SwitchSpaces
+        from agentic_rag.app.gate_measurement import GateMeasurement
+
+        fusion = FusionMethod(self.settings.fusion.upper())
+        measurement = GateMeasurement(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
+        grace = timedelta(seconds=self.settings.space_grace_seconds)
+        return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, grace)
+
+    @cached_property
+    def recall_check(self) -> RecallCheck:
+        """Recall of dense search against exact search."""
+        from agentic_rag.app.recall_check import RecallCheck
+
+        return RecallCheck(self.database, self.embedders)
+
+    @cached_property
+    def keep_index(self) -> KeepIndex:
+        """The body of INDEX jobs."""
+        from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder
+        from agentic_rag.app.vector_indexing import IndexLimits, KeepIndex
+
+        settings = self.settings
+        builder = PostgresIndexBuilder(settings.owner_database_url or settings.database_url)
+        limits = IndexLimits(settings.exact_scan_bytes, settings.max_vector_indexes)
+        return KeepIndex(self.database, builder, self.recall_check, self.telemetry, limits)
+
     # --- jobs -----------------------------------------------------------------------------------------------------
 
     @property
@@ -531,7 +587,11 @@ class Container:
         """A dispatcher's view, with a connection of its own; the caller closes it."""
         from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 
-        return PostgresJobBoard(self.settings.database_url, snapshot_every_hours=self.settings.snapshot_every_hours)
+        return PostgresJobBoard(
+            self.settings.database_url,
+            snapshot_every_hours=self.settings.snapshot_every_hours,
+            exact_scan_bytes=self.settings.exact_scan_bytes,
+        )
 
     # --- operating ------------------------------------------------------------------------------------------------
 

@@ -182,6 +182,23 @@ class Settings:
     s3_region: str = _var("AGENTIC_RAG_S3_REGION", "us-east-1", "Region of the bucket.", group=_S)
     s3_access_key: str = _var("AGENTIC_RAG_S3_ACCESS_KEY", "", "Access key of the store.", group=_S, secret=True)
     s3_secret_key: str = _var("AGENTIC_RAG_S3_SECRET_KEY", "", "Secret key of the store.", group=_S, secret=True)
+    exact_scan_bytes: int = _var(
+        "AGENTIC_RAG_EXACT_SCAN_BYTES",
+        8 << 20,
+        "Vectors of a workspace, in bytes, that are scanned exactly; above it an approximate index is built, and used "
+        "if it finds 95 % of what exact search finds.",
+        group=_R,
+        minimum=0,
+    )
+    max_vector_indexes: int = _var(
+        "AGENTIC_RAG_MAX_VECTOR_INDEXES",
+        32,
+        "Approximate indexes of all workspaces together, each of which costs every search and publish some planning; "
+        "workspaces beyond it stay exact.",
+        group=_R,
+        minimum=0,
+        maximum=1000,
+    )
     embedder: str = _var(
         "RAG_EMBEDDER",
         "deterministic",
@@ -211,6 +228,13 @@ class Settings:
     )
     embedding_timeout_seconds: float = _var(
         "AGENTIC_RAG_EMBEDDING_TIMEOUT_SECONDS", 30.0, "Time-out of one embedding call.", group=_E, minimum=0.1
+    )
+    space_grace_seconds: int = _var(
+        "AGENTIC_RAG_SPACE_GRACE_SECONDS",
+        86_400,
+        "How long vectors are kept after a switch to another embedding space: switching back is instant until then.",
+        group=_E,
+        minimum=0,
     )
     chunk_profile: str = _var(
         "AGENTIC_RAG_CHUNK_PROFILE",

@@ -32,6 +32,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_chunks": TableClass.WORKSPACE,
         "rag_closed_ordinals": TableClass.WORKSPACE,
         "rag_embeddings": TableClass.WORKSPACE,
+        "rag_vector_indexes": TableClass.WORKSPACE,
         "rag_segments": TableClass.WORKSPACE,
         "rag_staged_chunks": TableClass.WORKSPACE,
         "rag_entities": TableClass.WORKSPACE,

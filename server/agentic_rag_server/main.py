@@ -24,6 +24,7 @@ from agentic_rag_server.wiring import (
     ProvesErasures,
     ReingestsDocuments,
     ServerOptions,
+    SwitchesSpaces,
     TakesSnapshots,
     UploadsDocuments,
 )
@@ -41,6 +42,7 @@ class ServerParts:
     dead_letters: HandlesDeadLetters
     upload: UploadsDocuments
     take_snapshot: TakesSnapshots
+    switch_spaces: SwitchesSpaces
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -77,6 +79,7 @@ def server_parts(container: Container) -> ServerParts:
         dead_letters=container.dead_letters,
         upload=container.upload,
         take_snapshot=container.take_snapshot,
+        switch_spaces=container.switch_spaces,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
+from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
@@ -120,6 +123,22 @@ class TakesSnapshots(Protocol):
         ...
 
 
+class SwitchesSpaces(Protocol):
+    """The use case behind `switchEmbeddingSpace`."""
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """The workspace's spaces, oldest first."""
+        ...
+
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        """Begin a switch, or do it at once."""
+        ...
+
+    async def cancel(self, workspace: WorkspaceRef) -> SpaceRecord:
+        """Call off the switch that is under way."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -146,6 +165,9 @@ class ServerContainer(Protocol):
 
     @property
     def take_snapshot(self) -> TakesSnapshots: ...
+
+    @property
+    def switch_spaces(self) -> SwitchesSpaces: ...
 
     @property
     def database(self) -> Database: ...

@@ -14,6 +14,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain.answers import (
@@ -42,7 +43,9 @@ from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
 from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.original_store import Original
@@ -56,6 +59,7 @@ OTHER_ORG = UUID("00000000-0000-4000-8000-0000000000bb")
 WORKSPACE = UUID("00000000-0000-4000-8000-000000000001")
 REF = WorkspaceRef(ORG, WORKSPACE)
 WORKSPACE_ID = encode_workspace(WORKSPACE)
+A_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", 384)
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 TOKENS = {
     "admin-token": Principal(ORG, "ada", Role.ADMIN),
@@ -350,6 +354,30 @@ class FakeReingest:
         return Reingestion(replace(document, status=DocumentStatus.PENDING), JobRef(REF, numbered(901)), not force)
 
 
+@dataclass
+class FakeSwitch:
+    """One space that answers, and at most one that is being filled."""
+
+    filling: SpaceRecord | None = None
+    gate: RecallGate | None = None
+
+    async def spaces(self, workspace: WorkspaceRef) -> list[SpaceRecord]:
+        active = SpaceRecord(RegisteredSpace(1, A_SPACE), SpaceState.ACTIVE, 3, 3, NOW)
+        return [active, *([self.filling] if self.filling else [])]
+
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        choice = parse_choice(to)
+        space = EmbeddingSpace(choice.provider, choice.model or "m", choice.dimensions or 8)
+        self.filling, self.gate = SpaceRecord(RegisteredSpace(2, space), SpaceState.FILLING, 0, 3, NOW), gate
+        return SwitchBegun(self.filling, JobRef(workspace, numbered(901)), None)
+
+    async def cancel(self, workspace: WorkspaceRef) -> SpaceRecord:
+        if self.filling is None:
+            raise NotFound("No switch is under way.", code="SWITCH_NOT_FOUND")
+        called_off, self.filling = replace(self.filling, state=SpaceState.ABANDONED, drop_after=NOW), None
+        return called_off
+
+
 class FakeIdentity:
     async def authenticate(self, token: str) -> Principal:
         if token not in TOKENS:
@@ -363,6 +391,7 @@ class Container:
 
     options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
     answer: FakeAnswer = field(default_factory=FakeAnswer)
+    switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
     runs: Any = field(default_factory=FakeRuns)

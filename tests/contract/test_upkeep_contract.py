@@ -52,3 +52,19 @@ async def test_what_is_due_becomes_one_job(adapter: Backend, with_old_run: Works
 
     assert (new, again) == (1, 0)
     assert await due_in(adapter, with_old_run) == []
+
+
+async def test_more_than_64_segments_are_due_for_compaction_and_then_no_more(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for number in range(64):
+        await adapter.publish(workspace, f"{number}.md", ["text"])
+    before = await due_in(adapter, workspace)
+    await adapter.publish(workspace, "last.md", ["text"])
+    after = await due_in(adapter, workspace)
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        merged = await transaction.publisher.compact(workspace)
+
+    assert before == []
+    assert [task.kind for task in after] == [JobKind.COMPACT]
+    assert merged == 65
+    assert await due_in(adapter, workspace) == []

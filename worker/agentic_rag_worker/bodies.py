@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import Protocol
 
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedding_spaces import SwitchSpaces
 from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.ingest import IngestDocument, Progress
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.take_snapshot import TakeSnapshot
+from agentic_rag.app.vector_indexing import KeepIndex
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.ports.blob_store import BlobStore
@@ -170,6 +172,45 @@ class GraphBody:
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
         """The job shows it, and answers say that the graph is behind."""
+
+
+class ReembedBody:
+    """REEMBED. A large workspace and a slow provider take hours; each batch moves on."""
+
+    deadline_seconds = 86_400.0
+    stall_seconds = 300.0
+
+    def __init__(self, switch: SwitchSpaces) -> None:
+        self._switch = switch
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Fill another embedding space, judge it, switch to it."""
+        await self._switch.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it; the space keeps what was filled, for the next try."""
+
+
+class IndexBody:
+    """INDEX. Building is one long step: a million vectors take minutes."""
+
+    deadline_seconds = 14_400.0
+    stall_seconds = 7_200.0
+
+    def __init__(self, index: KeepIndex) -> None:
+        self._index = index
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Build, measure or drop the workspace's approximate index."""
+        await self._index.run(lease, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The index says why it is not used."""
+        await self._index.record_failure(transaction, lease, error, decision)
 
 
 class UnknownKindBody:

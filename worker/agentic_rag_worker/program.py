@@ -26,8 +26,10 @@ from agentic_rag_worker.bodies import (
     CompactBody,
     DeleteBody,
     GraphBody,
+    IndexBody,
     IngestBody,
     JobBody,
+    ReembedBody,
     RetentionBody,
     SnapshotBody,
 )
@@ -84,6 +86,8 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.RETENTION: RetentionBody(container.database, container.blobs),
         JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
         JobKind.GRAPH: GraphBody(container.graph_sync),
+        JobKind.REEMBED: ReembedBody(container.switch_spaces),
+        JobKind.INDEX: IndexBody(container.keep_index),
     }
 
 

@@ -25,12 +25,13 @@ from agentic_rag.domain.errors import IdempotencyConflict, NotFound
 from agentic_rag.domain.gate import HEURISTIC
 from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
+from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.storable import storable_text
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.database import CorpusHead, Database
+from agentic_rag.ports.embedder import Embedders
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
@@ -45,7 +46,7 @@ class AnswerPorts:
     database: Database
     cache: AnswerCache
     runs: RunStore
-    embedder: Embedder
+    embedders: Embedders
     telemetry: Telemetry
     clock: Clock
     ids: Ids
@@ -63,6 +64,8 @@ class _Begun:
     key: str
     version: int
     """The newest corpus version at that time."""
+    space: EmbeddingSpace
+    """The space that answered then."""
 
 
 class AnswerQuestion:
@@ -103,13 +106,15 @@ class AnswerQuestion:
 
     async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
         began = self._ports.clock.monotonic()
-        version = await self._version(principal, question)
+        head = await self._head(principal, question)
         if question.idempotency_key is not None:
             stored = await self._stored(question, question.idempotency_key)
             if stored is not None:
                 return stored
-        context = self._context(version if question.as_of is None else question.as_of)
-        begun = _Begun(question, principal, began, trace_id, context, answer_key(question, context), version)
+        space = head.space or self._ports.embedders.default.space
+        context = self._context(head.version if question.as_of is None else question.as_of, space)
+        key = answer_key(question, context)
+        begun = _Begun(question, principal, began, trace_id, context, key, head.version, space)
         cache_down = False
         if question.options.cache is CacheMode.DEFAULT:
             cached = await self._cached(begun)
@@ -120,14 +125,14 @@ class AnswerQuestion:
             cache_down = not self._ports.cache.available
         return await self._fresh(begun, cache_down)
 
-    async def _version(self, principal: Principal, question: Question) -> int:
-        """The newest corpus version of a workspace of the caller's organisation."""
-        version: int | None = None
+    async def _head(self, principal: Principal, question: Question) -> CorpusHead:
+        """The newest version, and its space, of a workspace of the caller's organisation."""
+        head: CorpusHead | None = None
         if question.workspace.org_id == principal.org_id:
-            version = await self._ports.database.corpus_version(question.workspace)
-        if version is None:
+            head = await self._ports.database.head(question.workspace)
+        if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
-        return version
+        return head
 
     async def _stored(self, question: Question, key: str) -> Run | None:
         """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""
@@ -139,15 +144,15 @@ class AnswerQuestion:
             )
         return stored
 
-    def _context(self, version: int) -> AnswerContext:
+    def _context(self, version: int, space: EmbeddingSpace) -> AnswerContext:
         return AnswerContext(
             access_ids=(DEFAULT_ACCESS_ID,),
             corpus_version=version,
             graph_version=version,
-            space=self._ports.embedder.space.name,
+            space=space.name,
             weights_version=HEURISTIC.version,
             pipeline_version=PIPELINE_VERSION,
-            models=(self._ports.embedder.space.model,),
+            models=(space.model,),
             defaults=self._fingerprint,
             today=self._ports.clock.now().date(),
         )
@@ -180,9 +185,7 @@ class AnswerQuestion:
             outcome = CacheOutcome.BYPASS
         else:
             self._note_decision(answer)
-        versions = replace(
-            self._versions(begun.context), corpus_version=answered.corpus_version, graph_version=answered.graph_version
-        )
+        versions = self._versions(_as_read(begun.context, answered))
         run = self._run_of(begun, answer, outcome, versions, answered.stages)
         return await self._keep(begun.question, run, None if joined else self._fill(begun, answered, answer))
 
@@ -195,6 +198,7 @@ class AnswerQuestion:
             corpus_version=begun.context.corpus_version,
             options=options,
             budget=Budget(begun.began + options.timeout_ms / 1000),
+            space=begun.space,
         )
 
     def _note_decision(self, answer: Answer) -> None:
@@ -220,10 +224,7 @@ class AnswerQuestion:
             return None
         key = begun.key
         if answered.corpus_version != begun.context.corpus_version:
-            key = answer_key(
-                begun.question,
-                replace(begun.context, corpus_version=answered.corpus_version, graph_version=answered.graph_version),
-            )
+            key = answer_key(begun.question, _as_read(begun.context, answered))
         seen = max(begun.version, answered.corpus_version)
         return CacheFill(begun.question.workspace, key, answer, self._ttl, seen)
 
@@ -272,3 +273,14 @@ class AnswerQuestion:
             self._recorder.fill(fill)
         # Of equal requests under way at once the store keeps the first; all of them return that one.
         return await self._stored(question, run.idempotency_key) or run
+
+
+def _as_read(context: AnswerContext, answered: Answered) -> AnswerContext:
+    """The context of what was read in the end: a publish or a switch may have come between."""
+    return replace(
+        context,
+        corpus_version=answered.corpus_version,
+        graph_version=answered.graph_version,
+        space=answered.space.name,
+        models=(answered.space.model,),
+    )

@@ -10,13 +10,13 @@ from agentic_rag.domain.chunk_profiles import chunk_profile
 from agentic_rag.domain.chunking import chunk_document
 from agentic_rag.domain.cost import EmbeddingCost, embedding_cost
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
-from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.spaces import EmbeddingSpace, encode_half
+from agentic_rag.domain.errors import NotFound, SpaceMismatch
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, encode_half
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
 from agentic_rag.ports.compute import Compute
 from agentic_rag.ports.database import Transaction
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.embedder import Embedder, Embedders
 from agentic_rag.ports.publication import NewChunk
 
 INDEX_SLICE = 128
@@ -63,22 +63,19 @@ class TextAnalysis:
         ]
 
 
-async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedder: Embedder) -> int:
-    """The workspace's number of the embedder's space; the first to ask decides on the space.
+async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders: Embedders) -> RegisteredSpace:
+    """The space that the workspace answers in; a workspace without one takes the process's default.
 
-    Errors: `SpaceMismatch` when the workspace answers from another space.
+    Errors: `SpaceMismatch` when this process has no embedder for it.
     """
     active = await transaction.workspaces.active_space(workspace)
     if active is None:
-        await transaction.workspaces.register_space(workspace, embedder.space)
+        await transaction.workspaces.register_space(workspace, embedders.default.space)
         active = await transaction.workspaces.active_space(workspace)
-    if active is None or active.space != embedder.space:
-        held = "none" if active is None else active.space.name
-        raise SpaceMismatch(
-            f"The workspace holds vectors of {held}, but this process embeds with {embedder.space.name}. Set "
-            "RAG_EMBEDDER and its model back, or ingest into a new workspace."
-        )
-    return active.space_id
+    if active is None:
+        raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+    embedders.for_space(active.space)
+    return active
 
 
 async def embed_texts(embedder: Embedder, texts: Sequence[str]) -> list[bytes]:

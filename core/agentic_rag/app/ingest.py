@@ -29,14 +29,16 @@ from agentic_rag.domain.errors import (
     ParseFailed,
     Permanent,
     Retryable,
+    SpaceSwitched,
 )
 from agentic_rag.domain.failures import redact
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision, replace_all
+from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import VisibleChunk
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.embedder import Embedder, Embedders
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
 from agentic_rag.ports.telemetry import Telemetry
@@ -46,6 +48,10 @@ CONTENT_ARGUMENT = "content"
 
 FORCE_ARGUMENT = "force"
 """The job argument that says: keep nothing that is published, make every chunk anew."""
+
+
+MAX_LOOKS = 3
+"""How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
 
 
 class Progress(Protocol):
@@ -88,7 +94,8 @@ class _Work:
     lease: Lease
     progress: Progress
     document: Document
-    space_id: int
+    space: RegisteredSpace
+    embedder: Embedder
     profile: str
     visible: list[VisibleChunk]
     content_hash: bytes
@@ -119,7 +126,7 @@ class IngestDocument:
         database: Database,
         blobs: BlobStore,
         parser: Parser,
-        embedder: Embedder,
+        embedders: Embedders,
         analysis: TextAnalysis,
         publisher: GroupPublisher,
         telemetry: Telemetry,
@@ -128,7 +135,7 @@ class IngestDocument:
         self._database = database
         self._blobs = blobs
         self._parser = parser
-        self._embedder = embedder
+        self._embedders = embedders
         self._analysis = analysis
         self._publisher = publisher
         self._telemetry = telemetry
@@ -186,11 +193,13 @@ class IngestDocument:
             if document is None or stored is None:
                 return None
             originals = await transaction.originals.of(workspace, document_id)
+            space = await space_for(transaction, workspace, self._embedders)
             return _Work(
                 lease=lease,
                 progress=progress,
                 document=document,
-                space_id=await space_for(transaction, workspace, self._embedder),
+                space=space,
+                embedder=self._embedders.for_space(space.space),
                 profile=stored.settings.chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
@@ -228,13 +237,19 @@ class IngestDocument:
     async def _publish(
         self, work: _Work, parsed: ParsedDocument, revision: Revision, drafts: list[ChunkDraft]
     ) -> IngestReport:
-        """Publish; once more from a fresh look when another publish of the document came between."""
-        for _ in range(2):
+        """Publish; again from a fresh look when another publish of the document, or a switch of the workspace's
+        embedding space, came between.
+        """
+        for _ in range(MAX_LOOKS):
             diff = replace_all(work.visible, drafts) if work.forced else diff_revision(work.visible, drafts)
             await self._embed(work, revision, diff)
-            published = await self._publisher.publish(
-                work.document.workspace, work.space_id, await self._publication(work, parsed, revision, diff)
-            )
+            publication = await self._publication(work, parsed, revision, diff)
+            try:
+                published = await self._publisher.publish(work.document.workspace, work.space.space_id, publication)
+            except SpaceSwitched:
+                if not await self._look_again(work):
+                    return work.report(IngestOutcome.GONE, None, None)
+                continue
             work.progress.advance()
             if published.refusal == "STALE":
                 if not await self._look_again(work):
@@ -260,6 +275,10 @@ class IngestDocument:
                 return False
             work.document = document
             work.visible = await transaction.documents.visible_chunks(workspace, document_id)
+            space = await space_for(transaction, workspace, self._embedders)
+        if space != work.space:
+            work.space, work.embedder = space, self._embedders.for_space(space.space)
+            work.vectors.clear()
         return True
 
     async def _embed(self, work: _Work, revision: Revision, diff: RevisionDiff) -> None:
@@ -267,7 +286,7 @@ class IngestDocument:
         soon as it is paid for.
         """
         wanted = [draft for draft in diff.added if draft.chunk_id not in work.vectors]
-        size = self._embedder.batch_size
+        size = work.embedder.batch_size
         if len(wanted) <= size:
             await self._embed_batch(work, wanted)
             return
@@ -282,7 +301,7 @@ class IngestDocument:
     async def _embed_batch(self, work: _Work, drafts: list[ChunkDraft]) -> None:
         if not drafts:
             return
-        vectors = await embed_texts(self._embedder, [draft.text for draft in drafts])
+        vectors = await embed_texts(work.embedder, [draft.text for draft in drafts])
         work.vectors.update(zip((draft.chunk_id for draft in drafts), vectors, strict=True))
         work.embedded += len(drafts)
         work.progress.advance()
@@ -298,12 +317,12 @@ class IngestDocument:
             await transaction.documents.discard_staged(workspace, document_id, keep=revision.revision_id)
             await transaction.documents.stage(workspace, document_id, revision, drafts)
             staged = await transaction.documents.staged(workspace, revision.revision_id) or []
-        known = {chunk.draft.chunk_id: chunk.vector for chunk in staged if chunk.vector is not None}
-        length = 2 * self._embedder.space.dimensions
+        # An earlier attempt may have staged vectors before a switch: those are of another space.
+        space_id = work.space.space_id
+        known = {chunk.draft.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
         for draft in drafts:
             vector = known.get(draft.chunk_id)
-            # Vectors of another space that an earlier version of this process staged have another length or id.
-            if vector is not None and len(vector) == length:
+            if vector is not None:
                 work.vectors[draft.chunk_id] = vector
                 work.recovered += 1
         return frozenset(chunk.draft.index for chunk in staged)
@@ -315,7 +334,7 @@ class IngestDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
             await _check_lease(transaction, work.lease)
-            await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space_id, vectors)
+            await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space.space_id, vectors)
 
     async def _publication(
         self, work: _Work, parsed: ParsedDocument, revision: Revision, diff: RevisionDiff

@@ -25,7 +25,7 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import slices
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import NewDocument, VisibleChunk
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.embedder import Embedder, Embedders
 from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk, Published
 
 PARSER = "prepared"
@@ -93,14 +93,14 @@ class IngestPrepared:
     def __init__(
         self,
         database: Database,
-        embedder: Embedder,
+        embedders: Embedders,
         analysis: TextAnalysis,
         *,
         batch_documents: int = 512,
         batch_chunks: int = 1_000,
     ) -> None:
         self._database = database
-        self._embedder = embedder
+        self._embedders = embedders
         self._analysis = analysis
         self._batch_documents = batch_documents
         self._batch_chunks = batch_chunks
@@ -114,13 +114,14 @@ class IngestPrepared:
     ) -> PreparedReport:
         """Ingest all; `on_progress` gets the number of chunks that readers see after each publish.
 
-        Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, those of the embedder. What
-        was published before an error stays published, and running again continues after it.
+        Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, `SpaceSwitched` (run it again),
+        those of the embedder. What was published before an error stays published, and running again continues after it.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
             if await transaction.workspaces.get(workspace.workspace_id) is None:
                 raise NotFound("There is no such workspace.")
-            space_id = await space_for(transaction, workspace, self._embedder)
+            space = await space_for(transaction, workspace, self._embedders)
+        embedder = self._embedders.for_space(space.space)
         tally = _Tally()
         publishing: asyncio.Task[None] | None = None
         in_flight = frozenset[str]()
@@ -131,11 +132,11 @@ class IngestPrepared:
                     # What the later text keeps of the earlier one is known when that is published.
                     await publishing
                 ready = await self._prepare(workspace, batch, uploaded_by, tally)
-                publications = await self._publications(workspace, ready, tally)
+                publications = await self._publications(workspace, embedder, ready, tally)
                 if publishing is not None:
                     await publishing
                 publishing = asyncio.create_task(
-                    self._publish(workspace, space_id, publications, tally, on_progress), name="publish prepared"
+                    self._publish(workspace, space.space_id, publications, tally, on_progress), name="publish prepared"
                 )
                 in_flight = paths
             if publishing is not None:
@@ -183,13 +184,13 @@ class IngestPrepared:
             ]
 
     async def _publications(
-        self, workspace: WorkspaceRef, ready: Sequence[_Ready], tally: _Tally
+        self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_Ready], tally: _Tally
     ) -> list[DocumentPublication]:
         titled = [(one.cut.source.title, draft) for one in ready for draft in one.diff.added]
         batches = await asyncio.gather(
             *(
-                embed_texts(self._embedder, [draft.text for _, draft in titled[part]])
-                for part in slices(len(titled), self._embedder.batch_size)
+                embed_texts(embedder, [draft.text for _, draft in titled[part]])
+                for part in slices(len(titled), embedder.batch_size)
             )
         )
         chunks = iter(await self._analysis.index(workspace, titled, [one for batch in batches for one in batch]))

@@ -13,6 +13,7 @@ from agentic_rag.domain.answers import Answer, Dependency, StageRecord
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.pipeline import Stage, Verdict, next_stage
 from agentic_rag.domain.run_state import RunState
+from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 
@@ -25,6 +26,7 @@ class Answered:
     stages: tuple[StageRecord, ...]
     corpus_version: int
     graph_version: int
+    space: EmbeddingSpace
 
 
 class RunPipeline:
@@ -53,4 +55,4 @@ class RunPipeline:
             raise AgenticRagError("A run ended without a decision of the gate.")
         version = state.corpus_version if state.read_version is None else state.read_version
         graph = version if state.graph_version is None else state.graph_version
-        return Answered(assemble(state, state.gate), tuple(records), version, graph)
+        return Answered(assemble(state, state.gate), tuple(records), version, graph, state.space)

@@ -37,8 +37,6 @@ class AnswerDefaults:
     timeout_ms: int = 20_000
     fusion: FusionMethod = FusionMethod.WEIGHTED
     weights: FusionWeights = FusionWeights()
-    dense_trust: float = 1.0
-    """How far the embedder's cosines are trusted beside BM25, 0–1 (the deterministic one less)."""
     support_threshold: float = DEFAULT_THRESHOLD
     per_document: int | None = None
     """At most so many passages of one document; None: no cap."""
@@ -49,7 +47,7 @@ class AnswerDefaults:
         shares = f"{self.weights.vector!r} {self.weights.graph!r} {self.weights.lexical_share!r}"
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
-            f"{self.dense_trust!r} {self.support_threshold!r} {self.per_document}"
+            f"{self.support_threshold!r} {self.per_document}"
         )
 
 
@@ -65,7 +63,6 @@ class EffectiveOptions:
     timeout_ms: int
     fusion: FusionMethod
     weights: FusionWeights
-    dense_trust: float
     support_threshold: float
     per_document: int | None
 
@@ -83,7 +80,6 @@ def effective(options: AnswerOptions, defaults: AnswerDefaults) -> EffectiveOpti
         timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,
         fusion=options.fusion or defaults.fusion,
         weights=options.weights or defaults.weights,
-        dense_trust=defaults.dense_trust,
         support_threshold=defaults.support_threshold,
         per_document=defaults.per_document,
     )

@@ -14,7 +14,8 @@
     ├── Misconfigured         an operator must change a setting or a server
     ├── DependencyUnavailable a server did not answer; the work may be tried again
     ├── Retryable             try again, after `retry_after_seconds` when given
-    │   └── LeaseLost         another worker holds the job now: stop, change nothing
+    │   ├── LeaseLost         another worker holds the job now: stop, change nothing
+    │   └── SpaceSwitched     the workspace answers in another embedding space by now: embed again
     └── Permanent             trying again cannot help
         ├── ParseFailed       the document cannot be read (code says why)
         └── SpaceMismatch     vectors of two embedding spaces met
@@ -161,6 +162,12 @@ class LeaseLost(Retryable):
     code = "LEASE_LOST"
 
 
+class SpaceSwitched(Retryable):
+    """The workspace was switched to another embedding space while vectors for the last one were computed."""
+
+    code = "EMBEDDING_SPACE_SWITCHED"
+
+
 class Permanent(AgenticRagError):
     """Trying again cannot help."""
 
@@ -175,6 +182,8 @@ class ParseFailed(Permanent):
 
 
 class SpaceMismatch(Permanent):
-    """Vectors of one embedding space were about to be compared with, or stored in, another."""
+    """Vectors of one embedding space were about to be compared with, or stored in, another; or this process cannot
+    embed in the space it is asked for.
+    """
 
     code = "EMBEDDING_SPACE_MISMATCH"

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
 from agentic_rag.domain.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ArmScore, Candidate, Retriever
+from agentic_rag.domain.spaces import HASHED_PROVIDER, EmbeddingSpace
 
 RRF_K = 60
 """Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet …", SIGIR 2009."""
@@ -21,6 +22,11 @@ Hit@10 / MRR@10 on 500 known-item questions over 20,000 chunks: BM25 .934 / .837
 (with 0.2625, a share of 0.8: .936 / .867; with 1: .922 / .832). R@10 against BM25 on six question sets: −1.0 to +0.9
 (with 0.2625 −3.5 to +0.2).
 """
+
+
+def dense_trust_of(space: EmbeddingSpace) -> float:
+    """How far cosines of a space count beside BM25."""
+    return HASHED_TRUST if space.provider == HASHED_PROVIDER else MODEL_TRUST
 
 
 def lexical_share(arms: Mapping[Retriever, Sequence[ArmHit]], dense_trust: float = MODEL_TRUST) -> float:

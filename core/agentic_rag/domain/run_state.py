@@ -25,6 +25,7 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.pipeline import Budget, Verdict
 from agentic_rag.domain.selfcheck import Refusal
+from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.synthesis import DraftSentence, Excluded
 
 
@@ -57,6 +58,8 @@ class RunState:
     corpus_version: int
     options: EffectiveOptions
     budget: Budget
+    space: EmbeddingSpace
+    """The space of `vectors`: the one that was active when the run began, or the one that was read."""
     standalone: str = ""
     gate: GateDecision | None = None
     plan: Plan | None = None

@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
+from types import MappingProxyType
 
 import numpy as np
 from numpy.typing import NDArray
+
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.recall_gate import GateVerdict
+
+MAX_DIMENSIONS = 4000
+"""Of a half-precision vector that pgvector can index."""
+
+
+HASHED_PROVIDER = "deterministic"
+"""Of spaces whose vectors are hashed from spellings (`domain.hashed_embedding`), without a model."""
 
 
 class Precision(enum.Enum):
@@ -39,6 +51,106 @@ class RegisteredSpace:
 
     space_id: int
     space: EmbeddingSpace
+
+
+class SpaceState(enum.Enum):
+    """Where a space of a workspace stands."""
+
+    FILLING = "FILLING"
+    """A job computes its vectors; nobody reads them."""
+    ACTIVE = "ACTIVE"
+    """Answers questions, and publishes write into it. One of a workspace."""
+    RETIRED = "RETIRED"
+    """Answered questions until a switch; kept for a grace period, so that switching back is cheap."""
+    ABANDONED = "ABANDONED"
+    """Its switch was refused by the gate or called off; kept as long."""
+    DROPPED = "DROPPED"
+    """Its vectors and its row are gone."""
+
+
+SPACE_MOVES: Mapping[SpaceState, frozenset[SpaceState]] = MappingProxyType(
+    {
+        SpaceState.FILLING: frozenset({SpaceState.ACTIVE, SpaceState.ABANDONED}),
+        SpaceState.ACTIVE: frozenset({SpaceState.RETIRED}),
+        SpaceState.RETIRED: frozenset({SpaceState.ACTIVE, SpaceState.FILLING, SpaceState.DROPPED}),
+        SpaceState.ABANDONED: frozenset({SpaceState.FILLING, SpaceState.DROPPED}),
+        SpaceState.DROPPED: frozenset(),
+    }
+)
+"""Every legal move. RETIRED to ACTIVE needs every vector present: otherwise it is filled again first."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceRecord:
+    """A space of a workspace and how far it is filled: `done` of `total` readable passages have a vector in it."""
+
+    registered: RegisteredSpace
+    state: SpaceState
+    done: int
+    total: int
+    since: datetime
+    drop_after: datetime | None = None
+    """When a retired or abandoned space may be dropped."""
+    verdict: GateVerdict | None = None
+    """What the quality gate of its last switch measured."""
+
+
+def startable(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> bool:
+    """Whether a switch to a space has to change its state to FILLING (False: it is being filled already).
+
+    `record` is what is known of the space, `under_way` the workspace's spaces that are being filled. Errors:
+    `InvalidInput` codes SPACE_ALREADY_ACTIVE and SWITCH_UNDER_WAY.
+    """
+    if record is not None and record.state is SpaceState.ACTIVE:
+        raise InvalidInput(
+            f"The workspace answers in {record.registered.space.name} already.",
+            code="SPACE_ALREADY_ACTIVE",
+            path=("to",),
+        )
+    for other in under_way:
+        if record is None or other.registered.space_id != record.registered.space_id:
+            raise InvalidInput(
+                f"A switch to {other.registered.space.name} is under way. Wait for it, or call it off with "
+                "`rag embeddings cancel`.",
+                code="SWITCH_UNDER_WAY",
+                path=("to",),
+            )
+    return record is None or record.state is not SpaceState.FILLING
+
+
+@dataclass(frozen=True, slots=True)
+class SpaceChoice:
+    """A space as a person names it: `deterministic`, or `openai:MODEL[:DIMENSIONS]`."""
+
+    provider: str
+    model: str | None = None
+    dimensions: int | None = None
+
+
+def parse_choice(text: str) -> SpaceChoice:
+    """Read `deterministic` or `openai:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last part counts
+    as dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
+    """
+    provider, _, rest = text.strip().partition(":")
+    if provider == "deterministic" and not rest:
+        return SpaceChoice(provider)
+    if provider == "openai" and rest:
+        model, _, last = rest.rpartition(":")
+        if model and last.isdecimal() and last.isascii():
+            dimensions = int(last)
+            if not 1 <= dimensions <= MAX_DIMENSIONS:
+                raise InvalidInput(
+                    f"A space has 1 to {MAX_DIMENSIONS:,} dimensions, not {last[:20]}.",
+                    code="SPACE_UNKNOWN",
+                    path=("to",),
+                )
+            return SpaceChoice(provider, model, dimensions)
+        return SpaceChoice(provider, rest)
+    raise InvalidInput(
+        f"{text[:100]!r} names no embedding space: write `deterministic` or `openai:MODEL[:DIMENSIONS]`.",
+        code="SPACE_UNKNOWN",
+        path=("to",),
+    )
 
 
 def encode_half(vectors: NDArray[np.float32]) -> list[bytes]:

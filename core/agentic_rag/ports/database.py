@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from contextlib import AbstractAsyncContextManager
+from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
@@ -17,9 +18,19 @@ from agentic_rag.ports.lexical_store import LexicalReader
 from agentic_rag.ports.original_store import OriginalStore
 from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.snapshot_store import SnapshotStore
+from agentic_rag.ports.space_store import SpaceStore
 from agentic_rag.ports.upload_store import UploadStore
+from agentic_rag.ports.vector_indexes import VectorIndexStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
+
+
+@dataclass(frozen=True, slots=True)
+class CorpusHead:
+    """The newest corpus version, and the space that answers questions at it (None before the first vector)."""
+
+    version: int
+    space: EmbeddingSpace | None
 
 
 class Snapshot(Protocol):
@@ -75,6 +86,12 @@ class Transaction(Protocol):
     def uploads(self) -> UploadStore: ...
 
     @property
+    def spaces(self) -> SpaceStore: ...
+
+    @property
+    def indexes(self) -> VectorIndexStore: ...
+
+    @property
     def publisher(self) -> Publisher: ...
 
     @property
@@ -90,14 +107,23 @@ class Transaction(Protocol):
 class Database(Protocol):
     """Errors of every use: `DependencyUnavailable` (dependency "postgres") when the server does not answer."""
 
-    def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AbstractAsyncContextManager[Snapshot]:
-        """Open a read-only snapshot. Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
+    def snapshot(
+        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+    ) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a read-only snapshot. `space_id` searches the vectors of another space than the active one (to judge it
+        before a switch). Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
         than the corpus or past retention).
         """
         ...
 
     def transaction(self, org_id: UUID) -> AbstractAsyncContextManager[Transaction]:
         """Open a write transaction of one organisation."""
+        ...
+
+    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+        """The newest corpus version and the space it answers in, of one instant; None for an unknown workspace. One
+        cheap call, no tenant transaction.
+        """
         ...
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:

@@ -55,10 +55,13 @@ class VisibleChunk:
 
 @dataclass(frozen=True, slots=True)
 class StagedChunk:
-    """A chunk of an unpublished revision; `vector` is the space-encoded bytes (little-endian float16) once embedded."""
+    """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
+    numbered `space_id`.
+    """
 
     draft: ChunkDraft
     vector: bytes | None
+    space_id: int | None = None
 
 
 class DocumentReader(Protocol):

@@ -8,7 +8,26 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+
+
+class Embedders(Protocol):
+    """The embedders of a process, one per space."""
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        ...
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space; the same one each time. Errors: `SpaceMismatch` when the settings of this process
+        have none for it (no key).
+        """
+        ...
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named, its gaps filled from the settings. Errors: `InvalidInput` code SPACE_UNKNOWN."""
+        ...
 
 
 class Embedder(Protocol):

@@ -81,7 +81,8 @@ class Publisher(Protocol):
         """Publish a batch as one new corpus version: ordinals, chunks, vectors, one postings segment, mentions and
         relations, READY.
 
-        A refused document does not hinder the others. Errors: `SpaceMismatch`, `NotFound` (workspace).
+        A refused document does not hinder the others. Errors: `SpaceMismatch`, `SpaceSwitched` when the
+        vectors are of a space that no longer answers, `NotFound` (workspace).
         """
         ...
 

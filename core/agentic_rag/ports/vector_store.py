@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import enum
 from typing import Protocol
 
 import numpy as np
@@ -10,10 +11,27 @@ from numpy.typing import NDArray
 from agentic_rag.domain.retrieval import ArmHit, Scope
 
 
+class VectorSearch(enum.Enum):
+    """How vectors are searched."""
+
+    SERVED = "served"
+    """As questions are: by the index where it is READY and finds enough, else exactly."""
+    EXACT = "exact"
+    INDEXED = "indexed"
+    """By the index, complete or not, to measure it; a store without one searches exactly."""
+
+
 class VectorReader(Protocol):
     """Search inside one snapshot."""
 
-    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+    async def nearest(
+        self,
+        query: NDArray[np.float32],
+        space_id: int,
+        limit: int,
+        scope: Scope,
+        search: VectorSearch = VectorSearch.SERVED,
+    ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal.
 
         The store proposes; `raw` is the cosine computed in float64 from the stored half-precision vector and rounded

@@ -21,6 +21,7 @@ class Action(enum.Enum):
     PURGE_DEAD_LETTER = "purge a dead letter"
     UPLOAD_DOCUMENT = "upload a document"
     TAKE_SNAPSHOT = "take or list snapshots"
+    SWITCH_SPACE = "switch the embedding model"
 
 
 _NEEDED = {
@@ -32,6 +33,7 @@ _NEEDED = {
     Action.REPLAY_DEAD_LETTER: Role.ADMIN,
     Action.PURGE_DEAD_LETTER: Role.ADMIN,
     Action.TAKE_SNAPSHOT: Role.ADMIN,
+    Action.SWITCH_SPACE: Role.ADMIN,
 }
 
 

@@ -23,6 +23,13 @@ from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
+from agentic_rag_server.graphql.spaces import (
+    SwitchEmbeddingSpaceInput,
+    SwitchEmbeddingSpacePayload,
+    read_gate,
+    show_space,
+    show_switch,
+)
 from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
@@ -88,6 +95,31 @@ class Mutation:
             unchanged=upload.job_id is None,
             user_errors=[],
         )
+
+    @strawberry.mutation(description="Switch a workspace to another embedding model. Takes the role admin.")
+    async def switch_embedding_space(self, info: Info, input: SwitchEmbeddingSpaceInput) -> SwitchEmbeddingSpacePayload:
+        """A job fills the space beside the one that answers; questions are answered all the while."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.SWITCH_SPACE)
+        try:
+            ref = await context.workspace(input.workspace_id, ("input", "workspaceId"))
+            gate = read_gate(input.gate) if input.gate else None
+            return show_switch(ref, await context.container.switch_spaces.begin(ref, input.to, gate))
+        except USER_ERRORS as error:
+            return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
+
+    @strawberry.mutation(description="Call off the switch that is under way. Takes the role admin.")
+    async def cancel_embedding_switch(self, info: Info, workspace_id: strawberry.ID) -> SwitchEmbeddingSpacePayload:
+        """The workspace answers as before; what was filled is kept for the grace period."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.SWITCH_SPACE)
+        try:
+            record = await context.container.switch_spaces.cancel(await context.workspace(workspace_id))
+        except USER_ERRORS as error:
+            return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
+        return SwitchEmbeddingSpacePayload(space=show_space(record), job_id=None, user_errors=[])
 
     @strawberry.mutation(description="Erase a document from every store. Takes the role member.")
     async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:

@@ -20,6 +20,7 @@ from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
 from agentic_rag_server.graphql.runs import Run, show_run
 from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
+from agentic_rag_server.graphql.spaces import EmbeddingSpace, show_space
 from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
 
 
@@ -153,6 +154,13 @@ class Query:
         ref = await context.workspace(workspace_id)
         async with context.container.database.transaction(ref.org_id) as transaction:
             return [show_snapshot(it) for it in await transaction.snapshots.all(ref)]
+
+    @strawberry.field(description="The embedding spaces of a workspace, oldest first.")
+    async def embedding_spaces(self, info: Info, workspace_id: strawberry.ID) -> list[EmbeddingSpace]:
+        """The one that answers, one that is being filled, and those that are kept for a while."""
+        context = _open(info)
+        ref = await context.workspace(workspace_id)
+        return [show_space(one) for one in await context.container.switch_spaces.spaces(ref)]
 
     @strawberry.field(description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
+from datetime import timedelta
 from functools import cached_property
 from pathlib import Path
 from uuid import UUID, uuid4
@@ -38,15 +39,21 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
 from agentic_rag.app.dead_letters import DeadLetters
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedders import RegisteredEmbedders
+from agentic_rag.app.embedding_spaces import SwitchSpaces
+from agentic_rag.app.gate_measurement import GateMeasurement
 from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.app.restore_snapshot import RestoreSnapshot
+from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.sync_source import SyncResult, SyncSource
 from agentic_rag.app.take_snapshot import TakeSnapshot
+from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.documents import Document, document_id_for
+from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -59,6 +66,7 @@ from agentic_rag_worker.bodies import (
     GraphBody,
     IngestBody,
     JobBody,
+    ReembedBody,
     RetentionBody,
     SnapshotBody,
 )
@@ -101,6 +109,27 @@ class PaidEmbedder:
         await self._inner.aclose()
 
 
+WIDE = EmbeddingSpace("openai", "wide", 16)
+
+
+class WideEmbedder(PaidEmbedder):
+    """Another model, with a meter. A `misled` one puts each question beside the wrong passages."""
+
+    misled = False
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        return WIDE
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        hashed = await super().embed(texts)
+        if self.misled:
+            about_water = [("harbour" in text or "island" in text) == (len(text) > 60) for text in texts]
+            return np.eye(16, dtype=np.float32)[[0 if one else 1 for one in about_water]]
+        folded = hashed.reshape(len(texts), -1, 16).sum(axis=1) + 1e-3
+        return (folded / np.linalg.norm(folded, axis=1, keepdims=True)).astype(np.float32)
+
+
 class Hold:
     """Stops the embedder in its first call until `go_on`."""
 
@@ -121,6 +150,8 @@ class DataPlane:
     redis_url: str
     blob_root: Path
     embedder: PaidEmbedder = field(default_factory=PaidEmbedder)
+    wide: WideEmbedder = field(default_factory=lambda: WideEmbedder())
+    grace: timedelta = timedelta(days=1)
     retry_policy: RetryPolicy = field(default_factory=lambda: RetryPolicy(attempts=3, backoff_ms=10))
     queue_name: str = "agentic-rag-test"
     snapshot_every_hours: float = 0.0
@@ -173,9 +204,26 @@ class DataPlane:
         return ProcessParser()
 
     @cached_property
+    def embedders(self) -> RegisteredEmbedders:
+        """The deterministic space, and `WIDE` by another meter."""
+
+        def make(space: EmbeddingSpace) -> WideEmbedder:
+            if space != WIDE:
+                raise SpaceMismatch(f"Nobody here embeds with {space.name}: configure RAG_EMBEDDER.")
+            return self.wide
+
+        return RegisteredEmbedders(self.embedder, make, self.embedder.space)
+
+    @cached_property
+    def switch(self) -> SwitchSpaces:
+        retrieve = Retrieve(self.telemetry)
+        measurement = GateMeasurement(self.database, self.embedders, retrieve, FusionWeights())
+        return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, self.grace)
+
+    @cached_property
     def ingest(self) -> IngestDocument:
         return IngestDocument(
-            self.database, self.blobs, self.parser, self.embedder, TextAnalysis(estimate_tokens, InlineCompute()),
+            self.database, self.blobs, self.parser, self.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
             GroupPublisher(self.database), self.telemetry, "small",
         )  # fmt: skip
 
@@ -205,7 +253,7 @@ class DataPlane:
             JobKind.COMPACT: CompactBody(self.database),
             JobKind.RETENTION: RetentionBody(self.database, self.blobs),
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
-            JobKind.RETENTION: RetentionBody(self.database),
+            JobKind.REEMBED: ReembedBody(self.switch),
             JobKind.GRAPH: GraphBody(self.graph_sync),
         }
 

@@ -16,7 +16,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestPrepared:
     return IngestPrepared(
-        plane.database, plane.embedder, TextAnalysis(estimate_tokens, InlineCompute()), batch_chunks=batch_chunks
+        plane.database, plane.embedders, TextAnalysis(estimate_tokens, InlineCompute()), batch_chunks=batch_chunks
     )
 
 

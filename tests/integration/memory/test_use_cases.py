@@ -22,6 +22,7 @@ from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedders import only
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
 from agentic_rag.app.originals import OriginalKeys
@@ -50,7 +51,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     database, board, queue = MemoryDatabase(store, cache), MemoryJobBoard(store), MemoryJobQueue()
     parser = ProcessParser()
     ingest = IngestDocument(
-        database, blobs, parser, DeterministicEmbedder(), TextAnalysis(estimate_tokens, InlineCompute()),
+        database, blobs, parser, only(DeterministicEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()),
         GroupPublisher(database),
         telemetry, "small",
     )  # fmt: skip

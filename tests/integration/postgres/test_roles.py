@@ -19,7 +19,16 @@ from agentic_rag_migrations.catalogue import TABLES, TableClass
 pytestmark = pytest.mark.integration
 
 TENANT_TABLES = [name for name, kind in TABLES.items() if kind is not TableClass.GLOBAL]
-READ_BY_OWNER = {"rag_workspaces", "rag_api_keys", "rag_cache_entries", "rag_runs", "rag_revisions"}
+READ_BY_OWNER = {
+    "rag_workspaces",
+    "rag_api_keys",
+    "rag_cache_entries",
+    "rag_runs",
+    "rag_revisions",
+    "rag_embedding_spaces",
+    "rag_segments",
+    "rag_vector_indexes",
+}
 """What the SECURITY DEFINER functions read, before or without a tenant."""
 
 

@@ -15,11 +15,11 @@ from tests.unit.app.corpus import SPACE, WORKSPACE, Corpus
 
 from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
 from agentic_rag.app.answering import answer_question
+from agentic_rag.app.embedders import only
 from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import AnswerOptions, Question, Run, Turn
 from agentic_rag.domain.errors import AgenticRagError, IdempotencyConflict
-from agentic_rag.domain.fusion import HASHED_TRUST
 from agentic_rag.domain.hashed_embedding import embed_texts
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -190,10 +190,8 @@ class World:
         self.embedder = Embedder(space, opened=corpus)
         database: Any = corpus
         self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
-        ports = AnswerPorts(database, self.cache, self.runs, self.embedder, self.telemetry, Clock(), Ids())
-        self.answer: AnswerQuestion = answer_question(
-            ports, self.recorder, defaults or AnswerDefaults(dense_trust=HASHED_TRUST)
-        )
+        ports = AnswerPorts(database, self.cache, self.runs, only(self.embedder), self.telemetry, Clock(), Ids())
+        self.answer: AnswerQuestion = answer_question(ports, self.recorder, defaults or AnswerDefaults())
 
     async def ask(
         self,

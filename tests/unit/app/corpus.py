@@ -31,6 +31,7 @@ from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.ports.database import CorpusHead
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=7))
@@ -120,6 +121,10 @@ class Corpus:
         if self.database_down:
             raise DependencyUnavailable("The database does not answer.", dependency="postgres")
         return self.version if workspace == WORKSPACE else None
+
+    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+        version = await self.corpus_version(workspace)
+        return None if version is None else CorpusHead(version, SPACE if self.chunks else None)
 
     @asynccontextmanager
     async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Any]:

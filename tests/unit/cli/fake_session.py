@@ -15,6 +15,7 @@ from typer.testing import CliRunner, Result
 
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.estimate import FileEstimate
 from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prove import ErasureProof
@@ -48,6 +49,8 @@ from agentic_rag.domain.errors import AgenticRagError, ContentRefused, NotFound
 from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.publication import Erasure
@@ -186,6 +189,11 @@ def certificate(document_id: UUID) -> Certificate:
     return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
 
 
+def space(state: SpaceState, done: int, verdict: GateVerdict | None = None) -> SpaceRecord:
+    registered = RegisteredSpace(2, EmbeddingSpace("openai", "m", 8))
+    return SpaceRecord(registered, state, done, 3, NOW, None, verdict)
+
+
 def nothing_to_sync() -> SyncResult:
     return SyncResult((), (), 0, 0, (), (), (), False)
 
@@ -203,6 +211,9 @@ class FakeSession:
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
     stored_payloads: list[StoredPayload] = field(default_factory=list[StoredPayload])
     superseded: set[UUID] = field(default_factory=set[UUID])
+    space_looks: list[list[SpaceRecord]] = field(default_factory=lambda: [[space(SpaceState.FILLING, 1)]])
+    """What each look at the spaces sees; the last one for good."""
+    gates: list[RecallGate | None] = field(default_factory=list["RecallGate | None"])
     text: str = ""
     error: AgenticRagError | None = None
     has_worker: bool = True
@@ -354,6 +365,17 @@ class FakeSession:
 
     async def worker_running(self) -> bool:
         return self.has_worker
+
+    async def spaces(self, workspace: WorkspaceRef) -> list[SpaceRecord]:
+        return self.space_looks.pop(0) if len(self.space_looks) > 1 else self.space_looks[0]
+
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+        self.gates.append(gate)
+        job_id = self.stored_jobs[0].job_id
+        return SwitchBegun(space(SpaceState.FILLING, 0), JobRef(workspace, job_id), None)
+
+    async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
+        return space(SpaceState.ABANDONED, 1)
 
 
 def _page(items: list[T], request: PageRequest) -> Page[T]:

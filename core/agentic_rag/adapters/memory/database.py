@@ -17,13 +17,15 @@ from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
 from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
+from agentic_rag.adapters.memory.spaces import MemorySpaceStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
+from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import Snapshot, Transaction
+from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,11 +34,8 @@ class MemorySnapshot:
 
     state: WorkspaceState
     version: int
-
-    @property
-    def space(self) -> RegisteredSpace | None:
-        """The active embedding space."""
-        return self.state.active_space()
+    space: RegisteredSpace | None
+    """The space that is searched: the active one unless another was asked for."""
 
     @property
     def documents(self) -> MemoryDocumentReader:
@@ -46,7 +45,7 @@ class MemorySnapshot:
     @property
     def vectors(self) -> MemoryVectorReader:
         """Dense arm."""
-        return MemoryVectorReader(self.state, self.version)
+        return MemoryVectorReader(self.state, self.version, self.space)
 
     @property
     def lexical(self) -> MemoryLexicalReader:
@@ -93,6 +92,16 @@ class MemoryTransaction:
         return MemoryUploadStore(self.working)
 
     @property
+    def spaces(self) -> MemorySpaceStore:
+        """Embedding spaces being filled, answering, or retired."""
+        return MemorySpaceStore(self.working)
+
+    @property
+    def indexes(self) -> MemoryVectorIndexStore:
+        """What is known of approximate indexes."""
+        return MemoryVectorIndexStore(self.working)
+
+    @property
     def publisher(self) -> MemoryPublisher:
         """Publish, erase, compact."""
         return MemoryPublisher(self.working, self.cache)
@@ -123,7 +132,9 @@ class MemoryDatabase:
         self._cache = cache
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
+    async def snapshot(
+        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+    ) -> AsyncGenerator[Snapshot]:
         """Open a read-only snapshot."""
         state = self._store.committed.get(workspace)
         if state is None:
@@ -135,13 +146,22 @@ class MemoryDatabase:
                 code="AS_OF_UNAVAILABLE",
                 path=("asOf",),
             )
-        yield MemorySnapshot(state, newest if as_of is None else as_of)
+        space = state.active_space() if space_id is None else state.registered_space(space_id)
+        yield MemorySnapshot(state, newest if as_of is None else as_of, space)
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._store.transaction(org_id) as working:
             yield MemoryTransaction(working, org_id, self._cache)
+
+    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+        """The newest corpus version and its space; None for an unknown workspace."""
+        state = self._store.committed.get(workspace)
+        if state is None:
+            return None
+        active = state.active_space()
+        return CorpusHead(state.workspace.corpus_version, None if active is None else active.space)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

@@ -166,7 +166,9 @@ class MemoryDocumentStore:
         state = self._working.write(workspace)
         if revision_id in state.staged:
             state.staged[revision_id] = tuple(
-                replace(chunk, vector=vectors.get(chunk.draft.index, chunk.vector))
+                replace(chunk, vector=vectors[chunk.draft.index], space_id=space_id)
+                if chunk.draft.index in vectors
+                else chunk
                 for chunk in state.staged[revision_id]
             )
 

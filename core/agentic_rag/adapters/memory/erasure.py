@@ -54,7 +54,7 @@ def erase(
         version=version,
         revisions=len(revisions),
         chunks=sum(len(passage.placements) for passage in passages.values()),
-        vectors=len(passages),
+        vectors=sum(len(passage.vectors) for passage in passages.values()),
         postings=postings,
         mentions=sum(len(passage.mentions) for passage in passages.values()),
         entities=entities,

@@ -5,9 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 from agentic_rag.adapters.memory.jobs import lease_expired
+from agentic_rag.adapters.memory.spaces import is_expired
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask, partition_of
+
+MOST_SEGMENTS = 64
+SMALL_SEGMENT = 500
+MOST_CHUNKS_IN_SMALL = 2_000
 
 
 class MemoryJobBoard:
@@ -57,11 +62,14 @@ class MemoryJobBoard:
     async def upkeep(self) -> list[UpkeepTask]:
         """The upkeep that is due in any workspace and has no unfinished job yet."""
         now = self._store.clock.now()
-        return [
-            UpkeepTask(workspace, JobKind.RETENTION, "expired")
-            for workspace, state in self._store.committed.items()
-            if expired_runs(state, now) and not _is_under_way(state, JobKind.RETENTION)
-        ]
+        due: list[UpkeepTask] = []
+        for workspace, state in self._store.committed.items():
+            expired = expired_runs(state, now) or any(is_expired(space, now) for space in state.spaces)
+            if expired and not _is_under_way(state, JobKind.RETENTION):
+                due.append(UpkeepTask(workspace, JobKind.RETENTION, "expired"))
+            if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
+                due.append(UpkeepTask(workspace, JobKind.COMPACT, "segments"))
+        return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:
         """Jobs by state and kind, for the metrics."""
@@ -82,3 +90,9 @@ class MemoryJobBoard:
 def _is_under_way(state: WorkspaceState, kind: JobKind) -> bool:
     unfinished = (JobState.QUEUED, JobState.RUNNING)
     return any(stored.job.kind is kind and stored.job.state in unfinished for stored in state.jobs.values())
+
+
+def _is_scattered(state: WorkspaceState) -> bool:
+    """More segments, or more chunks in small ones, than searches should have to visit."""
+    small = [len(segment.ordinals) for segment in state.segments if len(segment.ordinals) <= SMALL_SEGMENT]
+    return len(state.segments) > MOST_SEGMENTS or (len(small) > 1 and sum(small) > MOST_CHUNKS_IN_SMALL)

@@ -21,7 +21,7 @@ from agentic_rag.adapters.memory.state import (
 )
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import SpaceMismatch
+from agentic_rag.domain.errors import SpaceMismatch, SpaceSwitched
 from agentic_rag.domain.jobs import JobState
 from agentic_rag.domain.postings import SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ChunkEntities
@@ -79,13 +79,15 @@ class MemoryPublisher:
 
 def _dimensions(state: WorkspaceState, space_id: int) -> int:
     active = state.workspace.active_space
-    for registered in state.spaces:
-        if registered.space_id == space_id and active in (None, space_id):
-            return registered.space.dimensions
-    raise SpaceMismatch(
-        f"The vectors are of embedding space {space_id}, but the workspace answers in space {active}. Configure the "
-        "embedder that made the corpus, or embed the corpus anew."
-    )
+    registered = state.registered_space(space_id)
+    if registered is None:
+        raise SpaceMismatch(
+            f"The vectors are of embedding space {space_id}, which the workspace does not know; it answers in space "
+            f"{active}."
+        )
+    if active not in (None, space_id):
+        raise SpaceSwitched(f"The workspace was switched away from embedding space {space_id}: embed again.")
+    return registered.space.dimensions
 
 
 def _refusal(state: WorkspaceState, publication: DocumentPublication) -> str | None:
@@ -135,8 +137,7 @@ def _passage(publication: DocumentPublication, chunk: NewChunk, space_id: int, v
     return Passage(
         document_id=publication.document_id,
         access_id=publication.access_id,
-        space_id=space_id,
-        vector=chunk.vector,
+        vectors={space_id: chunk.vector},
         mentions=tuple(_mentions(chunk.entities)),
         placements=(placement,),
         visible_from=version,

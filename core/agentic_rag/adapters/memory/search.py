@@ -14,19 +14,28 @@ from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
-from agentic_rag.domain.spaces import decode_half
+from agentic_rag.domain.spaces import RegisteredSpace, decode_half
+from agentic_rag.ports.vector_store import VectorSearch
 
 
 class MemoryVectorReader:
     """`ports.VectorReader`: an exact scan."""
 
-    def __init__(self, state: WorkspaceState, version: int) -> None:
+    def __init__(self, state: WorkspaceState, version: int, space: RegisteredSpace | None) -> None:
         self._state = state
         self._version = version
+        self._space = space
 
-    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+    async def nearest(
+        self,
+        query: NDArray[np.float32],
+        space_id: int,
+        limit: int,
+        scope: Scope,
+        search: VectorSearch = VectorSearch.SERVED,
+    ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
-        active = self._state.active_space()
+        active = self._space
         if active is None or limit < 1:
             return []
         if space_id != active.space_id or len(query) != active.space.dimensions:
@@ -36,9 +45,9 @@ class MemoryVectorReader:
                 "the corpus anew."
             )
         found = [
-            (ordinal, passage.vector)
+            (ordinal, passage.vectors[space_id])
             for ordinal, passage in self._state.passages.items()
-            if passage.space_id == space_id
+            if space_id in passage.vectors
             and passage.access_id in scope.access_ids
             and (scope.ordinals is None or ordinal in scope.ordinals)
             and is_visible(self._version, passage.visible_from, passage.visible_to)

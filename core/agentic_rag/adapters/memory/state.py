@@ -15,9 +15,11 @@ from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
-from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.spaces import RegisteredSpace, SpaceState
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.vector_indexes import IndexRecord
 from agentic_rag.ports.document_store import StagedChunk
 from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.upload_store import UploadRecord
@@ -54,8 +56,8 @@ class Passage:
 
     document_id: UUID
     access_id: int
-    space_id: int
-    vector: bytes
+    vectors: Mapping[int, bytes]
+    """By number of the space; never changed in place."""
     mentions: tuple[EntityMention, ...]
     placements: tuple[Placement, ...]
     visible_from: int
@@ -125,6 +127,18 @@ class StoredJob:
     attempts: tuple[JobAttempt, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class StoredSpace:
+    """A space with its state."""
+
+    registered: RegisteredSpace
+    state: SpaceState
+    since: datetime
+    drop_after: datetime | None = None
+    gate: RecallGate | None = None
+    verdict: GateVerdict | None = None
+
+
 @dataclass(slots=True)
 class WorkspaceState:
     """Everything of one workspace. Written only by the transaction that cloned it."""
@@ -132,7 +146,11 @@ class WorkspaceState:
     workspace: Workspace
     oldest_version: int = 0
     next_ordinal: int = 0
-    spaces: tuple[RegisteredSpace, ...] = ()
+    spaces: tuple[StoredSpace, ...] = ()
+    """Oldest first."""
+    indexes: tuple[IndexRecord, ...] = ()
+    last_space: int = 0
+    """The highest number ever given to a space."""
     segments: tuple[Segment, ...] = ()
     documents: dict[UUID, Document] = field(default_factory=dict[UUID, Document])
     revisions: dict[UUID, StoredRevision] = field(default_factory=dict[UUID, StoredRevision])
@@ -182,7 +200,11 @@ class WorkspaceState:
     def active_space(self) -> RegisteredSpace | None:
         """The space that answers questions."""
         number = self.workspace.active_space
-        return next((space for space in self.spaces if space.space_id == number), None)
+        return None if number is None else self.registered_space(number)
+
+    def registered_space(self, number: int) -> RegisteredSpace | None:
+        """The space of that number."""
+        return next((one.registered for one in self.spaces if one.registered.space_id == number), None)
 
     def next_version(self, active_space: int | None = None) -> int:
         """Begin the next corpus version; the graph is written with it, so its watermark is the same."""

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.compaction import purge_history
+from agentic_rag.adapters.memory.spaces import drop_expired_spaces, register_space
 from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.errors import InvalidInput
@@ -68,19 +68,13 @@ class MemoryWorkspaceStore:
         for run_id in expired_runs(state, self._working.now()):
             del state.runs[run_id]
         purge_history(self._working, state)
+        drop_expired_spaces(state, self._working.now())
         return False
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space. Errors: `NotFound` (workspace)."""
         state = self._working.write(workspace)
-        for known in state.spaces:
-            if known.space == space:
-                return known
-        registered = RegisteredSpace(1 + max((known.space_id for known in state.spaces), default=0), space)
-        state.spaces = (*state.spaces, registered)
-        if state.workspace.active_space is None:
-            state.workspace = replace(state.workspace, active_space=registered.space_id)
-        return registered
+        return register_space(state, space, self._working.now())
 
     async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
         """The space that answers questions; None for an empty workspace."""

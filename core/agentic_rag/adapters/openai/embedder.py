@@ -35,6 +35,11 @@ _ESTIMATE_MARGIN = 1.3
 _CONCURRENT_CALLS = 4
 
 
+def takes_dimensions(model: str) -> bool:
+    """Whether a model is known to shorten its vectors on request (text-embedding-3 and gemini-embedding)."""
+    return model.startswith(("text-embedding-3", "gemini-embedding"))
+
+
 class OpenAIEmbedder:
     """Implements `ports.Embedder`. Owns `client` (see `open_client`); one instance per process keeps its connections.
 

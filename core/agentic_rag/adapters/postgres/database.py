@@ -20,13 +20,16 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
 from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
+from agentic_rag.adapters.postgres.space_rows import space_from
+from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
 from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
+from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
-from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, space_from
+from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import Snapshot, Transaction
+from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
 from agentic_rag.ports.graph_store import GraphReader, GraphStore
 from agentic_rag.ports.run_store import AnswerCodec
 
@@ -38,14 +41,21 @@ SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.di
            WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
              AND g.visible_from <= coalesce($3, w.corpus_version)
            ORDER BY visible_from, segment_id
-       ) AS segment_ids
+       ) AS segment_ids,
+       EXISTS (
+           SELECT FROM rag_vector_indexes i
+           WHERE i.org_id = w.org_id AND i.workspace_id = w.workspace_id AND i.space_id = s.space_id
+             AND i.state = 'READY'
+       ) AS is_indexed
 FROM rag_workspaces w
 LEFT JOIN rag_embedding_spaces s
-  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
 CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
+
+HEAD = "SELECT * FROM rag_corpus_head($1, $2)"
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -74,6 +84,7 @@ class PostgresSnapshot:
     space: RegisteredSpace | None
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
+    is_indexed: bool
     outside: GraphReader | None = None
 
     @property
@@ -84,7 +95,7 @@ class PostgresSnapshot:
     @property
     def vectors(self) -> PostgresVectorReader:
         """Dense arm."""
-        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space)
+        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space, self.is_indexed)
 
     @property
     def lexical(self) -> PostgresLexicalReader:
@@ -134,6 +145,16 @@ class PostgresTransaction:
         return PostgresUploadStore(self.connection)
 
     @property
+    def spaces(self) -> PostgresSpaceStore:
+        """Embedding spaces being filled, answering, or retired."""
+        return PostgresSpaceStore(self.connection)
+
+    @property
+    def indexes(self) -> PostgresVectorIndexStore:
+        """Approximate indexes."""
+        return PostgresVectorIndexStore(self.connection)
+
+    @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
         return PostgresPublisher(self.connection, self.codec, is_followed=self.is_followed)
@@ -177,10 +198,12 @@ class PostgresDatabase:
         self._graph = graph
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncGenerator[Snapshot]:
+    async def snapshot(
+        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+    ) -> AsyncGenerator[Snapshot]:
         """Open a read-only snapshot."""
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of)
+            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id)
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
@@ -196,6 +219,7 @@ class PostgresDatabase:
                 space=None if row["space_id"] is None else space_from(row),
                 segment_ids=tuple(row["segment_ids"]),
                 cache=self._cache,
+                is_indexed=row["is_indexed"],
             )
 
     @asynccontextmanager
@@ -203,6 +227,14 @@ class PostgresDatabase:
         """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
+
+    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+        """The newest corpus version and its space. One round trip, no tenant transaction."""
+        async with self._pool.connection() as connection:
+            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id)
+        if row is None:
+            return None
+        return CorpusHead(row["corpus_version"], None if row["space_id"] is None else space_from(row).space)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

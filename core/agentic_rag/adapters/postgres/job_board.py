@@ -26,6 +26,8 @@ LEAD_SECONDS = 5.0
 """A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
 the server, which frees the lead. A leader with nothing to do looks every second.
 """
+EXACT_SCAN_BYTES = 8 << 20
+"""Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
 
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
@@ -52,12 +54,16 @@ class PostgresJobBoard:
         timeout_seconds: float = 10.0,
         lead_seconds: float = LEAD_SECONDS,
         snapshot_every_hours: float = 0.0,
+        exact_scan_bytes: int = EXACT_SCAN_BYTES,
     ) -> None:
         self._dsn = dsn
-        self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {JobKind.SNAPSHOT.value: (snapshot_every_hours,)}
         self._role = role
         self._timeout = timeout_seconds
         self._lead_seconds = lead_seconds
+        self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {
+            JobKind.SNAPSHOT.value: (snapshot_every_hours,),
+            JobKind.INDEX.value: (exact_scan_bytes,),
+        }
         self._connection: _Connection | None = None
         self._leading = False
         self._turn = asyncio.Lock()

@@ -211,7 +211,7 @@ COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kin
 # Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
-FROM {function} due
+FROM ({due}) due
 WHERE NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -220,7 +220,7 @@ WHERE NOT EXISTS (
 """
 
 # A graph that refused is asked again now and then, not with every look.
-_UPKEEP_GRAPH = f"""{_UPKEEP.format(function="rag_upkeep_graph()")}
+_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph()")}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -229,8 +229,10 @@ _UPKEEP_GRAPH = f"""{_UPKEEP.format(function="rag_upkeep_graph()")}
 """
 
 UPKEEP = {
-    "retention": _UPKEEP.format(function="rag_upkeep_retention()"),
-    "snapshot": _UPKEEP.format(function="rag_upkeep_snapshots($2)"),
+    "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
+    "snapshot": _UPKEEP.format(due="SELECT * FROM rag_upkeep_snapshots($2)"),
     "graph": _UPKEEP_GRAPH,
+    "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
+    "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
 }
-"""Statements by kind of job; $2 and further are what the board was given for the kind."""
+"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly."""

@@ -14,7 +14,7 @@ from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.publication_rows import Batch, batch_of, placed, slices
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.staging import ADD_REVISIONS, revision_arguments
-from agentic_rag.domain.errors import NotFound, SpaceMismatch
+from agentic_rag.domain.errors import NotFound, SpaceMismatch, SpaceSwitched
 from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.publication import DocumentPublication, Erasure, Published
@@ -22,6 +22,11 @@ from agentic_rag.ports.run_store import AnswerCodec
 
 ROWS_PER_STATEMENT = 4096
 """About 3 MB of chunk texts and as much of 384-dimensional vectors a message."""
+
+
+def switched(space_id: int) -> SpaceSwitched:
+    """Vectors of a space that no longer answers are not published."""
+    return SpaceSwitched(f"The workspace was switched away from embedding space {space_id}: embed again.")
 
 
 class PostgresPublisher:
@@ -71,11 +76,13 @@ class PostgresPublisher:
         row = await self._connection.fetchrow(sql.SPACE, workspace.org_id, workspace.workspace_id, space_id)
         if row is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
-        if row["dimensions"] is None or row["active_space"] not in (None, space_id):
+        if row["dimensions"] is None:
             raise SpaceMismatch(
-                f"The vectors are of embedding space {space_id}, but the workspace answers in space "
-                f"{row['active_space']}. Configure the embedder that made the corpus, or embed the corpus anew."
+                f"The vectors are of embedding space {space_id}, which the workspace does not know; it answers in "
+                f"space {row['active_space']}."
             )
+        if row["active_space"] not in (None, space_id):
+            raise switched(space_id)
         dimensions: int = row["dimensions"]
         return dimensions
 
@@ -127,7 +134,8 @@ class PostgresPublisher:
             await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
         head = await self._connection.fetchrow(sql.NEXT_VERSION, *key, len(batch.vectors), space_id, self._is_followed)
         if head is None:
-            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            # The workspace was there a moment ago: a switch came between.
+            raise switched(space_id)
         version: int = head["version"]
         first: int = head["first_ordinal"]
         if batch.removed or batch.moved.ordinal:

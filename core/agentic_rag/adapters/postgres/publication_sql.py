@@ -43,7 +43,7 @@ UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
     graph_version = CASE WHEN $5 THEN graph_version ELSE corpus_version + 1 END,
     active_space = coalesce(active_space, $4)
-WHERE org_id = $1 AND workspace_id = $2
+WHERE org_id = $1 AND workspace_id = $2 AND (active_space IS NULL OR active_space = $4)
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal
 """
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.history import purge_history
+from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 STEP = 1_000
@@ -39,9 +40,12 @@ SELECT count(*) FROM gone
 
 
 async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
-    """Drop up to `STEP` runs and cached answers, and versions past the history; True when there may be more."""
+    """Drop up to `STEP` runs, cached answers and vectors of retired spaces, and versions past the history; True when
+    there may be more.
+    """
     key = (workspace.org_id, workspace.workspace_id)
     runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
     cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
     await purge_history(connection, workspace)
-    return STEP in (runs, cached)
+    more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
+    return more or STEP in (runs, cached)

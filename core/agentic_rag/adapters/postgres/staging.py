@@ -39,7 +39,8 @@ FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $9::integer
 """  # noqa: S608 - a constant separator
 
 STAGED = """
-SELECT index, chunk_id, text, char_start, char_end, page, line_start, line_end, heading_path, content_hash, vector
+SELECT index, chunk_id, text, char_start, char_end, page, line_start, line_end, heading_path, content_hash, vector,
+       space_id
 FROM rag_staged_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3
 ORDER BY index
@@ -126,6 +127,7 @@ class Staging:
                     content_hash=row["content_hash"],
                 ),
                 row["vector"],
+                row["space_id"],
             )
             for row in rows
         ]

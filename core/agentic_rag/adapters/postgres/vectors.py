@@ -1,16 +1,21 @@
-"""`ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows."""
+"""`ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows, or its own index where that is
+READY.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import from_query, to_matrix
 from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, Scope
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.vector_store import VectorSearch
 
 MARGIN = 16
 """Candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
@@ -43,41 +48,73 @@ NEAREST_OF_MANY = NEAREST.replace("{access}", "access_id = ANY ($5::integer[])")
 _AMONG = ("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
 
 
+NEAREST_BY_INDEX = "SELECT ordinal, v FROM rag_nearest_by_index($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+EF_SEARCH = 200
+"""Candidates an index search looks at: at 100,000 vectors 2.7 ms, .95 of the exact hits."""
+
+OVER_FETCH = 2
+"""Candidates per hit wanted, because the index returns them in a relaxed order."""
+
+
 class PostgresVectorReader:
     """Search inside one snapshot."""
 
     def __init__(
-        self, connection: Connection, workspace: WorkspaceRef, version: int, space: RegisteredSpace | None
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        version: int,
+        space: RegisteredSpace | None,
+        is_indexed: bool = False,
     ) -> None:
         self._connection = connection
         self._key = (workspace.org_id, workspace.workspace_id)
         self._version = version
         self._space = space
+        self._is_indexed = is_indexed
 
-    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+    async def nearest(
+        self,
+        query: NDArray[np.float32],
+        space_id: int,
+        limit: int,
+        scope: Scope,
+        search: VectorSearch = VectorSearch.SERVED,
+    ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
         if self._space is None or limit < 1:
             return []
         self._check(query, space_id, self._space)
         if not query.any():
             return []
+        rows: Sequence[Row] = ()
+        # A filter may leave few of what the index returns; a search that wants more than it looks at is exact anyway.
+        by_index = search is VectorSearch.INDEXED or (search is VectorSearch.SERVED and self._is_indexed)
+        if by_index and scope.ordinals is None and limit * OVER_FETCH <= EF_SEARCH:
+            rows = await self._connection.fetch(
+                NEAREST_BY_INDEX,
+                *self._key,
+                space_id,
+                len(query),
+                from_query(query),
+                scope.access_ids,
+                self._version,
+                limit * OVER_FETCH,
+                EF_SEARCH,
+            )
+        if len(rows) < limit and search is not VectorSearch.INDEXED:
+            rows = await self._scan(query, space_id, limit, scope)
+        return _ranked(query, rows, limit)
+
+    async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
         statement = NEAREST_OF_MANY if only is None else NEAREST_OF_ONE
         access = scope.access_ids if only is None else only
         arguments = (*self._key, space_id, from_query(query), access, self._version, limit + MARGIN)
         if scope.ordinals is None:
-            rows = await self._connection.fetch(statement, *arguments)
-        else:
-            rows = await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
-        if not rows:
-            return []
-        ordinals = np.array([row["ordinal"] for row in rows], np.int64)
-        cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]))
-        order = np.lexsort((ordinals, -cosines))[:limit]
-        return [
-            ArmHit(ordinal, cosine, max(0.0, cosine))
-            for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
-        ]
+            return await self._connection.fetch(statement, *arguments)
+        return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
 
     @staticmethod
     def _check(query: NDArray[np.float32], space_id: int, active: RegisteredSpace) -> None:
@@ -87,6 +124,19 @@ class PostgresVectorReader:
                 f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
                 "the corpus anew."
             )
+
+
+def _ranked(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:
+    """Candidates scored from their stored vectors, best first, ties by ordinal."""
+    if not rows:
+        return []
+    ordinals = np.array([row["ordinal"] for row in rows], np.int64)
+    cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]))
+    order = np.lexsort((ordinals, -cosines))[:limit]
+    return [
+        ArmHit(ordinal, cosine, max(0.0, cosine))
+        for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
+    ]
 
 
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:

@@ -6,8 +6,9 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.retention import drop_expired
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.spaces import EmbeddingSpace, Precision, RegisteredSpace
+from agentic_rag.adapters.postgres.space_rows import register_space, space_from
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
 DEFAULT_HISTORY_DAYS = 7
@@ -33,24 +34,6 @@ BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $
 
 ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"  # noqa: S608
 
-LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
-
-FIND_SPACE = """
-SELECT space_id FROM rag_embedding_spaces
-WHERE org_id = $1 AND workspace_id = $2 AND provider = $3 AND model = $4 AND dimensions = $5 AND precision = $6
-"""
-
-ADD_SPACE = """
-INSERT INTO rag_embedding_spaces (org_id, workspace_id, space_id, provider, model, dimensions, precision)
-SELECT $1, $2, coalesce(max(space_id), 0) + 1, $3, $4, $5, $6
-FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2
-RETURNING space_id
-"""
-
-ACTIVATE = """
-UPDATE rag_workspaces SET active_space = $3 WHERE org_id = $1 AND workspace_id = $2 AND active_space IS NULL
-"""
-
 ACTIVE_SPACE = """
 SELECT s.space_id, s.provider, s.model, s.dimensions, s.precision
 FROM rag_workspaces w
@@ -58,12 +41,6 @@ JOIN rag_embedding_spaces s
   ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
 WHERE w.org_id = $1 AND w.workspace_id = $2
 """
-
-
-def space_from(row: Row) -> RegisteredSpace:
-    """A row with the columns of rag_embedding_spaces."""
-    precision = Precision(row["precision"])
-    return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
 
 
 class PostgresWorkspaceStore:
@@ -113,18 +90,7 @@ class PostgresWorkspaceStore:
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space. Errors: `NotFound` (workspace)."""
-        key = (workspace.org_id, workspace.workspace_id)
-        wanted = (space.provider, space.model, space.dimensions, space.precision.value)
-        number = await self._connection.fetchval(FIND_SPACE, *key, *wanted)
-        if number is None:
-            # The lock keeps two first users from taking the same number.
-            if await self._connection.fetchrow(LOCK, *key) is None:
-                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
-            number = await self._connection.fetchval(FIND_SPACE, *key, *wanted)
-        if number is None:
-            number = await self._connection.fetchval(ADD_SPACE, *key, *wanted)
-            await self._connection.execute(ACTIVATE, *key, number)
-        return RegisteredSpace(number, space)
+        return await register_space(self._connection, workspace, space)
 
     async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
         """The space that answers questions; None for an empty workspace."""

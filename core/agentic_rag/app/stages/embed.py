@@ -9,7 +9,7 @@ from agentic_rag.domain.answers import Dependency
 from agentic_rag.domain.errors import DependencyUnavailable, Permanent, Retryable, SpaceMismatch
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.run_state import RunState, StageResult
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.embedder import Embedders
 
 
 class EmbedStage:
@@ -17,22 +17,27 @@ class EmbedStage:
 
     stage = Stage.EMBED
 
-    def __init__(self, embedder: Embedder) -> None:
-        self._embedder = embedder
+    def __init__(self, embedders: Embedders) -> None:
+        self._embedders = embedders
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the vectors; an embedder that fails leaves the arms that need none."""
-        if state.options.weights.vector == 0:
-            return StageResult(state, outcome="skipped: the text arms have no weight")
-        parts = state.plan.sub_questions if state.plan else ()
-        waiting = [bool(part.depends_on) for part in parts] or [False]
-        texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
-        distinct = list(dict.fromkeys(texts))
-        try:
-            matrix = await self._embedder.embed(distinct)
-        except SpaceMismatch:
-            raise
-        except (Retryable, Permanent, DependencyUnavailable) as error:
-            degraded = (*state.degraded, Dependency.EMBEDDER)
-            return StageResult(replace(state, degraded=degraded), outcome=f"degraded: {error.code}")
-        return StageResult(replace(state, vectors=tuple(matrix[distinct.index(text)] for text in texts)))
+        return await embedded(self._embedders, state)
+
+
+async def embedded(embedders: Embedders, state: RunState) -> StageResult:
+    """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`."""
+    if state.options.weights.vector == 0:
+        return StageResult(state, outcome="skipped: the text arms have no weight")
+    parts = state.plan.sub_questions if state.plan else ()
+    waiting = [bool(part.depends_on) for part in parts] or [False]
+    texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
+    distinct = list(dict.fromkeys(texts))
+    try:
+        matrix = await embedders.for_space(state.space).embed(distinct)
+    except SpaceMismatch:
+        raise
+    except (Retryable, Permanent, DependencyUnavailable) as error:
+        degraded = tuple(dict.fromkeys((*state.degraded, Dependency.EMBEDDER)))
+        return StageResult(replace(state, vectors=(), degraded=degraded), outcome=f"degraded: {error.code}")
+    return StageResult(replace(state, vectors=tuple(matrix[distinct.index(text)] for text in texts)))

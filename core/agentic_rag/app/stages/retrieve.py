@@ -8,9 +8,11 @@ from dataclasses import dataclass, replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
+from agentic_rag.app.stages.embed import embedded
 from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.findings import names_found
+from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.pipeline import Stage, Verdict
@@ -18,11 +20,12 @@ from agentic_rag.domain.planning import answer_type
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
-from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.support import support_of
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Snapshot
+from agentic_rag.ports.embedder import Embedders
 
 PART_SHARE = 0.85
 """Share of the time left that the search of one part may take: a little less than the stage's own, so that what earlier
@@ -43,14 +46,15 @@ class RetrieveStage:
 
     stage = Stage.RETRIEVE
 
-    def __init__(self, retrieve: Retrieve, space: EmbeddingSpace, clock: Clock) -> None:
+    def __init__(self, retrieve: Retrieve, embedders: Embedders, clock: Clock) -> None:
         self._retrieve = retrieve
-        self._space = space
+        self._embedders = embedders
         self._clock = clock
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach passages, candidates and the parts with their weighted terms."""
         snapshot = await reads.snapshot()
+        state = await self._in_space(state, snapshot)
         scope = await scope_of(snapshot, state.options.filter, state.access_ids)
         parts = state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
         done: list[_Searched] = []
@@ -75,6 +79,17 @@ class RetrieveStage:
         read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
         return _collected(read, done)
 
+    async def _in_space(self, state: RunState, snapshot: Snapshot) -> RunState:
+        """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
+        switched between the embedding and the opening of the snapshot; from then on nothing can change it.
+        """
+        if snapshot.space is None or snapshot.space.space == state.space:
+            return state
+        switched = replace(state, space=snapshot.space.space)
+        if not state.vectors:
+            return switched
+        return (await embedded(self._embedders, switched)).state
+
     def _findings(self, state: RunState, part: SubQuestion, done: Sequence[_Searched]) -> tuple[str, ...]:
         """Names in the best sentences for the parts this one waits for that their questions did not name."""
         names: dict[str, None] = {}
@@ -94,12 +109,12 @@ class RetrieveStage:
         return RetrievalQuery(
             workspace_id=state.question.workspace.workspace_id,
             text=text,
-            vector=QueryVector(self._space, state.vectors[place]) if state.vectors else None,
+            vector=QueryVector(state.space, state.vectors[place]) if state.vectors else None,
             scope=scope,
             top_k=options.top_k,
             fusion=options.fusion,
             weights=options.weights,
-            dense_trust=options.dense_trust,
+            dense_trust=dense_trust_of(state.space),
             min_score=options.min_score,
             per_document=options.per_document,
         )

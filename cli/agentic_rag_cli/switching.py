@@ -1,0 +1,67 @@
+"""Waiting for a switch of embedding spaces, and the data set of its gate."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from agentic_rag.app.embedding_spaces import SwitchBegun
+from agentic_rag.domain.errors import AgenticRagError, InvalidInput, Permanent, Retryable
+from agentic_rag.domain.jobs import JobState
+from agentic_rag.domain.recall_gate import GateQuestion, RecallGate, checked_gate
+from agentic_rag.domain.spaces import SpaceRecord, SpaceState
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_cli.session import Session
+from agentic_rag_eval.dataset import load_dataset
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
+
+_POLL_SECONDS = 0.2
+_STALL_SECONDS = 120.0
+
+
+def gate_from(path: Path, k: int, tolerance: float) -> RecallGate:
+    """The gate over a data set; gold ids may be source paths, plain ids, or ids of the API. Errors: `InvalidInput`
+    codes DATASET_MISSING, DATASET_INVALID, GATE_INVALID.
+    """
+    questions = [GateQuestion(one.question, tuple(map(_gold, one.gold_ids))) for one in load_dataset(path)]
+    return checked_gate(questions, k, tolerance)
+
+
+def _gold(text: str) -> str:
+    try:
+        return str(decode(text, NodeKind.DOCUMENT).key)
+    except InvalidInput:
+        return text
+
+
+async def wait_for_switch(
+    session: Session, workspace: WorkspaceRef, begun: SwitchBegun, progress: Callable[[int, int], None]
+) -> SpaceRecord:
+    """Return when the workspace answers in the space. Errors: the code with which its job ended (SWITCH_GATE_REFUSED
+    among them), SWITCH_CANCELLED, SWITCH_STALLED when nothing moved for two minutes.
+    """
+    moved, seen = time.monotonic(), (-1, -1)
+    while True:
+        record = next(
+            (one for one in await session.spaces(workspace) if one.registered == begun.record.registered), begun.record
+        )
+        job = None if begun.job is None else await session.job(workspace, begun.job.job_id)
+        progress(record.done, record.total)
+        if record.state is SpaceState.ACTIVE:
+            return record
+        if job is not None and job.state is JobState.DEAD:
+            raise AgenticRagError(job.error_message or "The job gave up.", code=job.error_code)
+        if job is None or job.state in (JobState.DONE, JobState.CANCELLED):
+            raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
+        step = (record.done, job.progress)
+        if step != seen:
+            moved, seen = time.monotonic(), step
+        elif time.monotonic() - moved > _STALL_SECONDS:
+            raise Retryable(
+                "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "
+                "worker does.",
+                code="SWITCH_STALLED",
+            )
+        await asyncio.sleep(_POLL_SECONDS)

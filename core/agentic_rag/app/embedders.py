@@ -1,0 +1,74 @@
+"""The embedders of a process, one per embedding space, made when a workspace first needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.ports.embedder import Embedder
+
+KNOWN_DIMENSIONS: Mapping[str, int] = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+    "gemini-embedding-001": 3072,
+}
+"""What these models answer with when nothing else is asked for (the providers' documentation)."""
+
+
+class RegisteredEmbedders:
+    """`ports.Embedders` over the process's default embedder and a maker for others.
+
+    `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `hashed` is the space of the
+    embedder without a model.
+    """
+
+    def __init__(self, default: Embedder, make: Callable[[EmbeddingSpace], Embedder], hashed: EmbeddingSpace) -> None:
+        self._default = default
+        self._make = make
+        self._hashed = hashed
+        self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        return self._default
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space. Errors: `SpaceMismatch`."""
+        known = self._made.get(space)
+        if known is None:
+            known = self._made[space] = self._make(space)
+        return known
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
+        Errors: `InvalidInput` code SPACE_UNKNOWN.
+        """
+        if choice.provider == self._hashed.provider:
+            return self._hashed
+        model = choice.model or ""
+        default = self._default.space
+        if choice.dimensions is None and (default.provider, default.model) == (choice.provider, model):
+            return default
+        dimensions = choice.dimensions or KNOWN_DIMENSIONS.get(model)
+        if dimensions is None:
+            raise InvalidInput(
+                f"How many dimensions {model!r} has is not known: write `{choice.provider}:{model}:DIMENSIONS`.",
+                code="SPACE_UNKNOWN",
+                path=("to",),
+            )
+        return EmbeddingSpace(choice.provider, model, dimensions)
+
+
+def only(embedder: Embedder) -> RegisteredEmbedders:
+    """The embedders of a process that knows a single space."""
+
+    def refuse(space: EmbeddingSpace) -> Embedder:
+        raise SpaceMismatch(
+            f"This process embeds with {embedder.space.name} only, not with {space.name}. Configure RAG_EMBEDDER, or "
+            "switch the workspace."
+        )
+
+    return RegisteredEmbedders(embedder, refuse, embedder.space)

@@ -1,0 +1,111 @@
+"""Recall of a workspace's dense search against exact search, on questions made from its own passages."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from agentic_rag.app.retrieve import ARM_LIMIT
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, Scope
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.domain.vector_indexes import recall_of
+from agentic_rag.ports.database import Database, Snapshot
+from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.vector_store import VectorSearch
+
+SAMPLE = 40
+"""Passages looked at; each asks twice, with its whole text and with a fragment."""
+
+FRAGMENT_WORDS = 12
+"""About the length of a question."""
+
+KS = (10, ARM_LIMIT)
+"""What a person sees, and what fusion gets."""
+
+
+@dataclass(frozen=True, slots=True)
+class RecallReport:
+    """Mean recall against exact search; the least over whole texts and fragments, at 10 and at the arm's limit. Median
+    milliseconds of one search, measured one after the other.
+    """
+
+    space: str
+    passages: int
+    questions: int
+    recall: float
+    recall_at_10: float
+    exact_ms: float
+    searched_ms: float
+
+
+class RecallCheck:
+    """Compares two ways of searching inside one snapshot."""
+
+    def __init__(self, database: Database, embedders: Embedders, sample: int = SAMPLE) -> None:
+        self._database = database
+        self._embedders = embedders
+        self._sample = sample
+
+    async def run(
+        self, workspace: WorkspaceRef, search: VectorSearch = VectorSearch.SERVED, advance: Callable[[], object] = int
+    ) -> RecallReport:
+        """Measure `search` of the newest version. Errors: `NotFound` (no workspace, or nothing to search), those of
+        the embedder.
+        """
+        texts, passages = await self._texts(workspace)
+        async with self._database.snapshot(workspace) as snapshot:
+            space = snapshot.space
+        if not texts or space is None:
+            raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")
+        embedder = self._embedders.for_space(space.space)
+        groups: list[list[tuple[Sequence[ArmHit], Sequence[ArmHit]]]] = []
+        seconds: dict[VectorSearch, list[float]] = {VectorSearch.EXACT: [], search: []}
+        for asked in (texts, [fragment(text) for text in texts]):
+            pairs: list[tuple[Sequence[ArmHit], Sequence[ArmHit]]] = []
+            for start in range(0, len(asked), embedder.batch_size):
+                vectors = await embedder.embed(asked[start : start + embedder.batch_size])
+                advance()
+                async with self._database.snapshot(workspace, space_id=space.space_id) as snapshot:
+                    for vector in vectors:
+                        hits: dict[VectorSearch, Sequence[ArmHit]] = {}
+                        for way in dict.fromkeys((VectorSearch.EXACT, search)):
+                            began = time.perf_counter()
+                            hits[way] = await snapshot.vectors.nearest(
+                                vector, space.space_id, ARM_LIMIT, Scope((DEFAULT_ACCESS_ID,)), way
+                            )
+                            seconds[way].append(time.perf_counter() - began)
+                        pairs.append((hits[search], hits[VectorSearch.EXACT]))
+                advance()
+            groups.append(pairs)
+        at = {k: min(fmean(recall_of(found[:k], exact[:k]) for found, exact in pairs) for pairs in groups) for k in KS}
+        return RecallReport(
+            space=space.space.name,
+            passages=passages,
+            questions=sum(map(len, groups)),
+            recall=round(min(at.values()), 4),
+            recall_at_10=round(at[KS[0]], 4),
+            exact_ms=1000 * median(seconds[VectorSearch.EXACT]),
+            searched_ms=1000 * median(seconds[search]),
+        )
+
+    async def _texts(self, workspace: WorkspaceRef) -> tuple[list[str], int]:
+        """Texts of passages spread evenly over the corpus, the same ones each time; and how many passages there are."""
+        async with self._database.snapshot(workspace) as snapshot:
+            ordinals = sorted(await _visible(snapshot))
+            chosen = [ordinals[place * len(ordinals) // self._sample] for place in range(self._sample) if ordinals]
+            chunks = await snapshot.documents.chunks(list(dict.fromkeys(chosen)), (DEFAULT_ACCESS_ID,))
+        return [chunk.text for chunk in chunks], len(ordinals)
+
+
+async def _visible(snapshot: Snapshot) -> frozenset[int]:
+    return await snapshot.documents.ordinals_matching(DocumentFilter(), (DEFAULT_ACCESS_ID,))
+
+
+def fragment(text: str) -> str:
+    """Some words from the middle of a text, as many as a question has."""
+    words = text.split()
+    start = max(0, (len(words) - FRAGMENT_WORDS) // 2)
+    return " ".join(words[start : start + FRAGMENT_WORDS]) or text

@@ -1,0 +1,62 @@
+"""Which embedders the settings of a process can make."""
+
+from dataclasses import replace
+
+import pytest
+from tests.provider_stub import ProviderStub
+
+from agentic_rag.bootstrap import Container, build_container
+from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.settings import Settings
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+NOWHERE = Settings(database_url="postgresql://127.0.0.1:1/x", redis_url="redis://127.0.0.1:1")
+STUB = EmbeddingSpace("openai", "stub", 8)
+
+
+async def test_a_keyless_process_has_the_deterministic_space_alone() -> None:
+    async with build_container(NOWHERE) as container:
+        assert container.embedders.for_space(container.embedders.default.space) is container.embedders.default
+        with pytest.raises(SpaceMismatch, match="OPENAI_API_KEY"):
+            container.embedders.for_space(STUB)
+
+
+async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic_space() -> None:
+    with ProviderStub() as stub:
+        settings = replace(
+            NOWHERE, embedder="openai", openai_api_key=stub.key, openai_base_url=stub.base_url, embedding_model="other"
+        )
+        async with build_container(settings) as container:
+            embedder = container.embedders.for_space(STUB)
+            vectors = await embedder.embed(["a text"])
+            hashed = container.embedders.named(SpaceChoice("deterministic"))
+
+            assert vectors.shape == (1, 8)
+            assert container.embedders.for_space(STUB) is embedder
+            assert (await container.embedders.for_space(hashed).embed(["a text"])).shape == (1, hashed.dimensions)
+
+    assert [request.body["model"] for request in stub.received] == ["stub"]
+
+
+@pytest.mark.parametrize(
+    ("choice", "dimensions"),
+    [
+        (SpaceChoice("openai", "configured"), 24),
+        (SpaceChoice("openai", "configured", 12), 12),
+        (SpaceChoice("openai", "text-embedding-3-large"), 3072),
+    ],
+)
+async def test_dimensions_come_from_the_name_the_settings_or_what_is_known(
+    choice: SpaceChoice, dimensions: int
+) -> None:
+    container = Container(
+        replace(NOWHERE, embedder="openai", openai_api_key="k", embedding_model="configured", embedding_dimensions=24)
+    )
+    try:
+        assert container.embedders.named(choice).dimensions == dimensions
+        with pytest.raises(InvalidInput, match="DIMENSIONS"):
+            container.embedders.named(SpaceChoice("openai", "unheard-of"))
+    finally:
+        await container.aclose()
