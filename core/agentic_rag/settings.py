@@ -256,7 +256,7 @@ class Settings:
     )
     job_lease_seconds: float = _var(
         "AGENTIC_RAG_JOB_LEASE_SECONDS",
-        30.0,
+        25.0,
         "A lease lapses after this long without a sign of life.",
         group=_J,
         minimum=0.5,

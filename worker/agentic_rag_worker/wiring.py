@@ -81,7 +81,7 @@ class WorkerContainer(Protocol):
 class WorkerTimings:
     """Every duration a worker goes by, in seconds."""
 
-    lease: float = 30.0
+    lease: float = 25.0
     """A dead worker's job waits at most this long, and a dispatcher's look, to be run again."""
     poll_shortest: float = 0.05
     poll_longest: float = 1.0

@@ -9,7 +9,7 @@ import shutil
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from tests.bench.corpus import SHARED
 from tests.bench.processes import resident_megabytes
@@ -17,6 +17,14 @@ from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import WorkerProcess, crew
 from tests.chaos.ground import Ground, Servers, new_ground, until
+from tests.hostile import Hostile
+from tests.hostile import hostile_files as own_files
+
+OUTCOME = """
+SELECT d.status, d.error_code, r.text
+FROM rag_documents d LEFT JOIN rag_revisions r USING (org_id, workspace_id, document_id, revision_id)
+WHERE d.source_path = $1
+"""
 
 CLASSES = {
     "PARSE_EMPTY": {"empty"}, "PARSE_NO_TEXT": {"no_text"}, "PARSE_ENCRYPTED": {"encrypted"},
@@ -26,6 +34,7 @@ CLASSES = {
 }  # fmt: skip
 """Our codes as the manifests' failure classes."""
 
+LONGEST_NAME = 255
 GROWTH_MEGABYTES = 64
 OWN_SECONDS = 20.0
 
@@ -69,6 +78,21 @@ def _of_second(row: dict[str, str]) -> Expected:
     return Expected(SHARED / "files2" / row["file"], row["expected"], classes, phrases, int(row["min_phrases"]))
 
 
+def write_own(folder: Path, *, short: bool) -> dict[str, Hostile]:
+    """Our own hostile files by source path. A name that no file can have gives way to one with its suffix."""
+    folder.mkdir(parents=True)
+    written: dict[str, Hostile] = {}
+    for number, one in enumerate(own_files()):
+        if short and number % 8:
+            continue
+        name = f"{number:02}-{PurePosixPath(one.name).name}".replace("\0", "")
+        if len(name.encode()) > LONGEST_NAME:
+            name = f"{number:02}{PurePosixPath(one.name).suffix[:8]}"
+        (folder / name).write_bytes(one.build())
+        written[f"{folder.name}/{name}"] = one
+    return written
+
+
 async def hostile_files(servers: Servers, short: bool) -> list[Row]:
     """Every file of both manifests and our own beside 100 good ones, by two workers that have warmed up."""
     good = 10 if short else 100
@@ -86,9 +110,16 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
             target = source / one.path.parent.name
             target.mkdir(exist_ok=True)
             shutil.copy2(one.path, target / one.path.name)
+        own = write_own(source / "own", short=short)
         found = await ground.sync(source)
         peak = await _watch(ground, running, before)
         wrong = [line for one in expected if (line := await _wrong(ground, one))]
+        wrong_own = [line for path, one in own.items() if (line := await _wrong_own(ground, path, one))]
+        slowest = await ground.value(
+            "SELECT max(extract(epoch FROM a.ended_at - a.started_at))::float FROM rag_job_attempts a "
+            "JOIN rag_jobs j USING (org_id, workspace_id, job_id) "
+            "JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE d.source_path LIKE 'own/%'"
+        )
         ready = await ground.value(
             "SELECT count(*) FROM rag_documents WHERE status = 'READY' AND source_path LIKE 'report-%'"
         )
@@ -97,11 +128,14 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
         unnamed = await ground.value(
             "SELECT count(*) FROM rag_documents WHERE status = 'FAILED' AND error_code IS NULL"
         )
-    for line in wrong:
+    for line in (*wrong, *wrong_own):
         print(f"    {line}")
     print(f"    {len(found.new)} files; worker memory before {before}, grown by at most {peak:.0f} MB")
     return [
         exactly(f"{len(expected)} hostile and odd files: not as their manifest says", len(wrong), 0),
+        exactly(f"{len(own)} hostile files of our own: not as their table says", len(wrong_own), 0),
+        Row("hostile files of our own: slowest", f"{slowest:.1f} s", f"≤ {OWN_SECONDS:g} s", slowest <= OWN_SECONDS,
+            timed=True),
         exactly(f"hostile files: of {good + 10} good ones READY", ready, good + 10),
         exactly("hostile files: worker deaths", deaths, 0),
         exactly("hostile files: documents without an end or a code", unfinished + unnamed, 0),
@@ -125,14 +159,21 @@ async def _watch(ground: Ground, running: list[WorkerProcess], before: list[floa
     return peak
 
 
+async def _wrong_own(ground: Ground, path: str, hostile: Hostile) -> str | None:
+    """How the end of one of our own differs from its table's; None when it does not."""
+    rows = await ground.rows(OUTCOME, path)
+    if not rows:
+        return f"{path}: not registered"
+    text = rows[0]["text"] if rows[0]["status"] == "READY" else None
+    if hostile.ended_well(text, rows[0]["error_code"]):
+        return None
+    return f"{path}: {rows[0]['status']} {rows[0]['error_code']}, wanted {hostile.phrase or set(hostile.codes)}"
+
+
 async def _wrong(ground: Ground, expected: Expected) -> str | None:
     """How a file's outcome differs from what its manifest says; None when it does not."""
     path = f"{expected.path.parent.name}/{expected.path.name}"
-    rows = await ground.rows(
-        "SELECT d.status, d.error_code, r.text FROM rag_documents d "
-        "LEFT JOIN rag_revisions r USING (org_id, workspace_id, document_id, revision_id) WHERE d.source_path = $1",
-        path,
-    )
+    rows = await ground.rows(OUTCOME, path)
     if not rows:
         return f"{path}: not registered"
     status, code, text = rows[0]["status"], rows[0]["error_code"], _squeezed(rows[0]["text"] or "")

@@ -99,7 +99,7 @@ async def _end(*workers: WorkerProcess) -> None:
 
 
 async def neo4j_down(servers: Servers, short: bool) -> list[Row]:
-    """Neo4j down for 30 s in mid-ingest: documents end READY, answers are flagged and uncached, the graph catches up."""
+    """Neo4j down for 30 s in mid-ingest: all end READY, answers are flagged and uncached, the graph catches up."""
     documents, seconds = (20, 3.0) if short else (200, 30.0)
     folder = corpus.small(servers.home / f"graph-down-{short}", documents)
     wanted, _ = await clean_run(servers, folder)

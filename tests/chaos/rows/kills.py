@@ -117,14 +117,10 @@ async def _kills_at(
     waiting = sorted(folder.iterdir())
     settings = {"AGENTIC_RAG_JOB_ATTEMPTS": "100", "AGENTIC_RAG_WORKER_CONCURRENCY": "1"}
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
-        handed = ground.home / "source"
-        handed.mkdir()
         async with _stopping_at(ground, step) as stopped:
             for number in range(times):
                 while len(waiting) > times - number - 1:
-                    path = waiting.pop(0)
-                    shutil.copy2(path, handed / path.name)
-                await ground.sync(handed)
+                    await _hand_over(ground, waiting.pop(0))
                 while len(workers.living) < min(3, times - number + 1):
                     workers.start([Plan("none" if step == "graph.write" else step)])
                 (await stopped(workers)).kill()
@@ -142,6 +138,14 @@ async def _kills_at(
         state,
         Row(f"kill at {step} × {times}: texts paid twice", str(again), f"≤ {allowed}", again <= allowed),
     ]
+
+
+async def _hand_over(ground: Ground, path: Path) -> None:
+    """One file as a source of its own: synchronising a larger one would wait for jobs that a stopped worker locks."""
+    folder = ground.home / f"source-{path.stem}"
+    folder.mkdir()
+    shutil.copy2(path, folder / path.name)
+    await ground.sync(folder)
 
 
 @asynccontextmanager

@@ -144,7 +144,7 @@ async def _die_submitting(ground: Ground, path: Path, step: str) -> None:
     shutil.copy2(path, folder / "source" / path.name)
     plans = json.dumps([asdict(Plan(step))])
     with (folder / "log").open("wb") as log:
-        child = subprocess.Popen(
+        child = subprocess.Popen(  # noqa: ASYNC220
             [sys.executable, "-m", "tests.chaos.submit_main", folder / "source", str(ground.workspace.workspace_id)],
             env=ground.environment(CHAOS_PLANS=plans, CHAOS_FOLDER=str(folder)), cwd=ROOT, stdout=log, stderr=log,
         )  # fmt: skip

@@ -28,7 +28,10 @@ WITH jobs AS (
       AND NOT (kind <> 'ingest' AND state IN ('QUEUED', 'RUNNING'))
     RETURNING job_id
 ), attempts AS (
-    UPDATE rag_job_attempts a SET error_chain = '{}'
+    -- One that still runs has lost its job, as when a lease lapses.
+    UPDATE rag_job_attempts a
+    SET error_chain = '{}', ended_at = coalesce(ended_at, clock_timestamp()), outcome = coalesce(outcome, 'LAPSED'),
+        error_code = CASE WHEN ended_at IS NULL THEN 'LEASE_LOST' ELSE error_code END
     FROM jobs
     WHERE a.org_id = $1 AND a.workspace_id = $2 AND a.job_id = jobs.job_id
 )
