@@ -344,7 +344,7 @@ class IngestDocument:
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
         cost = await self._analysis.cost(
-            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], self._embedder.space
+            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], work.embedder.space
         )
         return DocumentPublication(
             document_id=document.document_id,

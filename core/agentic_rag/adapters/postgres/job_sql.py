@@ -226,7 +226,7 @@ _UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph()")}
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
       AND j.state = 'DEAD' AND j.updated_at > now() - interval '10 minutes'
 )
-"""
+"""  # noqa: S608 - a constant
 
 UPKEEP = {
     "retention": _UPKEEP.format(due="SELECT * FROM rag_upkeep_retention() UNION SELECT * FROM rag_upkeep_spaces()"),
