@@ -11,7 +11,8 @@ from agentic_rag.domain.chunking import chunk_document
 from agentic_rag.domain.cost import EmbeddingCost, embedding_cost
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, encode_half
+from agentic_rag.domain.half_precision import encode_half
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
 from agentic_rag.ports.compute import Compute

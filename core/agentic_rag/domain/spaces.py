@@ -8,9 +8,6 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-import numpy as np
-from numpy.typing import NDArray
-
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.recall_gate import GateVerdict
 
@@ -151,24 +148,3 @@ def parse_choice(text: str) -> SpaceChoice:
         code="SPACE_UNKNOWN",
         path=("to",),
     )
-
-
-def encode_half(vectors: NDArray[np.float32]) -> list[bytes]:
-    """Each row of an (n, dimensions) array as little-endian half-precision bytes, as vectors are stored.
-
-    Errors: `ValueError` when a component is not finite or exceeds half precision (65,504).
-    """
-    with np.errstate(over="ignore"):
-        halves = np.asarray(vectors).astype("<f2")
-    if not np.isfinite(halves).all():
-        raise ValueError("a vector has a component that half precision cannot hold")
-    return [row.tobytes() for row in halves]
-
-
-def decode_half(rows: Sequence[bytes]) -> NDArray[np.float32]:
-    """The inverse of `encode_half`: rows of equal length as an array of shape (len(rows), dimensions)."""
-    if not rows:
-        return np.zeros((0, 0), np.float32)
-    if any(len(row) != len(rows[0]) for row in rows):
-        raise ValueError("stored vectors differ in length")
-    return np.frombuffer(b"".join(rows), "<f2").reshape(len(rows), -1).astype(np.float32)

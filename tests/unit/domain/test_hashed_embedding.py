@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.domain.half_precision import decode_half, encode_half
 from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.domain.spaces import decode_half, encode_half
 
 GOLDEN = {4: 0.31863, 155: -0.31863, 166: -0.31863, 340: 0.31863, 73: 0.19118, 203: -0.19118}
 

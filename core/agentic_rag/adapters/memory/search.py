@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_visible
 from agentic_rag.domain.bm25 import VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
+from agentic_rag.domain.half_precision import decode_half
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
-from agentic_rag.domain.spaces import RegisteredSpace, decode_half
+from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.ports.vector_store import VectorSearch
 
 
