@@ -189,14 +189,14 @@ class Ground:
     async def unfinished(self) -> int:
         return await self.value("SELECT count(*) FROM rag_jobs WHERE state IN ('QUEUED', 'RUNNING')")
 
-    async def until_idle(self, seconds: float = PATIENCE_SECONDS) -> None:
+    async def until_idle(self, seconds: float = PATIENCE_SECONDS, poll: float = 0.02) -> None:
         """Wait until no job is unfinished."""
 
         async def idle() -> bool:
             return not await self.unfinished()
 
         try:
-            await until(idle, "all jobs finished", seconds)
+            await until(idle, "all jobs finished", seconds, poll)
         except AssertionError as error:
             raise AssertionError(f"{error}; {await self.unfinished_work()}") from None
 

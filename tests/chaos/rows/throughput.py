@@ -47,7 +47,7 @@ async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
         began = time.perf_counter()
         found = await ground.sync(folder)
         handed = time.perf_counter() - began
-        await ground.until_idle(1_200)
+        await ground.until_idle(1_200, poll=0.25)
         seconds = time.perf_counter() - began
         texts = [
             row["text"]

@@ -50,18 +50,22 @@ def require_legible(text: str, *, prose: bool = True) -> None:
 def unnamed_glyphs(text: str) -> int:
     """How many glyphs stand in a text that is mostly the names of glyphs; 0 for any other text."""
     runs = _GLYPH_NAMES.findall(text)
-    visible = sum(1 for character in text if not character.isspace())
-    if sum(map(len, runs)) <= _MOST_GLYPH_NAMES * visible:
+    if sum(map(len, runs)) <= _MOST_GLYPH_NAMES * _visible(text):
         return 0
     return sum(run.count("/") + run.count("(") for run in runs)
 
 
+def _visible(text: str) -> int:
+    """How many characters are no white space; at the speed of C, for every document comes by here."""
+    return sum(map(len, text.split()))
+
+
 def _garbled_by_signs(sample: str) -> str | None:
-    visible = sum(1 for character in sample if not character.isspace())
     if unnamed_glyphs(sample):
         return "its fonts name glyphs, not letters"
     if sample.isascii() and _printable(sample):
         return None
+    visible = _visible(sample)
     counts = Counter(sample)
     unreadable = unassigned = 0
     for character, count in counts.items():
