@@ -301,7 +301,7 @@ async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> Asyn
 
 def _workspace_line(line: str, target: _Target) -> str:
     # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
-    row = _parsed(line) | {"name": target.name, "graph_version": 0}
+    row = _parsed(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
     if target.ids is not None:
         # The caller's own id of the thing stays with the workspace that has it.
         row["external_ref"] = None

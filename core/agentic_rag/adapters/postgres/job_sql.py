@@ -220,7 +220,7 @@ WHERE NOT EXISTS (
 """
 
 # A graph that refused is asked again now and then, not with every look.
-_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph()")}
+_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -235,4 +235,6 @@ UPKEEP = {
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
 }
-"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly."""
+"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly, of
+`graph` where it is kept.
+"""
