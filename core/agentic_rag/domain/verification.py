@@ -105,12 +105,6 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "GRAPH_DIFFERS": Rule(
             "graph", _E, "The graph outside Postgres does not hold what Postgres does.", "rag graph rebuild"
         ),
-        "RECALL_LOW": Rule(
-            "vectors", _E, "Dense search finds too little of what an exact search finds.",
-            "A worker measures and rebuilds the index: rag job list. Setting AGENTIC_RAG_EXACT_SCAN_BYTES higher scans "
-            "exactly meanwhile.",
-        ),
-        "RECALL": Rule("vectors", _I, "Dense search against exact search.", NOTHING),
         "SPACE_MISMATCH": Rule(
             "vectors", _E, "This process embeds with another model than the workspace answers with.",
             "Set RAG_EMBEDDER and its model back, or switch the workspace's embedding space.",

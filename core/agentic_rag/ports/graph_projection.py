@@ -31,7 +31,8 @@ class GraphFeed(Protocol):
         ...
 
     async def claim(self, lease: Lease, above: int) -> int:
-        """A fencing token for the graph, higher than every earlier one and than `above`. A graph that is another than the
+        """A fencing token for the graph, higher than every earlier one and than `above`. A graph that is another than
+        the
         one followed before stands at version 0. Errors: `LeaseLost`.
         """
         ...
@@ -53,7 +54,9 @@ class GraphFeed(Protocol):
         ...
 
     async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
-        """Note how far the graph is, and on the certificates of what was erased up to there that it is gone. Errors: `LeaseLost` when a later claim was made."""
+        """Note how far the graph is, and on the certificates of what was erased up to there that it is gone. Errors:
+        `LeaseLost` when a later claim was made.
+        """
         ...
 
     async def finished(self, lease: Lease, fence: int, version: int) -> bool:

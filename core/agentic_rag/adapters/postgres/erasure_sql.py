@@ -38,8 +38,8 @@ WITH jobs AS (
 SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. Where it does not it will not
-# hear of this version: should it be asked to follow again, it begins anew.
+# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. One that does not hear of
+# this version begins anew should it be asked to follow again.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1,

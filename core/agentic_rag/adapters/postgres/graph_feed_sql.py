@@ -2,8 +2,8 @@
 
 POSITION = "SELECT corpus_version, graph_version FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"
 
-# $3: the least token that the graph itself knows; a restored database may have fallen behind it. $4: which graph it is; of
-# one that is followed for the first time nothing can be relied on.
+# $3: the least token that the graph itself knows; a restored database may have fallen behind it. $4: which graph it is;
+# of one that follows for the first time nothing can be relied on.
 CLAIM = """
 UPDATE rag_workspaces
 SET graph_fence = greatest(graph_fence, $3) + 1, graph_home = $4,

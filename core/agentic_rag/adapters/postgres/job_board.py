@@ -91,7 +91,10 @@ class PostgresJobBoard:
         ]
 
     async def upkeep(self) -> list[UpkeepTask]:
-        """The upkeep that is due in any workspace and has no unfinished job yet."""
+        """The upkeep that is due in any workspace and has no unfinished job yet. What was no message of ours, and was
+        not seen for 30 days, is forgotten on the way.
+        """
+        await self._fetch(sql.FORGET_PAYLOADS)
         due: list[UpkeepTask] = []
         for kind, statement in sql.UPKEEP.items():
             rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))

@@ -208,6 +208,13 @@ LIMIT $2
 
 COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"
 
+# Whose they are cannot be told, so no workspace's retention drops them.
+FORGET_PAYLOADS = """
+DELETE FROM rag_dead_payloads WHERE payload_id IN (
+    SELECT payload_id FROM rag_dead_payloads WHERE last_seen <= now() - interval '30 days' LIMIT 1000
+)
+"""
+
 # Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
