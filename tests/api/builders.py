@@ -345,7 +345,7 @@ class FakeProof:
 class FakeReingest:
     stores: FakeStores
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str, *, force: bool = False) -> Reingestion:
         document = self.stores.documents.get(document_id) if workspace == REF else None
         if document is None:
             raise NotFound("No such document.", code="DOCUMENT_NOT_FOUND")

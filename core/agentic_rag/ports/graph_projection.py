@@ -32,8 +32,7 @@ class GraphFeed(Protocol):
 
     async def claim(self, lease: Lease, above: int) -> int:
         """A fencing token for the graph, higher than every earlier one and than `above`. A graph that is another than
-        the
-        one followed before stands at version 0. Errors: `LeaseLost`.
+        the one followed before stands at version 0. Errors: `LeaseLost`.
         """
         ...
 
