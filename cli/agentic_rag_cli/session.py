@@ -259,11 +259,11 @@ class ContainerSession:
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
         """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
-        return await self._container.reingest.run(workspace, document_id, force=force)
+        return await self._container.reingest.run(workspace, document_id, OPERATOR.subject, force=force)
 
     async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
         """Queue every FAILED document whose original is kept."""
-        return await self._container.reingest.run_failed(workspace)
+        return await self._container.reingest.run_failed(workspace, OPERATOR.subject)
 
     async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
         """Queue what is new or changed in a directory, and the deletion of what is gone."""
@@ -391,11 +391,11 @@ class ContainerSession:
 
     async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
         """Begin a switch to another embedding space."""
-        return await self._container.switch_spaces.begin(workspace, to, gate)
+        return await self._container.switch_spaces.begin(workspace, to, gate, OPERATOR.subject)
 
     async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
         """Call off the switch that is under way."""
-        return await self._container.switch_spaces.cancel(workspace)
+        return await self._container.switch_spaces.cancel(workspace, OPERATOR.subject)
 
     async def recall(self, workspace: WorkspaceRef) -> RecallReport:
         """Recall of its dense search against exact search."""

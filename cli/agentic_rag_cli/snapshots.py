@@ -12,6 +12,7 @@ from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import Job
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord, SnapshotState
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag_cli.session import OPERATOR
 
 if TYPE_CHECKING:
     from agentic_rag.app.restore_snapshot import ProgressReport, RestoreReport
@@ -73,7 +74,7 @@ class ContainerSnapshots:
 
     async def request(self, workspace: WorkspaceRef, *, with_originals: bool) -> SnapshotRecord:
         """Ask for one; a worker takes it."""
-        return await self._container.take_snapshot.request(workspace, with_originals=with_originals)
+        return await self._container.take_snapshot.request(workspace, OPERATOR.subject, with_originals=with_originals)
 
     async def job(self, record: SnapshotRecord) -> Job | None:
         """The job that takes it."""
@@ -82,7 +83,7 @@ class ContainerSnapshots:
 
     async def delete(self, workspace: WorkspaceRef, snapshot_id: UUID) -> SnapshotRecord:
         """Remove one."""
-        return await self._container.take_snapshot.delete(workspace, snapshot_id)
+        return await self._container.take_snapshot.delete(workspace, snapshot_id, OPERATOR.subject)
 
     async def restore(
         self, snapshot_id: UUID | None, source: Path | None, into: str | None, progress: ProgressReport
@@ -97,7 +98,7 @@ class ContainerSnapshots:
             place = await use_case.find(DEFAULT_ORG_ID, snapshot_id)
         else:
             raise NotFound("Name a snapshot, or a directory with --from.", code="SNAPSHOT_NOT_FOUND")
-        return await use_case.run(DEFAULT_ORG_ID, place, into, progress)
+        return await use_case.run(DEFAULT_ORG_ID, place, into, progress, OPERATOR.subject)
 
 
 async def finished(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.audit import AuditRecord
@@ -172,10 +173,28 @@ def audit_json(record: AuditRecord) -> dict[str, Any]:
         "createdAt": record.created_at.isoformat(),
         "actor": record.actor,
         "action": record.action,
-        "subject": record.subject,
+        "subject": _subject(record),
         "detail": dict(record.detail),
         "traceId": record.trace_id,
     }
+
+
+_AUDITED = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
+"""What an act was about, by the first part of its name."""
+
+
+def _subject(record: AuditRecord) -> str:
+    """The public id that lists of such things show; the name of what has none (an embedding space, a workspace)."""
+    kind = _AUDITED.get(record.action.partition(".")[0])
+    if kind is None or record.workspace_id is None:
+        return record.subject
+    # A snapshot belongs to the workspace it was taken of, not to the one made from it.
+    source = record.detail.get("source")
+    workspace_id = record.workspace_id if source is None else UUID(str(source))
+    try:
+        return encode(kind, workspace_id, UUID(record.subject))
+    except ValueError:
+        return record.subject
 
 
 def job_json(job: Job) -> dict[str, Any]:

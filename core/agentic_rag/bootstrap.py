@@ -193,7 +193,7 @@ class Container:
             from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 
             writer = Neo4jGraphWriter(self._neo4j(Neo4jOptions()))
-        return GraphSync(PostgresGraphFeed(self._pool), writer, self.telemetry)
+        return GraphSync(PostgresGraphFeed(self._pool, self.settings.neo4j_uri), writer, self.telemetry)
 
     @cached_property
     def runs(self) -> RunStore:
@@ -467,16 +467,29 @@ class Container:
     def verify(self) -> VerifyStores:
         """Compares the stores of a workspace with each other."""
         from agentic_rag.adapters.postgres.inspection import PostgresInspector
+        from agentic_rag.app.graph_check import GraphCheck
         from agentic_rag.app.verify import VerifyStores
 
-        return VerifyStores(PostgresInspector(self._pool), self.database, self.blobs, self.embedder.space)
+        return VerifyStores(
+            PostgresInspector(self._pool),
+            self.database,
+            self.blobs,
+            self.embedder.space,
+            [GraphCheck(self.graph_sync).run],
+        )
 
     @cached_property
     def prove_erased(self) -> ProveErased:
         """Looks for what an erasure may have left."""
         from agentic_rag.app.prove import ProveErased
 
-        return ProveErased(self.database, self.cache)
+        graph = None
+        if self.settings.neo4j_uri:
+            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
+            from agentic_rag.adapters.neo4j.traces import Neo4jTraces
+
+            graph = Neo4jTraces(self._neo4j(Neo4jOptions()))
+        return ProveErased(self.database, self.cache, graph)
 
     # --- snapshots ------------------------------------------------------------------------------------------------
 
@@ -591,6 +604,7 @@ class Container:
             self.settings.database_url,
             snapshot_every_hours=self.settings.snapshot_every_hours,
             exact_scan_bytes=self.settings.exact_scan_bytes,
+            graph_home=self.settings.neo4j_uri,
         )
 
     # --- operating ------------------------------------------------------------------------------------------------

@@ -345,7 +345,7 @@ class FakeProof:
 class FakeReingest:
     stores: FakeStores
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str, *, force: bool = False) -> Reingestion:
         document = self.stores.documents.get(document_id) if workspace == REF else None
         if document is None:
             raise NotFound("No such document.", code="DOCUMENT_NOT_FOUND")
@@ -365,13 +365,13 @@ class FakeSwitch:
         active = SpaceRecord(RegisteredSpace(1, A_SPACE), SpaceState.ACTIVE, 3, 3, NOW)
         return [active, *([self.filling] if self.filling else [])]
 
-    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchBegun:
         choice = parse_choice(to)
         space = EmbeddingSpace(choice.provider, choice.model or "m", choice.dimensions or 8)
         self.filling, self.gate = SpaceRecord(RegisteredSpace(2, space), SpaceState.FILLING, 0, 3, NOW), gate
         return SwitchBegun(self.filling, JobRef(workspace, numbered(901)), None)
 
-    async def cancel(self, workspace: WorkspaceRef) -> SpaceRecord:
+    async def cancel(self, workspace: WorkspaceRef, actor: str) -> SpaceRecord:
         if self.filling is None:
             raise NotFound("No switch is under way.", code="SWITCH_NOT_FOUND")
         called_off, self.filling = replace(self.filling, state=SpaceState.ABANDONED, drop_after=NOW), None

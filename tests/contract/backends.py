@@ -207,9 +207,9 @@ async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backen
         database,
         PostgresRunStore(pool, answer_codec),
         PostgresAnswerCache(pool),
-        lambda: PostgresJobBoard(url),
+        lambda: PostgresJobBoard(url, graph_home="neo4j"),
         make_organisation,
-        GraphSync(PostgresGraphFeed(pool), Neo4jGraphWriter(connection), RecordingTelemetry()),
+        GraphSync(PostgresGraphFeed(pool, "neo4j"), Neo4jGraphWriter(connection), RecordingTelemetry()),
     )
     await connection.aclose()
     await database.aclose()

@@ -13,6 +13,7 @@ from agentic_rag.domain.spaces import SpaceRecord, SpaceState
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.recall import recall_line
 from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 
 if TYPE_CHECKING:
@@ -107,7 +108,6 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
     """
     from dataclasses import asdict
 
-    from agentic_rag.domain.vector_indexes import REQUIRED_RECALL
     from agentic_rag_cli.listing import the_workspace
 
     async def work(session: Session) -> RecallReport:
@@ -117,12 +117,8 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
     if as_json:
         output.result_json(asdict(report))
     else:
-        output.result(
-            f"{report.space}: recall {report.recall:.4f} (at 10: {report.recall_at_10:.4f}) over {report.questions} "
-            f"questions and {report.passages} passages; exact {report.exact_ms:.1f} ms, as served "
-            f"{report.searched_ms:.1f} ms"
-        )
-    if report.recall < REQUIRED_RECALL:
+        output.result(recall_line(report))
+    if not report.is_enough:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 

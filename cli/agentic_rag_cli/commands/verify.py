@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.recall import recall_line
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.verify import VerificationReport
     from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
     from agentic_rag_cli.session import Session
@@ -27,11 +30,15 @@ def verify(
     full: Annotated[
         bool, typer.Option("--full", help="Compute every chunk and hash every original anew instead of a sample.")
     ] = False,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Measure dense search against exact search too, as rag embeddings recall.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Compare all stores with Postgres: drift, orphans, near-duplicates, a wrong embedding space. Changes nothing.
 
-    Without --workspace every workspace is checked. Exit code 1 when something is wrong; warnings alone give 0.
+    Without --workspace every workspace is checked. Exit code 1 when something is wrong; warnings alone give 0. With
+    --recall 5 when nothing else is wrong and less than 95 % is found.
 
     Example: rag verify --workspace handbook --full
     """
@@ -41,18 +48,65 @@ def verify(
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.views import verification_json
 
-    async def work(session: Session) -> list[tuple[Workspace, VerificationReport]]:
+    async def work(session: Session) -> list[_Verified]:
         every = await session.workspaces() if workspace is None else [await the_workspace(session, workspace)]
-        return [(one, await session.verify(one.ref, full=full)) for one in every]
+        return [
+            _Verified(
+                one,
+                await session.verify(one.ref, full=full),
+                await _measured(session, one.ref) if recall else None,
+            )
+            for one in every
+        ]
 
-    reports = in_process(context, work)
+    verified = in_process(context, work)
     if as_json:
-        output.result_json([verification_json(one, report) for one, report in reports])
+        output.result_json(
+            [
+                verification_json(one.workspace, one.report) | ({"recall": _recall_json(one.recall)} if recall else {})
+                for one in verified
+            ]
+        )
     else:
-        for one, report in reports:
-            _tell(one, report)
-    if any(report.failed for _, report in reports):
+        for one in verified:
+            _tell(one.workspace, one.report)
+            if recall:
+                _tell_recall(one.recall)
+    if any(one.report.failed for one in verified):
         raise typer.Exit(ExitCode.FAILED)
+    if any(one.recall is not None and not one.recall.is_enough for one in verified):
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class _Verified:
+    workspace: Workspace
+    report: VerificationReport
+    recall: RecallReport | None
+
+
+async def _measured(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
+    """The recall of a workspace; None when it holds nothing to measure with."""
+    from agentic_rag.domain.errors import NotFound
+
+    try:
+        return await session.recall(workspace)
+    except NotFound as error:
+        if error.code != "NOTHING_TO_ASK":
+            raise
+        return None
+
+
+def _recall_json(report: RecallReport | None) -> dict[str, Any] | None:
+    return None if report is None else asdict(report)
+
+
+def _tell_recall(report: RecallReport | None) -> None:
+    if report is None:
+        output.result("  recall   no passages to measure with")
+    else:
+        verdict = "ok" if report.is_enough else "LOW"
+        output.result(f"  recall   {verdict}: {recall_line(report)}")
 
 
 def _verify_erased(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:

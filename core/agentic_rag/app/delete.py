@@ -6,16 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.app.auditing import audit
 from agentic_rag.app.originals import remove_doomed
-from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, Lease, NewJob
 from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.blob_store import BlobStore
-from agentic_rag.ports.database import Database
+from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.publication import Erasure
 from agentic_rag.ports.telemetry import Telemetry
 
@@ -67,16 +67,7 @@ class DeleteDocument:
             if erasure is not None:
                 doomed = await transaction.originals.doom(workspace, document_id)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
-                await transaction.audit.record(
-                    AuditEntry(
-                        action=AuditAction.DELETE_DOCUMENT,
-                        subject=str(document_id),
-                        actor=actor,
-                        workspace_id=workspace.workspace_id,
-                        detail={"version": erasure.version, "chunks": erasure.chunks, "revisions": erasure.revisions},
-                        trace_id=trace_id_in(self._telemetry.carrier()),
-                    )
-                )
+                await self._audit(transaction, workspace, erasure, actor)
         unfinished: list[str] = []
         followed: list[StoreErasure] = []
         cache_entries = blobs = 0
@@ -106,12 +97,27 @@ class DeleteDocument:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
             if erasure is not None:
                 await transaction.originals.doom(workspace, document_id)
+                # Whoever asked for the job: a source that has the document no more.
+                await self._audit(transaction, workspace, erasure, SYSTEM_ACTOR)
         cache_entries = await self._cache.forget(workspace)
         blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
         followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
         async with self._database.transaction(workspace.org_id) as transaction:
             certificate = await transaction.erasures.follow(workspace, document_id, followed)
         return self._told(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
+
+    async def _audit(self, transaction: Transaction, workspace: WorkspaceRef, erasure: Erasure, actor: str) -> None:
+        await audit(
+            transaction,
+            self._telemetry,
+            AuditAction.DELETE_DOCUMENT,
+            workspace,
+            erasure.document_id,
+            actor,
+            version=erasure.version,
+            chunks=erasure.chunks,
+            revisions=erasure.revisions,
+        )
 
     def _told(self, deletion: Deletion) -> Deletion:
         if deletion.erasure is None and not deletion.blobs:

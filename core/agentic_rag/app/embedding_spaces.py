@@ -7,12 +7,14 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from agentic_rag.app.auditing import audit
 from agentic_rag.app.gate_measurement import GateMeasurement
 from agentic_rag.app.indexing import embed_texts
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound, Permanent
 from agentic_rag.domain.jobs import JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.spaces import SpaceRecord, SpaceState, parse_choice
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.embedder import Embedder, Embedders
@@ -62,7 +64,9 @@ class SwitchSpaces:
             await _known(transaction, workspace)
             return await transaction.spaces.all(workspace)
 
-    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin(
+        self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str = SYSTEM_ACTOR
+    ) -> SwitchBegun:
         """Begin a switch to a space as `parse_choice` reads it, or take up one that stopped half-way.
 
         A space that was retired and has every vector answers at once, unless a gate has to judge it first; so does the
@@ -78,17 +82,19 @@ class SwitchSpaces:
             await _known(transaction, workspace)
             if await transaction.workspaces.active_space(workspace) is None:
                 await transaction.workspaces.register_space(workspace, space)
+                await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                 [first] = await transaction.spaces.all(workspace)
                 return SwitchBegun(first, None, 0)
             before = {one.registered.space: one for one in await transaction.spaces.all(workspace)}.get(space)
             if gate is None and before is not None and before.state is SpaceState.RETIRED:
                 version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
                 if version is not None:
+                    await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
                     self._tell(before, version)
                     return SwitchBegun(after[before.registered], None, version)
             # The job before the workspace: locks are taken in this order everywhere.
-            job, _ = await transaction.jobs.enqueue(
+            job, is_new = await transaction.jobs.enqueue(
                 NewJob(
                     workspace,
                     JobKind.REEMBED,
@@ -97,14 +103,19 @@ class SwitchSpaces:
                     trace_carrier=self._telemetry.carrier(),
                 )
             )
-            return SwitchBegun(await transaction.spaces.begin(workspace, space, gate), job, None)
+            begun = SwitchBegun(await transaction.spaces.begin(workspace, space, gate), job, None)
+            if is_new:
+                await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
+            return begun
 
-    async def cancel(self, workspace: WorkspaceRef) -> SpaceRecord:
+    async def cancel(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> SpaceRecord:
         """Call off the switch that is under way; its job ends by itself. Errors: `NotFound` code SWITCH_NOT_FOUND."""
         async with self._database.transaction(workspace.org_id) as transaction:
             await _known(transaction, workspace)
             for record in await transaction.spaces.all(workspace):
                 if await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace):
+                    space = record.registered.space
+                    await self._audit(transaction, AuditAction.CANCEL_SWITCH, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
                     return after[record.registered]
         raise NotFound("No switch is under way in this workspace.", code="SWITCH_NOT_FOUND")
@@ -186,6 +197,11 @@ class SwitchSpaces:
                 await transaction.spaces.fill(workspace, space_id, named)
             version = await transaction.spaces.activate(workspace, space_id, self._grace)
         self._tell(record, version)
+
+    async def _audit(
+        self, transaction: Transaction, action: AuditAction, workspace: WorkspaceRef, space: EmbeddingSpace, actor: str
+    ) -> None:
+        await audit(transaction, self._telemetry, action, workspace, space.name, actor)
 
     def _tell(self, record: SpaceRecord, version: int | None) -> None:
         self._telemetry.event("rag_space_switched", space=record.registered.space.name, version=version)

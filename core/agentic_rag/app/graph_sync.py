@@ -156,6 +156,8 @@ class GraphSync:
             return
         held = await writer.held(workspace, [document.document_id for document in documents])
         gone = [document.document_id for document in documents if document.source is None]
+        if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
+            await self._feed.losing(workspace, losses)
         for part in parts_of(documents, held, self._chunks):
             removed = await writer.chunks(workspace, part.removed) if part.removed else []
             touched = entities_in(removed)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.domain.certificate import Certificate, ErasedStore
-from agentic_rag.domain.errors import DependencyUnavailable, NotFound
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.answer_cache import AnswerCache
@@ -61,7 +61,7 @@ class ProveErased:
             findings += [
                 _pending(one.store.value, subject)
                 for one in certificate.stores
-                if not one.done and one.store is not ErasedStore.GRAPH
+                if not one.done and (one.store is not ErasedStore.GRAPH or self._graph is None)
             ]
         return ErasureProof(document_id, certificate, tuple(findings))
 
@@ -81,7 +81,7 @@ class ProveErased:
         try:
             nodes = await self._graph.document_nodes(workspace, document_id)
             behind = certificate is not None and await self._graph.version(workspace) < certificate.version
-        except DependencyUnavailable as error:
+        except (DependencyUnavailable, Misconfigured) as error:
             found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
@@ -106,7 +106,7 @@ def _pending(store: str, subject: str) -> Finding:
     return Finding(store, "ERASURE_PENDING", Severity.ERROR, subject, message, WAIT_FOR_JOB)
 
 
-def _unknown(store: str, subject: str, error: DependencyUnavailable) -> Finding:
+def _unknown(store: str, subject: str, error: AgenticRagError) -> Finding:
     message = f"Nothing can be said of this store: {error.message}"
     return Finding(
         store, "STORE_UNREACHABLE", Severity.ERROR, subject, message, "Start it (rag doctor), then ask again."

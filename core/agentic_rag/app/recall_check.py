@@ -11,7 +11,7 @@ from agentic_rag.app.retrieve import ARM_LIMIT
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.domain.vector_indexes import recall_of
+from agentic_rag.domain.vector_indexes import REQUIRED_RECALL, recall_of
 from agentic_rag.ports.database import Database, Snapshot
 from agentic_rag.ports.embedder import Embedders
 from agentic_rag.ports.vector_store import VectorSearch
@@ -39,6 +39,11 @@ class RecallReport:
     recall_at_10: float
     exact_ms: float
     searched_ms: float
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether an index that finds so much may answer."""
+        return self.recall >= REQUIRED_RECALL
 
 
 class RecallCheck:

@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.app.auditing import audit
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import JobKind, JobRef
@@ -38,7 +40,9 @@ class ReingestDocument:
         self._database = database
         self._telemetry = telemetry
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+    async def run(
+        self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR, *, force: bool = False
+    ) -> Reingestion:
         """Queue it. Errors: `NotFound` (document), `Permanent` code ORIGINAL_MISSING, `DependencyUnavailable`."""
         async with self._database.transaction(workspace.org_id) as transaction:
             # The document is locked before its jobs, as everywhere; one that is under way stays as it is.
@@ -52,10 +56,20 @@ class ReingestDocument:
             job, is_new = await transaction.jobs.enqueue(
                 ingest_job(workspace, document_id, content, self._telemetry.carrier(), force=force)
             )
+            if is_new:
+                await audit(
+                    transaction,
+                    self._telemetry,
+                    AuditAction.REINGEST_DOCUMENT,
+                    workspace,
+                    document_id,
+                    actor,
+                    force=force,
+                )
         self._telemetry.event("rag_document_reingested", document_id=str(document_id), force=force, new=is_new)
         return Reingestion(document, job, is_new)
 
-    async def run_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
+    async def run_failed(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> list[Reingestion]:
         """Queue every FAILED document of a workspace whose original is kept, by source path."""
         done: list[Reingestion] = []
         after: str | None = None
@@ -66,7 +80,7 @@ class ReingestDocument:
                 )
             for document in page.items:
                 try:
-                    done.append(await self.run(workspace, document.document_id))
+                    done.append(await self.run(workspace, document.document_id, actor))
                 except (NotFound, Permanent):
                     continue  # Deleted since it was listed, or its original is gone: it stays as it is.
             if not page.has_next:

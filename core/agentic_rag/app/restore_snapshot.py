@@ -10,8 +10,10 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.app.archive_files import ArchivePlace, archives_in, snapshots_prefix
+from agentic_rag.app.auditing import audit
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.blob_keys import original_key
 from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus, hashed_id
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent
@@ -100,7 +102,12 @@ class RestoreSnapshot:
         return max(found, key=lambda place: int(place.folder.rsplit("/", 1)[-1]))
 
     async def run(
-        self, org_id: UUID, place: ArchivePlace, into: str | None = None, progress: ProgressReport | None = None
+        self,
+        org_id: UUID,
+        place: ArchivePlace,
+        into: str | None = None,
+        progress: ProgressReport | None = None,
+        actor: str = SYSTEM_ACTOR,
     ) -> RestoreReport:
         """Restore into the workspace's own id where that is free, else beside it as a new workspace named `into`.
 
@@ -120,7 +127,7 @@ class RestoreSnapshot:
             return found
         steps = 2 * len(manifest.parts)
         await self._check(place, manifest, lambda done, what: show(done, steps, what))
-        report = await self._write(place, manifest, found, lambda done, what: show(done, steps, what))
+        report = await self._write(place, manifest, found, actor, lambda done, what: show(done, steps, what))
         self._telemetry.event(
             "rag_snapshot_restored",
             snapshot_id=str(report.snapshot_id),
@@ -177,6 +184,7 @@ class RestoreSnapshot:
         place: ArchivePlace,
         manifest: Manifest,
         target: _Target,
+        actor: str,
         show: Callable[[int, str], None],
     ) -> RestoreReport:
         counts: dict[str, int] = {}
@@ -201,6 +209,17 @@ class RestoreSnapshot:
                 raise damaged("it holds no workspace")
             await writer.transaction.snapshots.record_restore(
                 RestoreRecord(target.workspace, manifest.snapshot_id, manifest.workspace_id, manifest.corpus_version)
+            )
+            await audit(
+                writer.transaction,
+                self._telemetry,
+                AuditAction.RESTORE,
+                target.workspace,
+                manifest.snapshot_id,
+                actor,
+                source=str(manifest.workspace_id),
+                rows=sum(counts.values()),
+                erased=erased,
             )
             # A workspace of this id may have gone on to other versions of the same numbers before it was lost.
             await self._cache.forget(target.workspace)
@@ -301,7 +320,7 @@ async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> Asyn
 
 def _workspace_line(line: str, target: _Target) -> str:
     # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
-    row = _parsed(line) | {"name": target.name, "graph_version": 0}
+    row = _parsed(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
     if target.ids is not None:
         # The caller's own id of the thing stays with the workspace that has it.
         row["external_ref"] = None

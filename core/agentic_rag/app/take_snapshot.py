@@ -10,6 +10,8 @@ from uuid import UUID
 
 from agentic_rag import __version__
 from agentic_rag.app.archive_files import ArchivePlace, PartWriter, snapshot_folder
+from agentic_rag.app.auditing import audit
+from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.errors import (
     AgenticRagError,
     DependencyUnavailable,
@@ -69,11 +71,13 @@ class TakeSnapshot:
         self._telemetry = telemetry
         self._keep = keep
 
-    async def request(self, workspace: WorkspaceRef, *, with_originals: bool = True) -> SnapshotRecord:
+    async def request(
+        self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR, *, with_originals: bool = True
+    ) -> SnapshotRecord:
         """Enqueue a snapshot; while one that was asked for is unfinished, that one. Errors: `NotFound`."""
         arguments = {ORIGINALS_ARGUMENT: str(with_originals).lower()}
         async with self._database.transaction(workspace.org_id) as transaction:
-            ref, _ = await transaction.jobs.enqueue(
+            ref, is_new = await transaction.jobs.enqueue(
                 NewJob(
                     workspace,
                     JobKind.SNAPSHOT,
@@ -82,6 +86,16 @@ class TakeSnapshot:
                     trace_carrier=self._telemetry.carrier(),
                 )
             )
+            if is_new:
+                await audit(
+                    transaction,
+                    self._telemetry,
+                    AuditAction.SNAPSHOT,
+                    workspace,
+                    ref.job_id,
+                    actor,
+                    originals=with_originals,
+                )
             return await transaction.snapshots.begin(
                 workspace, ref.job_id, SnapshotReason.MANUAL, with_originals=with_originals
             )
@@ -111,7 +125,7 @@ class TakeSnapshot:
         await _check_lease(transaction, lease)  # The job before the snapshot, as everywhere.
         await transaction.snapshots.move(lease.job.workspace, lease.job.job_id, SnapshotState.FAILED, error.code)
 
-    async def delete(self, workspace: WorkspaceRef, snapshot_id: UUID) -> SnapshotRecord:
+    async def delete(self, workspace: WorkspaceRef, snapshot_id: UUID, actor: str = SYSTEM_ACTOR) -> SnapshotRecord:
         """Expire a snapshot and remove its files at once; a sweep does what the blob store refuses now.
 
         Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_UNFINISHED.
@@ -125,7 +139,8 @@ class TakeSnapshot:
                     "The snapshot is being built: wait until its job has ended (`rag job list`).",
                     code="SNAPSHOT_UNFINISHED",
                 )
-            await transaction.snapshots.move(workspace, snapshot_id, SnapshotState.EXPIRED, record.error_code)
+            if await transaction.snapshots.move(workspace, snapshot_id, SnapshotState.EXPIRED, record.error_code):
+                await audit(transaction, self._telemetry, AuditAction.DELETE_SNAPSHOT, workspace, snapshot_id, actor)
         await self._remove(record)
         self._telemetry.event("rag_snapshot_deleted", snapshot_id=str(snapshot_id))
         return record

@@ -8,8 +8,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from uuid import UUID
 
+from agentic_rag.app.auditing import audit
 from agentic_rag.app.originals import OriginalKeys, remove_unless_named
 from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.domain.audit import AuditAction
 from agentic_rag.domain.documents import Document, DocumentStatus, revision_id_for
 from agentic_rag.domain.errors import (
     ContentRefused,
@@ -190,6 +192,16 @@ class UploadDocument:
         elif document is None or not self._is_published(document, submission, workspace):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
+            await audit(
+                transaction,
+                self._telemetry,
+                AuditAction.UPLOAD_DOCUMENT,
+                ref,
+                document_id,
+                submission.uploaded_by,
+                bytes=submission.size,
+                new=document is None,
+            )
         if key is not None:
             await transaction.uploads.settle(ref, key, job_id)
         return _answer(submission, job_id), blob_key

@@ -126,7 +126,8 @@ class VerifyStores:
                 tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", f"{chunks} passages")])
             originals = await self._check_originals(inspection, workspace, tally, full=full)
         for check in self._further:
-            tally.add(await check(workspace))
+            known = {(one.kind, one.subject) for one in tally.findings}
+            tally.add(one for one in await check(workspace) if (one.kind, one.subject) not in known)
         order = {severity: place for place, severity in enumerate(Severity)}
         return VerificationReport(
             documents=documents,

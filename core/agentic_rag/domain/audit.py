@@ -16,17 +16,22 @@ class AuditAction(enum.Enum):
     """What was done."""
 
     UPLOAD_DOCUMENT = "document.upload"
+    REINGEST_DOCUMENT = "document.reingest"
     DELETE_DOCUMENT = "document.delete"
     REPLAY_DEAD_LETTER = "dead_letter.replay"
     PURGE_DEAD_LETTER = "dead_letter.purge"
     SWITCH_EMBEDDINGS = "embeddings.switch"
+    CANCEL_SWITCH = "embeddings.cancel"
     SNAPSHOT = "snapshot.create"
+    DELETE_SNAPSHOT = "snapshot.delete"
     RESTORE = "snapshot.restore"
 
 
 @dataclass(frozen=True, slots=True)
 class AuditEntry:
-    """One act. `subject` is the id of what it concerned; `detail` holds ids, codes and counts, never content."""
+    """One act. `subject` is the id of what it concerned, as the database has it (the name of an embedding space);
+    whoever shows it writes the public id that lists of such things show. `detail` holds ids, codes and counts, never
+    content."""
 
     action: AuditAction
     subject: str

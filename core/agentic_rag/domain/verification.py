@@ -98,6 +98,13 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "GRAPH_BEHIND": Rule(
             "graph", _W, "The graph has not reached the corpus version.", "rag graph status; a worker follows up."
         ),
+        "GRAPH_UNREACHABLE": Rule(
+            "graph", _E, "The graph outside Postgres does not answer: nothing can be said of it.",
+            "Start it (rag doctor), then verify again.",
+        ),
+        "GRAPH_DIFFERS": Rule(
+            "graph", _E, "The graph outside Postgres does not hold what Postgres does.", "rag graph rebuild"
+        ),
         "SPACE_MISMATCH": Rule(
             "vectors", _E, "This process embeds with another model than the workspace answers with.",
             "Set RAG_EMBEDDER and its model back, or switch the workspace's embedding space.",

@@ -31,7 +31,9 @@ class GraphFeed(Protocol):
         ...
 
     async def claim(self, lease: Lease, above: int) -> int:
-        """A fencing token for the graph, higher than every earlier one and than `above`. Errors: `LeaseLost`."""
+        """A fencing token for the graph, higher than every earlier one and than `above`. A graph that is another than
+        the one followed before stands at version 0. Errors: `LeaseLost`.
+        """
         ...
 
     async def changed(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
@@ -44,8 +46,16 @@ class GraphFeed(Protocol):
         """The mentions in these chunks, and all entities of those and with these ids, at one instant."""
         ...
 
+    async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
+        """Note how many nodes the graph held of erased documents, before it loses any: their certificates tell. Of
+        several numbers the highest counts.
+        """
+        ...
+
     async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
-        """Note how far the graph is. Errors: `LeaseLost` when a later claim was made."""
+        """Note how far the graph is, and on the certificates of what was erased up to there that it is gone. Errors:
+        `LeaseLost` when a later claim was made.
+        """
         ...
 
     async def finished(self, lease: Lease, fence: int, version: int) -> bool:

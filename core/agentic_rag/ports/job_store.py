@@ -113,7 +113,9 @@ class JobBoard(Protocol):
         ...
 
     async def upkeep(self) -> list[UpkeepTask]:
-        """The upkeep that is due in any workspace and has no unfinished job yet."""
+        """The upkeep that is due in any workspace and has no unfinished job yet. Work that no job of a workspace can do
+        is done on the way.
+        """
         ...
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:

@@ -119,6 +119,8 @@ class Erasure:
     jobs_redacted: int = 0
     ordinals: tuple[tuple[int, int], ...] = ()
     """The numbers its chunks had, as ranges with both ends included."""
+    is_followed: bool = False
+    """Whether a graph outside the database has to follow."""
 
     @property
     def stores(self) -> tuple[StoreErasure, ...]:
@@ -136,4 +138,5 @@ class Erasure:
             StoreErasure(ErasedStore.CACHE_TABLE, self.cache_entries),
             StoreErasure(ErasedStore.CACHE, 0, done=False),
             StoreErasure(ErasedStore.ORIGINALS, 0, done=False),
+            *((StoreErasure(ErasedStore.GRAPH, 0, done=False),) if self.is_followed else ()),
         )

@@ -105,7 +105,8 @@ class Mutation:
         try:
             ref = await context.workspace(input.workspace_id, ("input", "workspaceId"))
             gate = read_gate(input.gate) if input.gate else None
-            return show_switch(ref, await context.container.switch_spaces.begin(ref, input.to, gate))
+            actor = context.principal.subject
+            return show_switch(ref, await context.container.switch_spaces.begin(ref, input.to, gate, actor))
         except USER_ERRORS as error:
             return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
 
@@ -116,7 +117,9 @@ class Mutation:
         context.require_enabled()
         authorise(context.principal, Action.SWITCH_SPACE)
         try:
-            record = await context.container.switch_spaces.cancel(await context.workspace(workspace_id))
+            record = await context.container.switch_spaces.cancel(
+                await context.workspace(workspace_id), context.principal.subject
+            )
         except USER_ERRORS as error:
             return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
         return SwitchEmbeddingSpacePayload(space=show_space(record), job_id=None, user_errors=[])
@@ -153,7 +156,9 @@ class Mutation:
         authorise(context.principal, Action.REINGEST_DOCUMENT)
         try:
             node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-            queued = await context.container.reingest.run(context.ref(node), node.key, force=force)
+            queued = await context.container.reingest.run(
+                context.ref(node), node.key, context.principal.subject, force=force
+            )
         except (*USER_ERRORS, Permanent) as error:
             return ReingestPayload(job_id=None, document=None, new=False, user_errors=[user_error(error)])
         return show_reingestion(queued)
@@ -205,7 +210,9 @@ class Mutation:
         authorise(context.principal, Action.TAKE_SNAPSHOT)
         try:
             ref = await context.workspace(workspace_id)
-            asked = await context.container.take_snapshot.request(ref, with_originals=with_originals)
+            asked = await context.container.take_snapshot.request(
+                ref, context.principal.subject, with_originals=with_originals
+            )
         except USER_ERRORS as error:
             return CreateSnapshotPayload(snapshot=None, user_errors=[user_error(error)])
         return CreateSnapshotPayload(snapshot=show_snapshot(asked), user_errors=[])

@@ -177,7 +177,7 @@ class DataPlane:
     @cached_property
     def graph_sync(self) -> GraphSync:
         writer = None if self.neo4j is None else Neo4jGraphWriter(self.neo4j)
-        return GraphSync(PostgresGraphFeed(self.pool), writer, self.telemetry)
+        return GraphSync(PostgresGraphFeed(self.pool, self.neo4j_uri or ""), writer, self.telemetry)
 
     @cached_property
     def pool(self) -> PostgresPool:
@@ -265,7 +265,9 @@ class DataPlane:
         return DeadLetters(self.database, self.telemetry)
 
     def job_board(self) -> PostgresJobBoard:
-        return PostgresJobBoard(self.database_url, snapshot_every_hours=self.snapshot_every_hours)
+        return PostgresJobBoard(
+            self.database_url, snapshot_every_hours=self.snapshot_every_hours, graph_home=self.neo4j_uri or ""
+        )
 
     def heartbeat_database(self) -> PostgresDatabase:
         return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), answer_codec, HEAD)

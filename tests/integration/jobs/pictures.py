@@ -4,15 +4,17 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
 import numpy as np
+from tests.graph_contents import GraphContents, held_graph
 from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, segment_from
+from agentic_rag.domain.tenancy import WorkspaceRef
 
 Rows = frozenset[tuple[Any, ...]]
 
@@ -123,3 +125,9 @@ def _named(rows: Sequence[Mapping[str, Any]], names: Mapping[int, UUID]) -> Rows
     return frozenset(
         (names[row["ordinal"]], *[value for key, value in row.items() if key != "ordinal"]) for row in rows
     )
+
+
+async def outside_picture(uri: str, workspace: WorkspaceRef) -> GraphContents:
+    """All that a graph in Neo4j holds, with 0 in place of ordinals: those tell how often something was published."""
+    held = await held_graph(uri, workspace)
+    return replace(held, chunks={chunk: (0, source) for chunk, (_, source) in held.chunks.items()})

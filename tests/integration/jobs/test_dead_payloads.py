@@ -14,7 +14,7 @@ import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import DataPlane, until
 
-from agentic_rag.domain.dead_payloads import StoredPayload
+from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
 from agentic_rag.domain.job_message import FUNCTION, delivery_id, encode, queue_key
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState, NewJob, QueueName, Replay
 from agentic_rag.domain.pages import PageRequest
@@ -221,3 +221,21 @@ async def test_findings_wait_in_the_queue_while_postgres_is_away(plane: DataPlan
         await owner.close()
 
     assert [one.found.payload for one in await found(plane)] == [b"x"]
+
+
+async def test_what_was_not_seen_for_a_month_is_forgotten(outbox: DataPlane) -> None:
+    store, board = outbox.dead_payloads(), outbox.job_board()
+    for number in range(2):
+        payload = DeadPayload(QueueName.BULK.value, b"entry", b"payload %d" % number, "JOB_UNREADABLE", "No envelope.")
+        await store.keep(payload)
+    superuser = await asyncpg.connect(outbox.database_url)
+    await superuser.execute(
+        "UPDATE rag_dead_payloads SET last_seen = now() - interval '31 days' WHERE payload = 'payload 0'"
+    )
+    await superuser.close()
+
+    await board.upkeep()
+
+    assert [one.found.payload for one in await found(outbox)] == [b"payload 1"]
+    await store.aclose()
+    await board.aclose()

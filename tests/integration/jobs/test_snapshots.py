@@ -26,6 +26,7 @@ from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, Lease
 from agentic_rag.domain.jobs import JobKind, JobRef, JobState
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.snapshots import MANIFEST, SnapshotRecord, SnapshotState
+from agentic_rag.domain.spaces import SpaceState
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 
@@ -148,6 +149,58 @@ async def test_an_empty_system_gets_back_every_row_and_every_original(plane: Dat
     assert (report.was_done, report.originals, report.erased, report.requeued) == (False, 3, 0, 0)
     assert await state_of(plane, plane.workspace) == before
     assert await contents(plane, plane.workspace) == originals
+
+
+async def test_of_the_spaces_of_a_workspace_the_active_one_goes_along_and_answers(
+    plane: DataPlane, sources: Path
+) -> None:
+    await plane.ingest_folder(sources)
+    await plane.switch.begin(plane.workspace, "openai:wide:16", None)
+    asked = await plane.take_snapshot.request(plane.workspace)
+    hold = asyncio.Event()
+    plane.wide.before = lambda _: asyncio.ensure_future(hold.wait())
+    async with plane.worker() as stop:
+        await until(lambda: _is_ready(plane, asked.snapshot_id), "the snapshot is taken amid the switch")
+        hold.set()
+        stop.set()
+
+    report = await plane.restore_snapshot.run(
+        plane.workspace.org_id, await place_of(plane, await record_of(plane, asked.snapshot_id)), into="copy"
+    )
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        spaces = await transaction.spaces.all(report.workspace)
+        active = await transaction.workspaces.active_space(report.workspace)
+    assert [(one.registered, one.state) for one in spaces] == [(active, SpaceState.ACTIVE)]
+    assert active is not None
+    assert active.space == plane.embedder.space
+    copied = await state_of(plane, report.workspace)
+    assert len(copied["rag_embeddings"]) == len(copied["rag_chunks"])
+
+
+async def _is_ready(plane: DataPlane, snapshot_id: UUID) -> bool:
+    return (await record_of(plane, snapshot_id)).state is SnapshotState.READY
+
+
+async def test_a_certificate_names_the_snapshots_taken_before_with_their_dates(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    before = [await snapshot_of(plane), await snapshot_of(plane)]
+    deletion = await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "notes.md"))
+    await snapshot_of(plane)
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        certificate = await transaction.erasures.certificate(plane.workspace, deletion.document_id)
+    assert certificate is not None
+    assert [one.taken_at for one in certificate.not_covered if one.place == "snapshot"] == [
+        record.created_at for record in before
+    ]
+
+    await plane.take_snapshot.delete(plane.workspace, before[0].snapshot_id)
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        later = await transaction.erasures.certificate(plane.workspace, deletion.document_id)
+    assert later is not None
+    assert [one.taken_at for one in later.not_covered if one.place == "snapshot"] == [before[1].created_at]
 
 
 async def test_a_restored_workspace_is_ingested_into_as_if_nothing_had_happened(

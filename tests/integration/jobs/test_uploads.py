@@ -6,7 +6,7 @@ import json
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import httpx2
@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from reportlab.pdfgen.canvas import Canvas
 from tests.api.builders import Container
-from tests.integration.jobs.data_plane import DataPlane, until
+from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.parsing.first_look import FirstLook
 from agentic_rag.app.originals import OriginalKeys
@@ -329,3 +329,37 @@ async def test_an_upload_that_cannot_be_registered_takes_its_blob_along(plane: D
 
     assert len(before) == 1
     assert await nothing_is_left(plane)
+
+
+async def test_an_idempotency_key_answers_for_a_week(plane: DataPlane) -> None:
+    async def bytes_of() -> AsyncIterator[bytes]:
+        yield b"Water flows."
+
+    async def upload() -> bool:
+        use_case = upload_use_case(plane)
+        options = UploadOptions(idempotency_key="one")
+        return (await use_case.run(plane.workspace, "a.md", bytes_of(), options, "ada")).replayed
+
+    await upload()
+    assert await upload()
+    assert await due(plane) == []
+
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("UPDATE rag_uploads SET created_at = now() - interval '8 days'")
+    assert await due(plane) == [JobKind.RETENTION]
+    async with plane.worker(timings=replace(QUICK, upkeep=0.05)):
+        await until(lambda: _forgotten(plane), "the key is dropped")
+
+    assert not await upload()
+
+
+async def _forgotten(plane: DataPlane) -> bool:
+    return await plane.rows("rag_uploads") == 0
+
+
+async def due(plane: DataPlane) -> list[JobKind]:
+    board = plane.job_board()
+    try:
+        return [task.kind for task in await board.upkeep()]
+    finally:
+        await board.aclose()

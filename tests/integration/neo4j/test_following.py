@@ -159,7 +159,7 @@ class StoppedFeed(PostgresGraphFeed):
     """Stops a worker between reading Postgres and writing the graph, as SIGSTOP may."""
 
     def __init__(self, world: GraphWorld) -> None:
-        super().__init__(world.pool)
+        super().__init__(world.pool, world.neo4j_url)
         self.reached_it = asyncio.Event()
         self.go_on = asyncio.Event()
 

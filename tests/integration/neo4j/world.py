@@ -102,13 +102,13 @@ class GraphWorld:
             self.database,
             PostgresRunStore(self.pool, answer_codec),
             PostgresAnswerCache(self.pool),
-            lambda: PostgresJobBoard(self.database_url),
+            lambda: PostgresJobBoard(self.database_url, graph_home=self.neo4j_url),
             self._make_organisation,
         )
 
     @cached_property
     def feed(self) -> PostgresGraphFeed:
-        return PostgresGraphFeed(self.pool)
+        return PostgresGraphFeed(self.pool, self.neo4j_url)
 
     @cached_property
     def writer(self) -> Neo4jGraphWriter:

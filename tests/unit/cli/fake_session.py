@@ -19,6 +19,7 @@ from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.estimate import FileEstimate
 from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prove import ErasureProof
+from agentic_rag.app.recall_check import RecallReport
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.app.upload import Upload
@@ -220,6 +221,7 @@ class FakeSession:
     dry_runs: list[bool] = field(default_factory=list[bool])
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
+    recalled: float | None = 1.0
     wrong: list[Finding] = field(default_factory=list[Finding])
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
@@ -262,6 +264,11 @@ class FakeSession:
 
     async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
         return VerificationReport(2, 5, 5 if full else 1, 2, (("CHUNK_GAP", 3),)[: len(self.wrong)], tuple(self.wrong))
+
+    async def recall(self, workspace: WorkspaceRef) -> RecallReport:
+        if self.recalled is None:
+            raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")
+        return RecallReport("deterministic", 5, 10, self.recalled, self.recalled, 1.5, 0.5)
 
     async def reingest(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool) -> Reingestion:
         found = next(one for one in self.held if one.document_id == document_id)

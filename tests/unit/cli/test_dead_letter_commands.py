@@ -8,8 +8,11 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, job
 
+from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
 from agentic_rag.domain.jobs import JobKind, JobState
+from agentic_rag_cli.views import audit_json
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 FIRST, SECOND = UUID(int=700), UUID(int=701)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -100,3 +103,21 @@ def test_the_audit_log_is_shown() -> None:
 
     assert (row["action"], row["actor"]) == ("dead_letter.replay", "ada")
     assert "dead_letter.replay" in terminal().rag("audit", "list").stdout
+
+
+@pytest.mark.parametrize(
+    ("action", "detail", "expected"),
+    [
+        ("document.upload", {}, encode(NodeKind.DOCUMENT, UUID(int=1), UUID(int=7))),
+        ("dead_letter.purge", {}, encode(NodeKind.JOB, UUID(int=1), UUID(int=7))),
+        ("snapshot.create", {}, encode(NodeKind.SNAPSHOT, UUID(int=1), UUID(int=7))),
+        ("snapshot.restore", {"source": str(UUID(int=2))}, encode(NodeKind.SNAPSHOT, UUID(int=2), UUID(int=7))),
+        ("embeddings.switch", {}, str(UUID(int=7))),
+    ],
+)
+def test_the_subject_of_an_act_is_the_id_that_lists_of_such_things_show(
+    action: str, detail: dict[str, str], expected: str
+) -> None:
+    record = AuditRecord(UUID(int=9), NOW, action, str(UUID(int=7)), "ada", UUID(int=1), detail, None)
+
+    assert audit_json(record)["subject"] == expected

@@ -41,6 +41,25 @@ def test_a_finding_is_told_with_its_remedy() -> None:
     assert "3 in all; rag doc reingest --force DOCUMENT" in shown
 
 
+@pytest.mark.parametrize(("found", "kind", "code"), [(0.95, None, 0), (0.9, None, 5), (0.9, "CHUNK_GAP", 1)])
+def test_recall_is_told_with_the_rest_and_has_its_own_exit_code(found: float, kind: str | None, code: int) -> None:
+    at = Terminal(FakeSession(recalled=found, wrong=[] if kind is None else [finding(kind, "a.md")]))
+
+    shown = at.rag("verify", "--recall")
+    (report,) = json.loads(at.rag("verify", "--recall", "--json").stdout)
+
+    assert shown.exit_code == code
+    assert ("LOW" in shown.stdout, report["recall"]["recall"]) == (found < 0.95, found)
+    assert "recall" not in at.rag("verify").stdout
+
+
+def test_recall_of_a_workspace_without_passages_is_no_failure() -> None:
+    shown = Terminal(FakeSession(recalled=None)).rag("verify", "--recall")
+
+    assert shown.exit_code == 0
+    assert "no passages to measure with" in shown.stdout
+
+
 def test_a_dependency_that_is_down_is_another_exit_code() -> None:
     at = Terminal(FakeSession(error=DependencyUnavailable("Postgres does not answer.", dependency="postgres")))
 

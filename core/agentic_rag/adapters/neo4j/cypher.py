@@ -256,3 +256,12 @@ RETURN
   COUNT { MATCH (n:RagChunk)-[:MENTIONS]->() WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL } AS mentions,
   COUNT { MATCH (n:RagEntity)-[:RELATED]->() WHERE n.workspaceId = $workspaceId AND n.id IS NOT NULL } AS related
 """
+
+# What names a document: its source, chunks that derive from it, entities that have it as their first source.
+TRACES: LiteralString = """
+RETURN
+  COUNT { MATCH (n:RagSource) WHERE n.workspaceId = $workspaceId AND n.id = $documentId }
+  + COUNT { MATCH (n:RagChunk)-[:DERIVED_FROM]->(s:RagSource)
+            WHERE n.workspaceId = $workspaceId AND s.workspaceId = $workspaceId AND s.id = $documentId }
+  + COUNT { MATCH (n:RagEntity) WHERE n.workspaceId = $workspaceId AND n.sourceId = $documentId } AS nodes
+"""

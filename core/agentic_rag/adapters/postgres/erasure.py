@@ -75,6 +75,7 @@ async def erase(
         cache_entries=rows["cache_entries"],
         jobs_redacted=jobs,
         ordinals=ranges_of(ordinals),
+        is_followed=is_followed,
     )
     await connection.execute(sql.DROP_DOCUMENT, *document)
     await connection.execute(sql.ADD_TOMBSTONE, *document, version, stores_json(erasure.stores, erasure.ordinals))

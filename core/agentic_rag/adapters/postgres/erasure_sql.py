@@ -38,11 +38,13 @@ WITH jobs AS (
 SELECT count(*) FROM jobs
 """
 
-# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark.
+# $1 organisation, $2 workspace, $3 whether a graph outside Postgres moves its own watermark. One that does not hear of
+# this version begins anew should it be asked to follow again.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1,
-    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END
+    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END,
+    graph_home = CASE WHEN $3 THEN graph_home ELSE '' END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
 """

@@ -7,7 +7,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.domain.certificate import (
     Certificate,
     StoreErasure,
@@ -68,8 +68,6 @@ SELECT (SELECT count(*) FROM rag_embeddings e JOIN gone USING (ordinal) WHERE e.
         WHERE o.org_id = $1 AND o.workspace_id = $2) AS rag_closed_ordinals,
        ARRAY (SELECT ordinal FROM gone) AS ordinals
 """
-
-HAS_SNAPSHOTS = "SELECT to_regclass('public.rag_snapshots') IS NOT NULL"
 
 SNAPSHOTS = """
 SELECT created_at FROM rag_snapshots
@@ -182,9 +180,7 @@ class PostgresErasureStore:
         row = await self._connection.fetchrow(statement, *key, document_id)
         if row is None:
             return None
-        snapshots: Sequence[Row] = ()
-        if await self._connection.fetchval(HAS_SNAPSHOTS):
-            snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
+        snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
         stores, ordinals = stores_from(row["certificate"])
         return Certificate(
             document_id=document_id,

@@ -9,6 +9,7 @@ from agentic_rag.adapters.postgres import graph_feed_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.domain.certificate import ErasedStore
 from agentic_rag.domain.errors import LeaseLost, NotFound
 from agentic_rag.domain.graph_projection import (
     ChangedDocument,
@@ -36,8 +37,10 @@ class _PublishedMeanwhileError(Exception):
 class PostgresGraphFeed:
     """Every call is a transaction of its own."""
 
-    def __init__(self, pool: PostgresPool) -> None:
+    def __init__(self, pool: PostgresPool, home: str) -> None:
+        """`home` names the graph that follows."""
         self._pool = pool
+        self._home = home
 
     async def position(self, workspace: WorkspaceRef) -> GraphPosition:
         """The corpus version, and the one that the graph has reached."""
@@ -52,7 +55,7 @@ class PostgresGraphFeed:
         workspace = lease.job.workspace
         async with self._pool.transaction(workspace.org_id) as connection:
             await _hold(connection, lease)
-            fence: int | None = await connection.fetchval(sql.CLAIM, *_key(workspace), above)
+            fence: int | None = await connection.fetchval(sql.CLAIM, *_key(workspace), above, self._home)
         if fence is None:
             raise _no_workspace(workspace)
         return fence
@@ -79,6 +82,11 @@ class PostgresGraphFeed:
             row["entity_id"]: GraphEntity(row["entity_id"], row["name"], row["kind"], row["source_id"]) for row in rows
         }
         return {ordinal: tuple(held) for ordinal, held in mentions.items()}, entities
+
+    async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
+        """Note how many nodes the graph held of erased documents, for their certificates."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await connection.execute(sql.COUNT_ERASURES, *_key(workspace), list(nodes), list(nodes.values()))
 
     async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
         """Note how far the graph is."""
@@ -135,7 +143,7 @@ async def _reach(connection: Connection, workspace: WorkspaceRef, fence: int, ve
     newest: int | None = await connection.fetchval(sql.REACHED, *_key(workspace), fence, version)
     if newest is None:
         raise _lease_lost()
-    await connection.execute(sql.FORGET_ERASURES, *_key(workspace), version)
+    await connection.execute(sql.FORGET_ERASURES, *_key(workspace), version, ErasedStore.GRAPH.value)
     return newest
 
 

@@ -2,9 +2,12 @@
 
 POSITION = "SELECT corpus_version, graph_version FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"
 
-# $3: the least token that the graph itself knows; a restored database may have fallen behind it.
+# $3: the least token that the graph itself knows; a restored database may have fallen behind it. $4: which graph it is;
+# of one that follows for the first time nothing can be relied on.
 CLAIM = """
-UPDATE rag_workspaces SET graph_fence = greatest(graph_fence, $3) + 1
+UPDATE rag_workspaces
+SET graph_fence = greatest(graph_fence, $3) + 1, graph_home = $4,
+    graph_version = CASE WHEN graph_home = $4 THEN graph_version ELSE 0 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING graph_fence
 """
@@ -54,7 +57,29 @@ WHERE org_id = $1 AND workspace_id = $2 AND graph_fence = $3
 RETURNING corpus_version
 """
 
-FORGET_ERASURES = "DELETE FROM rag_graph_erasures WHERE org_id = $1 AND workspace_id = $2 AND version <= $3"
+# What the graph held before it lost any of it: a job that was cut off finds less. $3: documents, $4: their nodes.
+COUNT_ERASURES = """
+UPDATE rag_graph_erasures e SET nodes = greatest(e.nodes, held.nodes)
+FROM unnest($3::uuid[], $4::integer[]) AS held(document_id, nodes)
+WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.document_id = held.document_id
+"""
+
+# Their certificates say so. $3: the version, $4: the store's name.
+FORGET_ERASURES = """
+WITH gone AS (
+    DELETE FROM rag_graph_erasures WHERE org_id = $1 AND workspace_id = $2 AND version <= $3
+    RETURNING document_id, nodes
+)
+UPDATE rag_tombstones t
+SET certificate = jsonb_set(t.certificate, '{stores}', (
+    SELECT jsonb_agg(
+        CASE WHEN s ->> 'store' = $4::text
+             THEN s || jsonb_build_object('done', true, 'count', (s ->> 'count')::integer + gone.nodes)
+             ELSE s END ORDER BY place)
+    FROM jsonb_array_elements(t.certificate -> 'stores') WITH ORDINALITY AS held(s, place)))
+FROM gone
+WHERE t.org_id = $1 AND t.workspace_id = $2 AND t.document_id = gone.document_id
+"""
 
 RESTART = """
 UPDATE rag_workspaces SET graph_version = 0, graph_fence = graph_fence + 1
@@ -63,7 +88,7 @@ RETURNING graph_fence
 """
 
 SETTLE = """
-UPDATE rag_workspaces SET graph_version = corpus_version, graph_fence = graph_fence + 1
+UPDATE rag_workspaces SET graph_version = corpus_version, graph_fence = graph_fence + 1, graph_home = ''
 WHERE org_id = $1 AND workspace_id = $2
 """
 

@@ -55,6 +55,7 @@ class PostgresJobBoard:
         lead_seconds: float = LEAD_SECONDS,
         snapshot_every_hours: float = 0.0,
         exact_scan_bytes: int = EXACT_SCAN_BYTES,
+        graph_home: str = "",
     ) -> None:
         self._dsn = dsn
         self._role = role
@@ -63,6 +64,7 @@ class PostgresJobBoard:
         self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {
             JobKind.SNAPSHOT.value: (snapshot_every_hours,),
             JobKind.INDEX.value: (exact_scan_bytes,),
+            JobKind.GRAPH.value: (graph_home,),
         }
         self._connection: _Connection | None = None
         self._leading = False
@@ -89,7 +91,10 @@ class PostgresJobBoard:
         ]
 
     async def upkeep(self) -> list[UpkeepTask]:
-        """The upkeep that is due in any workspace and has no unfinished job yet."""
+        """The upkeep that is due in any workspace and has no unfinished job yet. What was no message of ours, and was
+        not seen for 30 days, is forgotten on the way.
+        """
+        await self._fetch(sql.FORGET_PAYLOADS)
         due: list[UpkeepTask] = []
         for kind, statement in sql.UPKEEP.items():
             rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))

@@ -208,6 +208,13 @@ LIMIT $2
 
 COUNTS = "SELECT state, kind, count(*) AS jobs FROM rag_jobs GROUP BY state, kind"
 
+# Whose they are cannot be told, so no workspace's retention drops them.
+FORGET_PAYLOADS = """
+DELETE FROM rag_dead_payloads WHERE payload_id IN (
+    SELECT payload_id FROM rag_dead_payloads WHERE last_seen <= now() - interval '30 days' LIMIT 1000
+)
+"""
+
 # Each asks a function that runs as the owner (see the migrations), for the dispatcher sees no table but this one.
 _UPKEEP = """
 SELECT due.org_id, due.workspace_id, due.key
@@ -220,7 +227,7 @@ WHERE NOT EXISTS (
 """
 
 # A graph that refused is asked again now and then, not with every look.
-_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph()")}
+_UPKEEP_GRAPH = f"""{_UPKEEP.format(due="SELECT * FROM rag_upkeep_graph($2)")}
   AND NOT EXISTS (
     SELECT FROM rag_jobs j
     WHERE j.org_id = due.org_id AND j.workspace_id = due.workspace_id AND j.kind = $1
@@ -235,4 +242,6 @@ UPKEEP = {
     "compact": _UPKEEP.format(due="SELECT * FROM rag_upkeep_segments()"),
     "index": _UPKEEP.format(due="SELECT * FROM rag_upkeep_indexes($2)"),
 }
-"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly."""
+"""Statements by kind; $1 is the kind, $2 of `snapshot` the hours between two, of `index` the bytes scanned exactly, of
+`graph` where it is kept.
+"""

@@ -37,11 +37,12 @@ FOR KEY SHARE
 """
 
 # The graph of the embedded backend is published in the same transaction, so its watermark is the version. One outside
-# Postgres ($5) moves its own.
+# Postgres ($5) moves its own; where there is none any more, one that was there begins anew should it come back.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, next_ordinal = next_ordinal + $3,
     graph_version = CASE WHEN $5 THEN graph_version ELSE corpus_version + 1 END,
+    graph_home = CASE WHEN $5 THEN graph_home ELSE '' END,
     active_space = coalesce(active_space, $4)
 WHERE org_id = $1 AND workspace_id = $2 AND (active_space IS NULL OR active_space = $4)
 RETURNING corpus_version AS version, next_ordinal - $3 AS first_ordinal

@@ -39,13 +39,29 @@ SELECT count(*) FROM gone
 """
 
 
+# A week: as long as rag_upkeep_retention looks away.
+DROP_KEYS = """
+WITH gone AS (
+    DELETE FROM rag_uploads
+    WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key IN (
+        SELECT idempotency_key FROM rag_uploads
+        WHERE org_id = $1 AND workspace_id = $2 AND created_at <= now() - interval '7 days'
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
 async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
-    """Drop up to `STEP` runs, cached answers and vectors of retired spaces, and versions past the history; True when
-    there may be more.
+    """Drop up to `STEP` runs, cached answers, idempotency keys and vectors of retired spaces, and versions past the
+    history; True when there may be more.
     """
     key = (workspace.org_id, workspace.workspace_id)
     runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
     cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
+    keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
-    return more or STEP in (runs, cached)
+    return more or STEP in (runs, cached, keys)

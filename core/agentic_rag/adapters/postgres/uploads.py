@@ -36,12 +36,11 @@ class PostgresUploadStore:
     ) -> UploadRecord | None:
         """Take a key: None when it is the caller's now, else what it was taken for."""
         key = (workspace.org_id, workspace.workspace_id, idempotency_key)
-        if await self._connection.execute(CLAIM, *key, input_hash, document_id) == "INSERT 0 1":
-            return None
-        row = await self._connection.fetchrow(TAKEN, *key)
-        if row is None:
-            raise AssertionError("keys are dropped by retention only, long after they were taken")
-        return UploadRecord(row["input_hash"], row["document_id"], row["job_id"])
+        while await self._connection.execute(CLAIM, *key, input_hash, document_id) != "INSERT 0 1":
+            row = await self._connection.fetchrow(TAKEN, *key)
+            if row is not None:  # Else retention dropped it between the two statements: the key is free.
+                return UploadRecord(row["input_hash"], row["document_id"], row["job_id"])
+        return None
 
     async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
         """Add the job to a key that this transaction claimed."""
