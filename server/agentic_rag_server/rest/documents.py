@@ -27,8 +27,8 @@ class DocumentEndpoint:
         """Erase the document: 200 with the certificate. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`,
         `InvalidInput`, `NotFound`, `DependencyUnavailable`.
         """
-        ref, node = await self._opened(request, Action.DELETE_DOCUMENT)
-        deletion = await self._container.delete.run(ref, node.key)
+        ref, node, actor = await self._opened(request, Action.DELETE_DOCUMENT)
+        deletion = await self._container.delete.run(ref, node.key, actor)
         if deletion.erasure is None:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         certificate = deletion.certificate
@@ -44,7 +44,7 @@ class DocumentEndpoint:
         """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
         `delete`, and `Permanent` code ORIGINAL_MISSING.
         """
-        ref, node = await self._opened(request, Action.REINGEST_DOCUMENT)
+        ref, node, _ = await self._opened(request, Action.REINGEST_DOCUMENT)
         force = _TRUTH.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
@@ -57,7 +57,8 @@ class DocumentEndpoint:
         }
         return JSONResponse(body, 202)
 
-    async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId]:
+    async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, str]:
+        """Workspace, document, and who asks."""
         principal = await principal_of(request, self._container.identity)
         require_enabled(self._container)
         authorise(principal, action)
@@ -65,4 +66,4 @@ class DocumentEndpoint:
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
-        return WorkspaceRef(principal.org_id, workspace.workspace_id), node
+        return WorkspaceRef(principal.org_id, workspace.workspace_id), node, principal.subject
