@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.errors import AgenticRagError
@@ -44,11 +45,12 @@ class Dispatcher:
         self._next_expiry = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
+        self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Dispatch until cancelled."""
+        """Dispatch until stopped."""
         pause = self._timings.poll_shortest
-        while True:
+        while not self._stopping.is_set():
             try:
                 leads = await self._board.lead()
                 moved = await self.step() if leads else 0
@@ -62,7 +64,12 @@ class Dispatcher:
                     pause = self._timings.poll_shortest
                 else:
                     pause = min(2 * pause, self._timings.poll_longest)
-            await asyncio.sleep(pause)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause)
+
+    def stop(self) -> None:
+        """End `run` after the look that is under way."""
+        self._stopping.set()
 
     async def step(self) -> int:
         """One look, as the leader: how many jobs were handed over or came back. Errors: `DependencyUnavailable`."""
