@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Sequence
 
 from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import QueueName
+from agentic_rag.domain.jobs import QueueName, UpkeepTask
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_worker.wiring import WorkerTimings
+
+UPKEEP_STEP = 100
+"""Workspaces whose upkeep is enqueued in one look, each in a transaction of its own. Schedules come due in all of them
+at once; jobs that people wait for are handed over in between.
+"""
 
 
 class Dispatcher:
@@ -45,6 +51,7 @@ class Dispatcher:
         self._next_expiry = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
+        self._upkeep_due: Sequence[UpkeepTask] = ()
         self._stopping = asyncio.Event()
 
     async def run(self) -> None:
@@ -59,6 +66,7 @@ class Dispatcher:
                 pause = self._timings.outage
             else:
                 if not leads:
+                    self._upkeep_due = ()  # the one that leads looks for itself
                     pause = self._timings.follow
                 elif moved:
                     pause = self._timings.poll_shortest
@@ -81,9 +89,11 @@ class Dispatcher:
         if now >= self._next_counts:
             self._next_counts = now + self._timings.counts
             await self._count()
-        if now >= self._next_upkeep:
+        if not self._upkeep_due and now >= self._next_upkeep:
             self._next_upkeep = now + self._timings.upkeep
-            moved += await self._upkeep.enqueue(await self._board.upkeep())
+            self._upkeep_due = await self._board.upkeep()
+        due, self._upkeep_due = self._upkeep_due[:UPKEEP_STEP], self._upkeep_due[UPKEEP_STEP:]
+        moved += await self._upkeep.enqueue(due)
         moved += await self._fill(QueueName.INTERACTIVE, 0, 1)
         for partition in range(self._partitions):
             moved += await self._fill(QueueName.BULK, partition, self._partitions)
