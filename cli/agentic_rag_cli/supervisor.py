@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.settings import Settings
-from agentic_rag_cli.processes import Child, ChildDied, Children, death, until_signalled
+from agentic_rag_cli.processes import Child, Children, death, until_signalled
 from agentic_rag_cli.servers import child_variables
 
 SPARE_SECONDS = 5.0
@@ -41,7 +41,7 @@ async def supervise(
 ) -> None:
     """Run so many `rag ARGUMENTS` until SIGINT or SIGTERM, each with the next metrics port; then all drain together.
 
-    Errors: `ChildDied` when one dies again and again as soon as it starts.
+    Errors: `ChildDied` when one dies again and again as soon as it starts; `OSError` when none can be started.
     """
     policy = policy or RestartPolicy()
     async with Children(emit, settings.drain_seconds + SPARE_SECONDS) as children:
@@ -59,7 +59,7 @@ async def supervise(
                 task.cancel()
             results = await asyncio.gather(told, *keeping, return_exceptions=True)
     for result in results:
-        if isinstance(result, ChildDied):
+        if isinstance(result, Exception):
             raise result
 
 

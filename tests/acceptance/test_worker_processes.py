@@ -91,5 +91,12 @@ async def test_a_child_that_cannot_live_ends_the_supervision_with_its_last_words
     assert "shew" in died.value.message
 
 
+async def test_a_child_that_cannot_be_started_ends_the_supervision_with_the_reason() -> None:
+    settings = Settings(database_url="postgresql://x", redis_url="redis://x")
+
+    with pytest.raises(ValueError, match="null byte"):
+        await asyncio.wait_for(supervise(settings, 1, lambda _, __: None, arguments=("worker\0",)), 60)
+
+
 def _is_free(port: int) -> bool:
     return not alive(port)

@@ -221,6 +221,7 @@ class FakeStores:
     originals: dict[UUID, list[Original]] = field(default_factory=dict)
     transactions: int = 0
     failure: Exception | None = None
+    deleted_by: list[str] = field(default_factory=list)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         return 7 if workspace == REF else None
@@ -320,6 +321,7 @@ class FakeDelete:
     async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = "") -> Deletion:
         if workspace != REF or self.stores.documents.pop(document_id, None) is None:
             return Deletion(document_id, None, 0, 0)
+        self.stores.deleted_by.append(actor)
         erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 4, 2)
         return Deletion(document_id, erasure, 2, 1, (), a_certificate(document_id))
 

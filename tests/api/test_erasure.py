@@ -85,6 +85,16 @@ async def test_rest_deletes_with_the_same_certificate() -> None:
     assert second.json()["error"]["code"] == "DOCUMENT_NOT_FOUND"
 
 
+async def test_whoever_deletes_is_named_over_rest_as_over_graphql() -> None:
+    over_rest, over_graphql = Container(), Container()
+
+    async with client(over_rest) as http:
+        await http.delete(path())
+    await query(over_graphql, DELETE, {"id": document_id(1)})
+
+    assert over_rest.database.deleted_by == over_graphql.database.deleted_by == ["ada"]
+
+
 async def test_rest_queues_a_document_again() -> None:
     async with client(Container()) as http:
         plain = await http.post(path(tail="/reingest"))

@@ -23,7 +23,7 @@ from agentic_rag.ports.dead_payloads import DeadPayloads
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_worker.runner import JobRunner
-from agentic_rag_worker.sieve import Sieve, SievingWorker, Slots
+from agentic_rag_worker.sieve import PollsEnded, Sieve, SievingWorker, Slots
 from agentic_rag_worker.wiring import WorkerTimings
 
 LONGEST_DELIVERY_SECONDS = 86_400
@@ -88,26 +88,25 @@ class QueueConsumer:
         self._timings = timings
         self._slots = slots
         self._worker: SievingWorker | None = None
+        self._stopping = False
 
     async def run(self) -> None:
-        """Consume until cancelled."""
-        while True:
+        """Consume until stopped."""
+        while not self._stopping:
             self._worker = self._new_worker()
             try:
                 await self._worker.main()
+            except PollsEnded:
+                return
             except (RedisError, OSError) as error:
                 self._telemetry.event("rag_queue_unreachable", queue=self._key, message=type(error).__name__)
                 await asyncio.sleep(self._timings.outage)
 
-    def stop_taking(self) -> None:
-        """Take nothing more; what runs goes on."""
+    def stop(self) -> None:
+        """Take nothing more; `run` ends when arq has cleared away the deliveries that run, or Redis is away."""
+        self._stopping = True
         if self._worker is not None:
-            self._worker.allow_pick_jobs = False
-
-    async def settle(self) -> None:
-        """Wait until arq has cleared away the deliveries that ended."""
-        if self._worker is not None and self._worker.tasks:
-            await asyncio.wait(list(self._worker.tasks.values()), timeout=self._timings.outage)
+            self._worker.stop()
 
     def _new_worker(self) -> SievingWorker:
         return SievingWorker(

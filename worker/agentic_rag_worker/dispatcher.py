@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+from collections.abc import Sequence
 
 from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import QueueName
+from agentic_rag.domain.jobs import QueueName, UpkeepTask
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_worker.wiring import WorkerTimings
+
+UPKEEP_STEP = 100
+"""Workspaces whose upkeep is enqueued in one look, each in a transaction of its own. Schedules come due in all of them
+at once; jobs that people wait for are handed over in between.
+"""
 
 
 class Dispatcher:
@@ -44,11 +51,13 @@ class Dispatcher:
         self._next_expiry = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
+        self._upkeep_due: Sequence[UpkeepTask] = ()
+        self._stopping = asyncio.Event()
 
     async def run(self) -> None:
-        """Dispatch until cancelled."""
+        """Dispatch until stopped."""
         pause = self._timings.poll_shortest
-        while True:
+        while not self._stopping.is_set():
             try:
                 leads = await self._board.lead()
                 moved = await self.step() if leads else 0
@@ -57,12 +66,18 @@ class Dispatcher:
                 pause = self._timings.outage
             else:
                 if not leads:
+                    self._upkeep_due = ()  # the one that leads looks for itself
                     pause = self._timings.follow
                 elif moved:
                     pause = self._timings.poll_shortest
                 else:
                     pause = min(2 * pause, self._timings.poll_longest)
-            await asyncio.sleep(pause)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), pause)
+
+    def stop(self) -> None:
+        """End `run` after the look that is under way."""
+        self._stopping.set()
 
     async def step(self) -> int:
         """One look, as the leader: how many jobs were handed over or came back. Errors: `DependencyUnavailable`."""
@@ -74,9 +89,11 @@ class Dispatcher:
         if now >= self._next_counts:
             self._next_counts = now + self._timings.counts
             await self._count()
-        if now >= self._next_upkeep:
+        if not self._upkeep_due and now >= self._next_upkeep:
             self._next_upkeep = now + self._timings.upkeep
-            moved += await self._upkeep.enqueue(await self._board.upkeep())
+            self._upkeep_due = await self._board.upkeep()
+        due, self._upkeep_due = self._upkeep_due[:UPKEEP_STEP], self._upkeep_due[UPKEEP_STEP:]
+        moved += await self._upkeep.enqueue(due)
         moved += await self._fill(QueueName.INTERACTIVE, 0, 1)
         for partition in range(self._partitions):
             moved += await self._fill(QueueName.BULK, partition, self._partitions)

@@ -24,6 +24,9 @@ from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
 
 CANCEL_AGAIN_SECONDS = 0.2
 
+ENDING_SECONDS = 2.0
+"""What dispatcher and consumers get to finish a look and a poll in; beyond it they wait for a server that is away."""
+
 
 @dataclass(frozen=True, slots=True)
 class WorkerOptions:
@@ -110,14 +113,12 @@ async def _work(stop: asyncio.Event, dispatcher: Dispatcher, consumers: list[Que
     parts += [asyncio.create_task(consumer.run(), name="consumer") for consumer in consumers]
     told = asyncio.create_task(stop.wait(), name="stop")
     try:
-        ended, _ = await asyncio.wait([told, *parts], return_when=asyncio.FIRST_COMPLETED)
-        for consumer in consumers:
-            consumer.stop_taking()
-        parts[0].cancel()
+        await asyncio.wait([told, *parts], return_when=asyncio.FIRST_COMPLETED)
+        for stoppable in (dispatcher, *consumers):
+            stoppable.stop()
         await runner.drain()
-        for consumer in consumers:
-            await consumer.settle()
-        for part in ended - {told}:
+        ended, _ = await asyncio.wait(parts, timeout=ENDING_SECONDS)
+        for part in ended:
             part.result()
     finally:
         await _cancel([told, *parts])

@@ -42,8 +42,14 @@ class Sieve:
     outage_seconds: float
 
 
+class PollsEnded(Exception):
+    """A worker that was told to stop has stopped between two polls."""
+
+
 class SievingWorker(Worker):
-    """Shares its slots with the consumers of the process's other queues."""
+    """Shares its slots with the consumers of the process's other queues. It is stopped, not cancelled: redis-py loses
+    the connection of a pipeline that a cancellation meets while it is put back.
+    """
 
     _slots: Slots | None = None
 
@@ -55,6 +61,13 @@ class SievingWorker(Worker):
         self.in_progress_timeout_s = in_progress_seconds
         self.sem = slots.semaphore
         self._slots = slots
+        self._stopping = False
+
+    def stop(self) -> None:
+        """Take nothing more; `main` ends with `PollsEnded` when what runs has ended and been cleared away."""
+        self._stopping = True
+        self.allow_pick_jobs = False
+        self.max_jobs = 0  # ends a poll that is looking at many entries with the one it is at
 
     @property
     def job_counter(self) -> int:
@@ -65,6 +78,11 @@ class SievingWorker(Worker):
     def job_counter(self, value: int) -> None:  # pyright: ignore[reportIncompatibleVariableOverride]
         if self._slots is not None:
             self._slots.taken = value
+
+    async def _poll_iteration(self) -> None:
+        await super()._poll_iteration()
+        if self._stopping and not self.tasks:
+            raise PollsEnded
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
         """Start what has a readable name; set the rest aside."""

@@ -182,7 +182,8 @@ class UploadDocument:
                 if await transaction.documents.get(ref, taken.document_id) is None:
                     raise NotFound("The document that this key brought was deleted since.", code="DOCUMENT_ERASED")
                 return _answer(submission, taken.job_id, replayed=True), None
-        document = await transaction.documents.get(ref, document_id)
+        # Locked, before any job: newer bytes or an erasure may be under way, and what it says would be out of date.
+        document = await transaction.documents.locked(ref, document_id)
         carrier = self._telemetry.carrier()
         blob_key: str | None = None
         job_id: UUID | None = None

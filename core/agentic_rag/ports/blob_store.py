@@ -21,8 +21,8 @@ class BlobStore(Protocol):
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
         """Store `content` under `key`, atomically; replaces what was there.
 
-        A key that a job writes is written with its lease's `fence`, always: what is there under a higher one stays.
-        Errors: `LeaseLost`.
+        A key that several attempts of a job write is written with the lease's `fence`, always: what is there under a
+        higher one stays. Keys of which each belongs to one upload or one attempt need none. Errors: `LeaseLost`.
         """
         ...
 

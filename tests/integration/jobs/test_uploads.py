@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import Any
 
+import asyncpg
 import httpx2
 import pytest
 import uvicorn
@@ -18,9 +19,10 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.parsing.first_look import FirstLook
 from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.upload import UploadDocument, UploadOptions
+from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, submit
+from agentic_rag.app.upload import Received, UploadDocument, UploadOptions
 from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.jobs import JobKind
+from agentic_rag.domain.jobs import JobKind, JobState
 from agentic_rag.domain.tenancy import Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import encode_workspace
@@ -363,3 +365,45 @@ async def due(plane: DataPlane) -> list[JobKind]:
         return [task.kind for task in await board.upkeep()]
     finally:
         await board.aclose()
+
+
+async def test_an_upload_that_meets_newer_bytes_in_flight_is_judged_by_them(plane: DataPlane) -> None:
+    use_case, path = upload_use_case(plane), "notes.md"
+    older = await use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), "one")
+    newer = await use_case.receive(plane.workspace, path, pieces(b"Water rests."))
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await submit(transaction, submission_of(newer, path), {})
+        again = asyncio.create_task(
+            use_case.run(plane.workspace, path, pieces(b"Water flows."), UploadOptions(), "three")
+        )
+        await until(lambda: somebody_waits(plane), "the third upload waits for the second")
+
+    last = await again
+
+    document = await plane.document(path)
+    unfinished = [job for job in await plane.jobs(JobKind.INGEST) if job.state is JobState.QUEUED]
+    assert document is not None
+    assert [job.job_id for job in unfinished] == [last.job_id]
+    assert document.provenance[CONTENT_PROVENANCE] == older.content_hash.hex()
+
+
+async def pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content
+
+
+def submission_of(received: Received, path: str) -> Submission:
+    return Submission(
+        received.workspace.ref, path, received.key, received.stored.sha256, received.stored.size, path, path,
+        received.media_type, "two",
+    )  # fmt: skip
+
+
+async def somebody_waits(plane: DataPlane) -> bool:
+    server = await asyncpg.connect(plane.database_url)
+    try:
+        waiting: int = await server.fetchval(
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+        )
+    finally:
+        await server.close()
+    return waiting > 0

@@ -1,10 +1,12 @@
 """What a worker survives: lapsed leases, a Redis that forgets, double deliveries, kill -9, being told to stop."""
 
 import asyncio
+import gc
 import json
 import signal
 import subprocess
 import sys
+import warnings
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
@@ -301,3 +303,23 @@ async def test_two_workers_share_the_work_and_do_none_twice(plane: DataPlane, fo
     assert len(plane.embedder.paid) == 30
     assert {(job.state, job.attempts) for job in await plane.jobs()} == {(JobState.DONE, 1)}
     assert await plane.rows("rag_chunks") == 30
+
+
+async def test_a_worker_that_stops_leaves_no_command_half_sent(plane: DataPlane) -> None:
+    """Deliveries that another worker has make every poll look at each: a stop always meets one amid its commands."""
+    entries = {f"elsewhere:{n}": 1.0 for n in range(300)}
+    async with redis.asyncio.Redis.from_url(plane.redis_url) as server:
+        await server.zadd(queue_key(plane.queue_name, QueueName.BULK), entries)
+        await server.mset({f"arq:in-progress:{name}": "1" for name in entries})
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always", ResourceWarning)
+            for _ in range(8):
+                async with plane.worker():
+                    await until(lambda: _has_polled(server), "it polls")
+                gc.collect()
+
+    assert not [str(one.message) for one in told if "Unclosed client session" in str(one.message)]
+
+
+async def _has_polled(server: redis.asyncio.Redis) -> bool:
+    return any(one["cmd"] in ("zscore", "unwatch") for one in await server.client_list())

@@ -149,8 +149,10 @@ class S3BlobStore:
     async def _put_fenced(self, key: str, content: bytes, fence: int) -> None:
         """Compare and swap: the store refuses the write when the object is no longer the one whose fence was read.
 
-        It tells objects apart by their ETag, which S3 makes of the content: between two writers of equal bytes the
-        newer fence may be replaced by the older one's, never the newer bytes.
+        It tells objects apart by their ETag, which S3 makes of the bytes alone, without the fence beside them. So a
+        writer whose look came before a newer one wrote the very bytes that were there already is let through: its
+        bytes, and its lower fence, take their place. Who has to exclude that too gives each attempt keys of its own,
+        as snapshots do.
         """
         attributes = {FENCE: str(fence)}
         for _ in range(RACES):

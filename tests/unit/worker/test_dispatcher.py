@@ -1,0 +1,53 @@
+"""What a dispatcher does in one look."""
+
+from uuid import uuid4
+
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.job_board import MemoryJobBoard
+from agentic_rag.adapters.memory.queue import MemoryJobQueue
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.app.upkeep import Upkeep
+from agentic_rag.domain.jobs import JobKind, QueueName, UpkeepTask
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag_worker.dispatcher import UPKEEP_STEP, Dispatcher
+from agentic_rag_worker.wiring import WorkerTimings
+
+TENANTS = 2 * UPKEEP_STEP + 1
+
+
+class EverythingDue(MemoryJobBoard):
+    """Says once that every workspace is due at the same time, as schedules are."""
+
+    due_once: list[UpkeepTask]
+    looks = 0
+
+    async def upkeep(self) -> list[UpkeepTask]:
+        self.looks += 1
+        due, self.due_once = self.due_once, []
+        return due
+
+
+async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_it_is_done() -> None:
+    store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
+    database, board, org_id = MemoryDatabase(store), EverythingDue(store), uuid4()
+    tenants = [WorkspaceRef(org_id, uuid4()) for _ in range(TENANTS)]
+    async with database.transaction(org_id) as transaction:
+        for one in tenants:
+            await transaction.workspaces.create(
+                one.workspace_id, str(one.workspace_id), WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+    board.due_once = [UpkeepTask(one, JobKind.SNAPSHOT, "scheduled") for one in tenants]
+    upkeep = Upkeep(database, telemetry)
+    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, WorkerTimings(), window=10_000)
+
+    first = await dispatcher.step()
+    handed_over = await queue.depth(QueueName.BULK)
+    await dispatcher.step()
+    await dispatcher.step()
+
+    assert first == 2 * UPKEEP_STEP, "so many were enqueued, and handed over in the same look"
+    assert handed_over == UPKEEP_STEP
+    assert await queue.depth(QueueName.BULK) == TENANTS
+    assert board.looks == 1
