@@ -178,7 +178,7 @@ class SwitchSpaces:
         workspace, space_id = lease.job.workspace, record.registered.space_id
         async with self._database.transaction(workspace.org_id) as transaction:
             await _check_lease(transaction, lease)
-            if not await transaction.spaces.fill(workspace, space_id, {}):
+            if not await transaction.spaces.hold(workspace, space_id):
                 return
             while late := await transaction.spaces.missing(workspace, space_id, -1, embedder.batch_size):
                 vectors = await embed_texts(embedder, [one.text for one in late])
