@@ -12,7 +12,7 @@ from agentic_rag.app.indexing import embed_texts
 from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound, Permanent
 from agentic_rag.domain.jobs import JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.spaces import SpaceRecord, SpaceState, parse_choice
+from agentic_rag.domain.spaces import SpaceRecord, SpaceState, parse_choice, startable
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.embedder import Embedder, Embedders
@@ -80,7 +80,9 @@ class SwitchSpaces:
                 await transaction.workspaces.register_space(workspace, space)
                 [first] = await transaction.spaces.all(workspace)
                 return SwitchBegun(first, None, 0)
-            before = {one.registered.space: one for one in await transaction.spaces.all(workspace)}.get(space)
+            known = await transaction.spaces.all(workspace)
+            before = next((one for one in known if one.registered.space == space), None)
+            startable(before, [one for one in known if one.state is SpaceState.FILLING])
             if gate is None and before is not None and before.state is SpaceState.RETIRED:
                 version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
                 if version is not None:
