@@ -423,7 +423,7 @@ class Container:
         from agentic_rag.app.estimate import EstimateIngest
 
         return EstimateIngest(
-            self.database, self.sync_source, self.parser, self._analysis, self.embedder, self.settings.chunk_profile
+            self.database, self.sync_source, self.parser, self._analysis, self.embedders, self.settings.chunk_profile
         )
 
     def directory_source(self, root: Path) -> SourceConnector:
