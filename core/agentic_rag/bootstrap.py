@@ -5,7 +5,7 @@ Adapters are imported when first asked for: a server never loads a parser, and n
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import timedelta
 from functools import cached_property
@@ -358,7 +358,11 @@ class Container:
         limits = ParserLimits(
             memory_bytes=self.settings.parser_memory_mb << 20, most_cpu_seconds=self.settings.parser_cpu_seconds
         )
-        parser = ProcessParser(limits, children=self.settings.parser_processes)
+
+        def tell(missing: Sequence[str]) -> None:
+            self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))
+
+        parser = ProcessParser(limits, children=self.settings.parser_processes, on_missing=tell)
         self._closing.push_async_callback(parser.aclose)
         return parser
 
@@ -423,7 +427,7 @@ class Container:
         from agentic_rag.app.estimate import EstimateIngest
 
         return EstimateIngest(
-            self.database, self.sync_source, self.parser, self._analysis, self.embedder, self.settings.chunk_profile
+            self.database, self.sync_source, self.parser, self._analysis, self.embedders, self.settings.chunk_profile
         )
 
     def directory_source(self, root: Path) -> SourceConnector:

@@ -339,3 +339,12 @@ async def test_the_head_of_an_unknown_workspace_is_none(adapter: Backend, corpus
     stranger = await adapter.organisation()
 
     assert await adapter.database.head(WorkspaceRef(stranger, corpus.workspace_id)) is None
+
+
+async def test_only_a_space_that_is_being_filled_is_held_for_its_switch(adapter: Backend, corpus: WorkspaceRef) -> None:
+    await begin(adapter, corpus)
+    await fill(adapter, corpus)
+    async with adapter.database.transaction(corpus.org_id) as transaction:
+        assert await transaction.spaces.hold(corpus, 2)
+        assert not await transaction.spaces.hold(corpus, 1)
+        assert not await transaction.spaces.hold(corpus, 3)

@@ -14,7 +14,7 @@ from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound, Permanent
 from agentic_rag.domain.jobs import JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice, startable
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.embedder import Embedder, Embedders
@@ -85,7 +85,9 @@ class SwitchSpaces:
                 await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                 [first] = await transaction.spaces.all(workspace)
                 return SwitchBegun(first, None, 0)
-            before = {one.registered.space: one for one in await transaction.spaces.all(workspace)}.get(space)
+            known = await transaction.spaces.all(workspace)
+            before = next((one for one in known if one.registered.space == space), None)
+            startable(before, [one for one in known if one.state is SpaceState.FILLING])
             if gate is None and before is not None and before.state is SpaceState.RETIRED:
                 version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
                 if version is not None:
@@ -189,7 +191,7 @@ class SwitchSpaces:
         workspace, space_id = lease.job.workspace, record.registered.space_id
         async with self._database.transaction(workspace.org_id) as transaction:
             await _check_lease(transaction, lease)
-            if not await transaction.spaces.fill(workspace, space_id, {}):
+            if not await transaction.spaces.hold(workspace, space_id):
                 return
             while late := await transaction.spaces.missing(workspace, space_id, -1, embedder.batch_size):
                 vectors = await embed_texts(embedder, [one.text for one in late])

@@ -14,7 +14,7 @@ from agentic_rag.domain.revision_diff import diff_revision
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.document_store import VisibleChunk
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.ports.embedder import Embedders
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.source_connector import SourceConnector, SourceItem
 
@@ -40,14 +40,14 @@ class EstimateIngest:
         sync: SyncSource,
         parser: Parser,
         analysis: TextAnalysis,
-        embedder: Embedder,
+        embedders: Embedders,
         chunk_profile: str,
     ) -> None:
         self._database = database
         self._sync = sync
         self._parser = parser
         self._analysis = analysis
-        self._embedder = embedder
+        self._embedders = embedders
         self._chunk_profile = chunk_profile
 
     async def run(self, workspace: WorkspaceRef | None, source: SourceConnector) -> list[FileEstimate]:
@@ -68,11 +68,13 @@ class EstimateIngest:
     ) -> FileEstimate:
         document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
         visible: list[VisibleChunk] = []
-        profile = self._chunk_profile
+        profile, space = self._chunk_profile, self._embedders.default.space
         if workspace is not None:
             async with self._database.transaction(workspace.org_id) as transaction:
                 stored = await transaction.workspaces.get(workspace.workspace_id)
                 profile = (stored.settings.chunk_profile if stored else None) or profile
+                active = await transaction.workspaces.active_space(workspace)
+                space = space if active is None else active.space
                 visible = await transaction.documents.visible_chunks(workspace, document_id)
         try:
             parsed = await self._parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
@@ -81,6 +83,6 @@ class EstimateIngest:
         drafts = await self._analysis.chunk(document_id, parsed, profile)
         diff = diff_revision(visible, drafts)
         cost = await self._analysis.cost(
-            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], self._embedder.space
+            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], space
         )
         return FileEstimate(item.path, cost)

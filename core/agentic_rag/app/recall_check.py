@@ -55,13 +55,18 @@ class RecallCheck:
         self._sample = sample
 
     async def run(
-        self, workspace: WorkspaceRef, search: VectorSearch = VectorSearch.SERVED, advance: Callable[[], object] = int
+        self,
+        workspace: WorkspaceRef,
+        search: VectorSearch = VectorSearch.SERVED,
+        advance: Callable[[], object] = int,
+        *,
+        space_id: int | None = None,
     ) -> RecallReport:
-        """Measure `search` of the newest version. Errors: `NotFound` (no workspace, or nothing to search), those of
-        the embedder.
+        """Measure `search` of the newest version, in the space that answers unless another is named. Errors: `NotFound`
+        (no workspace, or nothing to search), those of the embedder.
         """
         texts, passages = await self._texts(workspace)
-        async with self._database.snapshot(workspace) as snapshot:
+        async with self._database.snapshot(workspace, space_id=space_id) as snapshot:
             space = snapshot.space
         if not texts or space is None:
             raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")

@@ -64,7 +64,7 @@ class KeepIndex:
         elif step is IndexStep.DROP:
             await self._drop(lease, number)
         elif step is IndexStep.BUILD:
-            if await self._builder.count() >= self._limits.most:
+            if await self._builder.others(workspace, number) >= self._limits.most:
                 capped = f"there are {self._limits.most} indexes already (AGENTIC_RAG_MAX_VECTOR_INDEXES)"
                 await self._put(lease, IndexRecord(number, IndexState.REJECTED, rows, None, capped))
                 return
@@ -86,7 +86,7 @@ class KeepIndex:
                 await transaction.indexes.put(lease.job.workspace, failed)
 
     async def _judge(self, lease: Lease, number: int, rows: int, progress: Progress) -> None:
-        measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance)
+        measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance, space_id=number)
         passed = measured.recall >= self._limits.recall
         state = IndexState.READY if passed else IndexState.REJECTED
         await self._put(lease, IndexRecord(number, state, rows, measured.recall))

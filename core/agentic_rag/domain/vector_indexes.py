@@ -61,7 +61,10 @@ def index_step(record: IndexRecord | None, rows: int, dimensions: int, exact_byt
         if size < exact_bytes * SHRUNK:
             return IndexStep.DROP
         return IndexStep.MEASURE if rows >= GROWN * record.rows_seen else IndexStep.NOTHING
-    return IndexStep.BUILD if size > exact_bytes else IndexStep.NOTHING
+    if size > exact_bytes:
+        return IndexStep.BUILD
+    # What a crash left half built, or half dropped, serves nobody and slows every publish.
+    return IndexStep.DROP if record is not None and record.state is IndexState.BUILDING else IndexStep.NOTHING
 
 
 def recall_of(found: Sequence[ArmHit], exact: Sequence[ArmHit]) -> float:

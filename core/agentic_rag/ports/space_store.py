@@ -50,6 +50,12 @@ class SpaceStore(Protocol):
         """
         ...
 
+    async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
+        """Have publishes and erasures wait until the transaction ends, for a switch to the space; False when it is not
+        FILLING.
+        """
+        ...
+
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
         """Let a FILLING or RETIRED space answer from the next corpus version on, and retire the one that did; the
         version. None, and nothing is changed, when a readable passage has no vector in it. Errors: `NotFound` code

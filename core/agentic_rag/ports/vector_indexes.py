@@ -41,6 +41,6 @@ class IndexBuilder(Protocol):
         """Drop it, if it is there."""
         ...
 
-    async def count(self) -> int:
-        """How many there are, of all tenants."""
+    async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
+        """How many there are beside this one, of all tenants."""
         ...

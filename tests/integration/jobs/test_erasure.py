@@ -83,7 +83,7 @@ def ingesting(plane: DataPlane, parser: GatedParser, publisher: GroupPublisher) 
     """Put the gated parts into the plane."""
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     plane.__dict__["ingest"] = IngestDocument(
-        plane.database, plane.blobs, parser, plane.embedder, analysis, publisher, plane.telemetry, "small"
+        plane.database, plane.blobs, parser, plane.embedders, analysis, publisher, plane.telemetry, "small"
     )
 
 
@@ -343,7 +343,7 @@ async def test_another_chunk_profile_is_taken_up_by_ingesting_again(plane: DataP
     before = await plane.chunk_texts("a.md")
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     plane.__dict__["ingest"] = IngestDocument(
-        plane.database, plane.blobs, plane.parser, plane.embedder, analysis, GroupPublisher(plane.database),
+        plane.database, plane.blobs, plane.parser, plane.embedders, analysis, GroupPublisher(plane.database),
         plane.telemetry, "agent",
     )  # fmt: skip
 

@@ -10,8 +10,11 @@ from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.estimate import EstimateIngest
 from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.submission import Submission, submit
 from agentic_rag.app.sync_source import SyncSource
 from agentic_rag.domain.cost import recorded_cost
@@ -99,8 +102,9 @@ async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_w
     (folder / "a.md").write_text(paragraphs(*[f"part{n}" for n in range(8)]))
     (folder / "b.pdf").write_bytes(b"%PDF-1.4 broken")
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
-    sync = SyncSource(plane.database, plane.blobs, plane.parser, plane.telemetry, "small")
-    estimate = EstimateIngest(plane.database, sync, plane.parser, analysis, plane.embedder, "small")
+    keys = OriginalKeys(SystemClock(), RandomIds())
+    sync = SyncSource(plane.database, plane.blobs, keys, plane.parser, plane.telemetry, "small")
+    estimate = EstimateIngest(plane.database, sync, plane.parser, analysis, plane.embedders, "small")
 
     nowhere = await estimate.run(None, DirectorySource(folder))
     first, broken = await estimate.run(plane.workspace, DirectorySource(folder))

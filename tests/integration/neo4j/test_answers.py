@@ -17,6 +17,7 @@ from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app import answer_codec
 from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
 from agentic_rag.app.answering import answer_question
+from agentic_rag.app.embedders import only
 from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.prepared import PreparedDocument
 from agentic_rag.app.run_recorder import RunRecorder
@@ -43,7 +44,7 @@ class Asker:
         runs, cache = PostgresRunStore(world.pool, answer_codec), MemoryAnswerCache(SystemClock())
         self.recorder = RunRecorder(world.database, runs, cache, world.telemetry)
         ports = AnswerPorts(
-            world.database, cache, runs, DeterministicEmbedder(), world.telemetry, SystemClock(), RandomIds()
+            world.database, cache, runs, only(DeterministicEmbedder()), world.telemetry, SystemClock(), RandomIds()
         )
         self._answer: AnswerQuestion = answer_question(ports, self.recorder, AnswerDefaults())
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+from datetime import timedelta
 
 import neo4j
 import pytest
@@ -11,6 +12,8 @@ from tests.builders import SPACE
 from tests.contract.backends import Watched
 from tests.integration.neo4j.world import SENTENCES, GraphWorld, id_of
 
+from agentic_rag.adapters.neo4j.connection import Neo4jConnection
+from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.graph_feed import Payload, PostgresGraphFeed
 from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.domain.documents import document_id_for
@@ -18,9 +21,23 @@ from agentic_rag.domain.errors import LeaseLost
 from agentic_rag.domain.graph_projection import GraphChange, GraphSource
 from agentic_rag.domain.jobs import JobKind, JobState
 from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+class Clearings(Neo4jGraphWriter):
+    """Says whether anything was cleared."""
+
+    def __init__(self, connection: Neo4jConnection, begun: asyncio.Event) -> None:
+        super().__init__(connection)
+        self._begun = begun
+
+    async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
+        self._begun.set()
+        return await super().clear(workspace, fence)
+
 
 PATHS = ("a.md", "b.md", "c.md", "d.md")
 PUMP_TANK, PUMP_VALVE, PIPE_SEAL = (
@@ -40,6 +57,29 @@ async def test_what_is_published_is_in_the_graph_after_its_job(world: GraphWorld
     assert held == await world.expected()
     assert held.related[min((id_of("Pump"), id_of("Tank")), (id_of("Tank"), id_of("Pump")))] == 2
     assert await world.lease() is None
+
+
+async def test_a_switch_of_the_embedding_space_is_followed_without_filling_the_graph_anew(world: GraphWorld) -> None:
+    await world.publish("a.md", PUMP_TANK)
+    await world.follow()
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        record = await transaction.spaces.begin(world.workspace, EmbeddingSpace("test", "wide", 12), None)
+        number = record.registered.space_id
+        missing = await transaction.spaces.missing(world.workspace, number, -1, 10)
+        await transaction.spaces.fill(world.workspace, number, {one.ordinal: bytes(24) for one in missing})
+
+    async with world.database.transaction(world.workspace.org_id) as transaction:
+        version = await transaction.spaces.activate(world.workspace, number, timedelta(days=1))
+
+    assert (await world.sync.status(world.workspace)).lag == 1
+    begun = asyncio.Event()
+    cleared = Clearings(world.connection, begun)
+    lease = await world.lease()
+    assert lease is not None
+    assert await GraphSync(world.feed, cleared, world.telemetry).run(lease, Watched())
+    assert not begun.is_set()
+    assert (await world.writer.watermark(world.workspace)).version == version
+    assert await world.is_equal()
 
 
 async def test_a_changed_document_keeps_what_stayed_and_loses_what_went(world: GraphWorld) -> None:

@@ -26,6 +26,7 @@ from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.app import answer_codec
+from agentic_rag.app.embedders import only
 from agentic_rag.app.graph_sync import GraphSync
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
@@ -164,7 +165,9 @@ class GraphWorld:
     async def more(self, documents: Sequence[PreparedDocument]) -> None:
         """Publish further documents."""
         analysis = TextAnalysis(estimate_tokens, InlineCompute())
-        await IngestPrepared(self.database, DeterministicEmbedder(), analysis).run(self.workspace, documents, "tester")
+        await IngestPrepared(self.database, only(DeterministicEmbedder()), analysis).run(
+            self.workspace, documents, "tester"
+        )
 
     async def follow(self, fuse: int | None = None) -> bool:
         """Run the graph job that waits; with a fuse it crashes at that step, and its lease lapses."""

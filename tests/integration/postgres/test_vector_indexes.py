@@ -1,6 +1,6 @@
 """Approximate indexes of large workspaces on a real Postgres."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from datetime import timedelta
 
 import asyncpg
@@ -20,7 +20,7 @@ from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import Misconfigured, Retryable
 from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.retrieval import ArmHit, Scope
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.vector_indexes import IndexRecord, IndexState
 from agentic_rag.ports.vector_store import VectorSearch
@@ -100,6 +100,14 @@ async def records(stores: Backend, workspace: WorkspaceRef) -> list[IndexRecord]
 async def put(stores: Backend, workspace: WorkspaceRef, record: IndexRecord) -> None:
     async with stores.database.transaction(workspace.org_id) as transaction:
         await transaction.indexes.put(workspace, record)
+
+
+async def switch_to_wide(stores: Backend, workspace: WorkspaceRef, grace: timedelta) -> None:
+    async with stores.database.transaction(workspace.org_id) as transaction:
+        await transaction.spaces.begin(workspace, EmbeddingSpace("test", "wide", 12), None)
+        missing = await transaction.spaces.missing(workspace, 2, -1, CHUNKS)
+        await transaction.spaces.fill(workspace, 2, {one.ordinal: half([1.0] * 12) for one in missing})
+        await transaction.spaces.activate(workspace, 2, grace)
 
 
 async def is_there(url: str, workspace: WorkspaceRef, space_id: int = 1) -> bool | None:
@@ -227,6 +235,46 @@ async def test_past_the_cap_a_workspace_stays_exact_and_says_so(
     assert await is_there(migrated_url, large) is None
 
 
+async def test_an_index_that_is_there_already_does_not_stand_in_its_own_way_at_the_cap(
+    stores: Backend, migrated_url: str, large: WorkspaceRef
+) -> None:
+    await keep(stores, migrated_url, large)
+    await put(stores, large, IndexRecord(1, IndexState.BUILDING, CHUNKS))
+    others = await PostgresIndexBuilder(migrated_url).others(large, 1)
+
+    await keep(stores, migrated_url, large, IndexLimits(1_000, most=others + 1))
+
+    assert [record.state for record in await records(stores, large)] == [IndexState.READY]
+
+
+class InterruptedBuilder(PostgresIndexBuilder):
+    """Something happens while an index is made, which takes minutes in a large workspace."""
+
+    def __init__(self, url: str, meanwhile: Callable[[], Awaitable[None]]) -> None:
+        super().__init__(url)
+        self._meanwhile = meanwhile
+
+    async def build(self, workspace: WorkspaceRef, space: RegisteredSpace) -> None:
+        await super().build(workspace, space)
+        await self._meanwhile()
+
+
+async def test_an_index_is_measured_in_its_own_space_whatever_answers_by_then(
+    stores: Backend, migrated_url: str, large: WorkspaceRef
+) -> None:
+    async def switch() -> None:
+        await switch_to_wide(stores, large, timedelta(days=1))
+
+    builder = InterruptedBuilder(migrated_url, switch)
+    recall = RecallCheck(stores.database, only(TopicEmbedder()))
+    lease = await lease_of(stores, large)
+
+    await KeepIndex(stores.database, builder, recall, RecordingTelemetry(), TINY).run(lease, Steps())
+
+    [record] = await records(stores, large)
+    assert (record.space_id, record.state) == (1, IndexState.READY)
+
+
 async def test_what_a_crashed_build_left_is_built_again(
     stores: Backend, migrated_url: str, large: WorkspaceRef
 ) -> None:
@@ -290,12 +338,7 @@ async def test_the_index_of_a_space_that_is_gone_is_due_and_dropped(
     stores: Backend, migrated_url: str, large: WorkspaceRef
 ) -> None:
     await keep(stores, migrated_url, large)
-    other = EmbeddingSpace("test", "wide", 12)
-    async with stores.database.transaction(large.org_id) as transaction:
-        await transaction.spaces.begin(large, other, None)
-        missing = await transaction.spaces.missing(large, 2, -1, CHUNKS)
-        await transaction.spaces.fill(large, 2, {one.ordinal: half([1.0] * 12) for one in missing})
-        await transaction.spaces.activate(large, 2, timedelta(0))
+    await switch_to_wide(stores, large, timedelta(0))
     async with stores.database.transaction(large.org_id) as transaction:
         assert not await transaction.spaces.drop_expired(large, 10_000)
 

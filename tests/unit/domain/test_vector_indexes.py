@@ -14,10 +14,15 @@ def step(state: IndexState | None, rows: int, seen: int = 1_500) -> IndexStep:
     return index_step(record, rows, 4, LIMIT)
 
 
-@pytest.mark.parametrize("state", [None, IndexState.BUILDING, IndexState.REJECTED, IndexState.FAILED])
+@pytest.mark.parametrize("state", [None, IndexState.REJECTED, IndexState.FAILED])
 def test_above_the_limit_one_is_built_and_below_none(state: IndexState | None) -> None:
     assert step(state, 1_001) is IndexStep.BUILD
     assert step(state, 1_000) is IndexStep.NOTHING
+
+
+def test_what_a_crashed_build_or_drop_left_is_built_or_dropped() -> None:
+    assert step(IndexState.BUILDING, 1_001) is IndexStep.BUILD
+    assert step(IndexState.BUILDING, 1_000) is IndexStep.DROP
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from agentic_rag.adapters.parsing.walls import missing_walls
 from agentic_rag.adapters.parsing.wire import (
     LENGTHS,
     broken_frame,
@@ -29,8 +30,20 @@ def test_a_child_whose_installation_is_broken_is_no_fault_of_the_file() -> None:
         parsed_document(head_of(sent), b"", "parsing", "2")
 
 
-def test_a_child_that_names_its_walls_is_ready() -> None:
-    require_ready(head_of(frame({"walls": ["limits", "audit"]}, b"")))
+def test_a_child_that_is_ready_names_its_walls() -> None:
+    assert require_ready(head_of(frame({"walls": ["limits", "audit"]}, b""))) == ("limits", "audit")
+
+
+@pytest.mark.parametrize(
+    ("standing", "expected"),
+    [
+        (("network", "landlock", "limits", "seccomp", "audit"), ()),
+        (("landlock", "limits", "seccomp", "audit"), ()),
+        (("limits", "audit"), ("landlock", "seccomp")),
+    ],
+)
+def test_walls_that_every_process_could_have_are_missed(standing: tuple[str, ...], expected: tuple[str, ...]) -> None:
+    assert missing_walls(standing) == expected
 
 
 def test_a_failure_arrives_with_its_code() -> None:

@@ -82,6 +82,11 @@ class MemorySpaceStore:
                 state.passages[ordinal] = replace(passage, vectors={**passage.vectors, space_id: vector})
         return True
 
+    async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
+        """Whether the space is FILLING; transactions follow each other anyway."""
+        stored = _find(self._working.write(workspace), space_id)
+        return stored is not None and stored.state is SpaceState.FILLING
+
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
         """Let a complete space answer from the next version on; None when a vector is missing."""
         state = self._working.write(workspace)

@@ -61,7 +61,7 @@ class Neo4jConnection:
             async with asyncio.timeout(self.options.read_seconds), self._opened().session() as session:
                 result = await session.run(Query(statement, timeout=self.options.read_seconds), dict(parameters))
                 row = await result.single(strict=True)
-        except (DriverError, Neo4jError, OSError, TimeoutError) as error:
+        except (DriverError, Neo4jError, OSError, TimeoutError, Misconfigured) as error:
             self._failed_at = time.monotonic()
             raise unavailable() from error
         self._failed_at = None

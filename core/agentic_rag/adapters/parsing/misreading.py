@@ -42,6 +42,8 @@ _PLAIN_WORD = re.compile(r"(?<![^\s(\"'])[a-z]{4,}(?=[\s.,;:!?)\"']|$)")
 """A lower-case word of running text, and not a part of an identifier, path or number."""
 _LEAST_PLAIN_SHARE = 0.5
 _LEAST_DISTINCT = 25
+_LEAST_A_LINE = 2
+"""Words that a line of running text has on average."""
 _MOST_WITHOUT_VOWEL = 0.2
 """Of words of four letters and more English has fewer than 1 % without a vowel, Czech about 1 %; swapped letters leave
 a third.
@@ -111,5 +113,8 @@ def _is_swapped(sample: str, words: list[str]) -> bool:
     long_words = [word for word in words if len(word) >= 4]
     distinct = {*plain}
     if len(distinct) < _LEAST_DISTINCT or len(plain) < _LEAST_PLAIN_SHARE * len(long_words):
+        return False
+    if len(words) < _LEAST_A_LINE * sum(not line.isspace() for line in sample.splitlines() if line):
+        # A list of names: commands, abbreviations, columns.
         return False
     return sum(_VOWELS.isdisjoint(word) for word in distinct) > _MOST_WITHOUT_VOWEL * len(distinct)

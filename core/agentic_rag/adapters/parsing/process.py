@@ -10,10 +10,11 @@ import os
 import signal
 import sys
 from asyncio.subprocess import DEVNULL, PIPE, Process
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.metadata import version as version_of
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
+from agentic_rag.adapters.parsing.walls import missing_walls
 from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document, require_ready
 from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.errors import ParseFailed, Retryable
@@ -37,11 +38,19 @@ _FAILURE_BY_SIGNAL = {
 class ProcessParser:
     """Implements `ports.parser.Parser` with up to `children` processes, started on demand and used again.
 
-    A child is replaced after `limits.files_per_child` files and after any failure that may have harmed it.
+    A child is replaced after `limits.files_per_child` files and after any failure that may have harmed it. Where the
+    system lacks walls, files are read all the same, and `on_missing` is told once which ones.
     """
 
-    def __init__(self, limits: ParserLimits | None = None, *, children: int = 2) -> None:
+    def __init__(
+        self,
+        limits: ParserLimits | None = None,
+        *,
+        children: int = 2,
+        on_missing: Callable[[Sequence[str]], None] | None = None,
+    ) -> None:
         self._limits = limits or ParserLimits()
+        self._on_missing = on_missing
         self._free = asyncio.Semaphore(children)
         self._idle: list[_Child] = []
         self._busy: set[_Child] = set()
@@ -131,7 +140,7 @@ class ProcessParser:
         child = _Child(process)
         try:
             async with asyncio.timeout(_START_SECONDS):
-                await child.ready()
+                self._look_at(await child.ready())
         except (TimeoutError, asyncio.IncompleteReadError) as error:
             status = await child.end()
             raise Retryable(f"the process that reads files did not start (status {status})") from error
@@ -139,6 +148,12 @@ class ProcessParser:
             await child.end()
             raise
         return child
+
+    def _look_at(self, walls: Sequence[str]) -> None:
+        tell, missing = self._on_missing, missing_walls(walls)
+        if tell is not None and missing:
+            self._on_missing = None
+            tell(missing)
 
 
 def _import_path(path: Sequence[str]) -> list[str]:
@@ -168,10 +183,10 @@ class _Child:
     def usable(self, limits: ParserLimits) -> bool:
         return self._process.returncode is None and self._files < limits.files_per_child
 
-    async def ready(self) -> None:
-        """Waits for the frame that a child sends once its walls stand."""
+    async def ready(self) -> tuple[str, ...]:
+        """Waits for the frame that a child sends once its walls stand, and names them."""
         head, _ = await self._reply()
-        require_ready(head)
+        return require_ready(head)
 
     async def ask(self, request: bytes) -> tuple[bytes, bytes]:
         """Send a request and read the reply (header, body)."""

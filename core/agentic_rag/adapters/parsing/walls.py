@@ -11,7 +11,7 @@ import os
 import platform
 import resource
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 _PR_SET_NO_NEW_PRIVS = 38
 _PR_SET_SECCOMP = 22
@@ -87,6 +87,11 @@ def raise_walls() -> tuple[str, ...]:
         _limit()
         standing.append("limits")
     return tuple(standing)
+
+
+def missing_walls(standing: Sequence[str]) -> tuple[str, ...]:
+    """The walls that need no privilege and do not stand; `network` is one more where landlock and seccomp are."""
+    return tuple(name for name in ("limits", "landlock", "seccomp") if name not in standing)
 
 
 def _limit() -> None:

@@ -53,11 +53,12 @@ def broken_frame(error: ImportError | ParseFailed) -> bytes:
     return frame({"broken": str(error)}, b"")
 
 
-def require_ready(head: bytes) -> None:
-    """Raises Retryable when a child's first frame says that it cannot read files on this machine."""
+def require_ready(head: bytes) -> tuple[str, ...]:
+    """The walls that a child's first frame names. Raises Retryable when it cannot read files on this machine."""
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:
         raise _broken(header)
+    return tuple(header["walls"])
 
 
 def _broken(header: dict[str, Any]) -> Retryable:

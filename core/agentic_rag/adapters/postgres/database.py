@@ -147,7 +147,7 @@ class PostgresTransaction:
     @property
     def spaces(self) -> PostgresSpaceStore:
         """Embedding spaces being filled, answering, or retired."""
-        return PostgresSpaceStore(self.connection)
+        return PostgresSpaceStore(self.connection, is_followed=self.is_followed)
 
     @property
     def indexes(self) -> PostgresVectorIndexStore:

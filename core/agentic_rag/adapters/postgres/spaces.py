@@ -11,8 +11,10 @@ from uuid import UUID
 from agentic_rag.adapters.postgres import spaces_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import from_stored
+from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
+from agentic_rag.domain.jobs import graph_job
 from agentic_rag.domain.recall_gate import GateQuestion, GateVerdict, RecallGate
 from agentic_rag.domain.spaces import SPACE_MOVES, EmbeddingSpace, SpaceRecord, SpaceState, startable
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -20,10 +22,13 @@ from agentic_rag.ports.space_store import Unembedded
 
 
 class PostgresSpaceStore:
-    """Inside a transaction of one organisation."""
+    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of a switch's
+    version, by a job in the same transaction.
+    """
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, *, is_followed: bool = False) -> None:
         self._connection = connection
+        self._is_followed = is_followed
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         """The workspace's spaces, oldest first."""
@@ -64,8 +69,16 @@ class PostgresSpaceStore:
         await self._connection.execute(sql.FILL, *_key(workspace), space_id, list(vectors), wire)
         return True
 
+    async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
+        """Have publishes and erasures wait; False when the space is not FILLING."""
+        await self._announce(workspace)
+        await self._lock(workspace)
+        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        return row is not None and row["state"] == SpaceState.FILLING.value
+
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
         """Let a complete space answer from the next version on; None when a vector is missing."""
+        await self._announce(workspace)
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
         if row is None or SpaceState.ACTIVE not in SPACE_MOVES[SpaceState(row["state"])]:
@@ -74,7 +87,7 @@ class PostgresSpaceStore:
             return None
         await self._connection.execute(sql.RETIRE, *_key(workspace), space_id, grace)
         await self._connection.execute(sql.ACTIVATE, *_key(workspace), space_id)
-        version: int = await self._connection.fetchval(sql.NEXT_VERSION, *_key(workspace), space_id)
+        version: int = await self._connection.fetchval(sql.NEXT_VERSION, *_key(workspace), space_id, self._is_followed)
         return version
 
     async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: GateVerdict) -> None:
@@ -99,6 +112,11 @@ class PostgresSpaceStore:
             await self._connection.execute(sql.DROP_STAGED_VECTORS, *_key(workspace), space_id)
             await self._connection.execute(sql.DROP_SPACE, *_key(workspace), space_id)
         return False
+
+    async def _announce(self, workspace: WorkspaceRef) -> None:
+        """Before the workspace's row is locked, as everywhere."""
+        if self._is_followed:
+            await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
 
     async def _lock(self, workspace: WorkspaceRef) -> None:
         if await self._connection.fetchrow(sql.LOCK_WORKSPACE, *_key(workspace)) is None:

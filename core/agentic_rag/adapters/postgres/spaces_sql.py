@@ -72,13 +72,11 @@ UPDATE rag_embedding_spaces SET state = 'ACTIVE', since = now(), drop_after = NU
 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
-# The graph in Postgres that stood at the last version stands at this one: it is the same. One outside gets there by a
-# job, which upkeep asks for.
+# The graph is the same, yet one outside Postgres ($4) moves its own watermark.
 NEXT_VERSION = """
 UPDATE rag_workspaces
 SET corpus_version = corpus_version + 1, active_space = $3,
-    graph_version = CASE WHEN graph_home = '' AND graph_version = corpus_version THEN corpus_version + 1
-                         ELSE graph_version END
+    graph_version = CASE WHEN $4 THEN graph_version ELSE corpus_version + 1 END
 WHERE org_id = $1 AND workspace_id = $2
 RETURNING corpus_version
 """

@@ -53,8 +53,9 @@ SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
 WHERE c.relname = $1 AND c.relnamespace = 'public'::regnamespace
 """
 
-COUNT = """
-SELECT count(*) FROM pg_class WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace AND starts_with(relname, $1)
+OTHERS = """
+SELECT count(*) FROM pg_class
+WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace AND starts_with(relname, $1) AND relname <> $2
 """
 
 # By session: it goes with the connection, so a dead builder leaves none.
@@ -133,10 +134,10 @@ class PostgresIndexBuilder:
         async with self._locked(name) as connection:
             await connection.execute(DROP.format(name=name))
 
-    async def count(self) -> int:
-        """How many there are, of all tenants."""
+    async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
+        """How many there are beside this one, of all tenants."""
         async with self._connected() as connection:
-            found: int = await connection.fetchval(COUNT, PREFIX)
+            found: int = await connection.fetchval(OTHERS, PREFIX, index_name(workspace, space_id))
             return found
 
     @asynccontextmanager

@@ -1,0 +1,71 @@
+"""Which switches of a workspace's embedding space may begin; what they do is tested on a real data plane."""
+
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import uuid4
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.app.embedders import RegisteredEmbedders
+from agentic_rag.app.embedding_spaces import SwitchSpaces
+from agentic_rag.app.gate_measurement import GateMeasurement
+from agentic_rag.app.retrieve import Retrieve
+from agentic_rag.domain.answers import FusionWeights
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceState
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+
+DAY = timedelta(days=1)
+
+
+class NoEmbedder:
+    """Of a space that nothing is embedded in here."""
+
+    batch_size = 8
+
+    def __init__(self, space: EmbeddingSpace) -> None:
+        self.space = space
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        return np.zeros((len(texts), self.space.dimensions), np.float32)
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+async def test_a_space_that_could_answer_at_once_waits_for_the_switch_that_is_under_way() -> None:
+    store = MemoryStore(SystemClock())
+    database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
+    embedders = RegisteredEmbedders(DeterministicEmbedder(), NoEmbedder, DETERMINISTIC_SPACE)
+    measurement = GateMeasurement(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
+    switch = SwitchSpaces(database, embedders, measurement, RecordingTelemetry(), DAY)
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+    await switch.begin(workspace, "deterministic", None)
+    second = await switch.begin(workspace, "openai:second:8", None)
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.spaces.activate(workspace, second.record.registered.space_id, DAY)
+    await switch.begin(workspace, "openai:third:8", None)
+
+    with pytest.raises(InvalidInput) as refused:
+        await switch.begin(workspace, "deterministic", None)
+
+    assert refused.value.code == "SWITCH_UNDER_WAY"
+    assert [one.state for one in await switch.spaces(workspace)] == [
+        SpaceState.RETIRED,
+        SpaceState.ACTIVE,
+        SpaceState.FILLING,
+    ]
+    await switch.cancel(workspace)
+    assert (await switch.begin(workspace, "deterministic", None)).version is not None
