@@ -71,7 +71,7 @@ class ProvesErasures(Protocol):
 class ReingestsDocuments(Protocol):
     """The use case behind `reingest`."""
 
-    async def run(self, workspace: WorkspaceRef, document_id: UUID, *, force: bool = False) -> Reingestion:
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str, *, force: bool = False) -> Reingestion:
         """Queue the ingestion of a kept original. Errors: `NotFound`, `Permanent` code ORIGINAL_MISSING."""
         ...
 
@@ -118,7 +118,7 @@ class UploadsDocuments(Protocol):
 class TakesSnapshots(Protocol):
     """The use case behind `createSnapshot`."""
 
-    async def request(self, workspace: WorkspaceRef, *, with_originals: bool = True) -> SnapshotRecord:
+    async def request(self, workspace: WorkspaceRef, actor: str, *, with_originals: bool = True) -> SnapshotRecord:
         """Enqueue a snapshot; while one that was asked for is unfinished, that one."""
         ...
 
@@ -130,11 +130,11 @@ class SwitchesSpaces(Protocol):
         """The workspace's spaces, oldest first."""
         ...
 
-    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchBegun:
         """Begin a switch, or do it at once."""
         ...
 
-    async def cancel(self, workspace: WorkspaceRef) -> SpaceRecord:
+    async def cancel(self, workspace: WorkspaceRef, actor: str) -> SpaceRecord:
         """Call off the switch that is under way."""
         ...
 
