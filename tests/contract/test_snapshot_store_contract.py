@@ -42,6 +42,23 @@ async def test_one_that_failed_is_built_again_and_one_that_is_ready_is_not(adapt
     assert kept.state is SnapshotState.READY
 
 
+async def test_what_is_built_or_ready_stays_stored_whoever_says_it_is_emptied(adapter: Backend) -> None:
+    workspace, snapshot_id = await adapter.workspace(), uuid4()
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        store = transaction.snapshots
+        await store.begin(workspace, snapshot_id, SnapshotReason.MANUAL, with_originals=True)
+        await store.emptied(workspace, snapshot_id)
+        building = await store.get(workspace, snapshot_id)
+        await store.finish(workspace, snapshot_id, 1, "m", 1, {})
+        await store.emptied(workspace, snapshot_id)
+        ready = await store.get(workspace, snapshot_id)
+
+    assert building is not None
+    assert building.is_stored
+    assert ready is not None
+    assert ready.is_stored
+
+
 async def test_snapshots_and_restores_belong_to_one_workspace(adapter: Backend) -> None:
     org = await adapter.organisation()
     one, other, snapshot_id = await adapter.workspace(org), await adapter.workspace(org), uuid4()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from datetime import UTC
@@ -42,6 +44,9 @@ SWEEP = "sweep"
 """The key of the job that removes files of snapshots that are none (any more)."""
 
 ORIGINALS_ARGUMENT = "originals"
+
+OVER = frozenset({SnapshotState.FAILED, SnapshotState.EXPIRED})
+"""Snapshots that are none (any more)."""
 
 
 class Progress(Protocol):
@@ -218,14 +223,23 @@ class TakeSnapshot:
                 if job is None or job.state not in (JobState.QUEUED, JobState.RUNNING):
                     await transaction.snapshots.move(workspace, record.snapshot_id, SnapshotState.FAILED, "WORKER_LOST")
         for record in stored:
-            if record.state in (SnapshotState.FAILED, SnapshotState.EXPIRED):
+            if record.state in OVER:
                 await self._remove(record)
                 progress.advance()
 
     async def _remove(self, record: SnapshotRecord) -> None:
+        """Remove its files. A FAILED one may come back at any time, for a dead letter that is replayed builds it in a
+        folder of the new attempt: whatever was listed before it was last seen FAILED is none of that attempt's.
+        """
+        folder = snapshot_folder(record.workspace, record.snapshot_id)
         try:
-            for key in await self._blobs.keys(snapshot_folder(record.workspace, record.snapshot_id)):
-                await self._blobs.delete(key)
+            while keys := await self._blobs.keys(folder):
+                async with self._database.transaction(record.workspace.org_id) as transaction:
+                    now = await transaction.snapshots.get(record.workspace, record.snapshot_id)
+                if now is None or now.state not in OVER:
+                    return
+                for key in keys:
+                    await self._blobs.delete(key)
         except DependencyUnavailable as error:
             self._telemetry.event("rag_snapshot_files_left", snapshot_id=str(record.snapshot_id), code=error.code)
             return
@@ -239,7 +253,9 @@ class TakeSnapshot:
 
 
 class _Originals:
-    """The rows of rag_originals whose bytes are in the archive: each is copied before its row is given on."""
+    """The rows of rag_originals whose bytes are in the archive: each is copied before its row is given on. A restore
+    refuses an archive with a file that is not what its row says, so one that rotted in the blob store stays out.
+    """
 
     def __init__(
         self, blobs: BlobStore, place: ArchivePlace, before: Callable[[], Awaitable[None]], *, wanted: bool
@@ -252,7 +268,7 @@ class _Originals:
         self.missing = 0
 
     async def copied(self, rows: AsyncIterator[list[str]]) -> AsyncIterator[list[str]]:
-        """The rows, without those whose blob went meanwhile; none at all when originals are not wanted."""
+        """The rows, without those whose blob went meanwhile or rotted; none at all when originals are not wanted."""
         async for lines in rows:
             if self._wanted:
                 yield [line for line in lines if await self._copy(json.loads(line))]
@@ -263,8 +279,12 @@ class _Originals:
         except NotFound:
             self.missing += 1
             return False
+        digits = hash_digits(row["content_hash"])
+        if await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest()) != digits:
+            self.missing += 1
+            return False
         await self._before()
-        name = original_name(row["document_id"], hash_digits(row["content_hash"]))
+        name = original_name(row["document_id"], digits)
         await self._place.blobs.put(self._place.key(name), content)
         self.size += len(content)
         return True

@@ -120,7 +120,7 @@ class Manifest:
     """Names of the embedding spaces whose vectors it holds."""
     with_originals: bool
     missing_originals: int
-    """Originals that were gone when they were to be copied."""
+    """Originals that were gone, or were not what had been stored, when they were to be copied."""
     tables: tuple[TableShape, ...]
     parts: tuple[ArchivePart, ...]
     format: int = ARCHIVE_FORMAT

@@ -46,7 +46,7 @@ class SnapshotStore(Protocol):
         ...
 
     async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
-        """The blob store holds nothing of it any more."""
+        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         ...
 
     async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:

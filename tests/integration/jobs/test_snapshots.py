@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
+from datetime import timedelta
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -21,20 +22,17 @@ from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.postgres.archive import ARCHIVED, LEFT_OUT
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.app.archive_files import ArchivePlace, snapshot_folder
+from agentic_rag.app.take_snapshot import SWEEP
 from agentic_rag.domain.documents import DocumentStatus, document_id_for
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState
+from agentic_rag.domain.jobs import JobKind, JobRef, JobState, NewJob
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.snapshots import MANIFEST, SnapshotRecord, SnapshotState
 from agentic_rag.domain.spaces import SpaceState
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 
-pytestmark = [
-    pytest.mark.integration,
-    # A consumer that is stopped amid a poll leaves redis-py's pipeline to the garbage collector; these tests stop many.
-    pytest.mark.filterwarnings("ignore:Unclosed client session <redis.asyncio.client.Pipeline:ResourceWarning"),
-]
+pytestmark = pytest.mark.integration
 
 _FIRST = PageRequest()
 ROOT = Path(__file__).resolve().parents[3]
@@ -600,6 +598,67 @@ async def test_a_snapshot_that_cannot_be_written_fails_and_is_swept(plane: DataP
     assert (record.state, record.error_code) == (SnapshotState.FAILED, "DEPENDENCY_UNAVAILABLE")
     assert jobs[asked.snapshot_id] is JobState.DEAD
     assert await plane.blobs.keys(snapshot_folder(plane.workspace, asked.snapshot_id)) == []
+
+
+async def test_a_sweep_that_meets_a_replay_removes_nothing_of_what_it_builds(plane: DataPlane, sources: Path) -> None:
+    broken = True
+
+    async def full(key: str) -> None:
+        if broken and "rag_chunks" in key:
+            raise DependencyUnavailable("the disk is full", dependency="blobs")
+
+    plane.blobs = FailingBlobs(plane.blob_root, full)
+    await plane.ingest_folder(sources)
+    failed = await snapshot_of(plane)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        ref, _ = await transaction.jobs.enqueue(NewJob(plane.workspace, JobKind.SNAPSHOT, SWEEP, {}))
+        lease = await transaction.jobs.lease(ref, "sweeper", timedelta(minutes=5))
+    assert lease is not None
+    slow = replace(plane)
+    slow.blobs = listing = ListingLate(plane.blob_root)
+    sweeping = asyncio.create_task(slow.take_snapshot.run(lease, _Still()))
+    await listing.asked.wait()
+
+    broken = False
+    await plane.dead_letters.replay(plane.workspace, failed.snapshot_id, "tester")
+    async with plane.worker():
+        await until(lambda: _is(plane, failed.snapshot_id, SnapshotState.READY), "the replay took it")
+    listing.go_on.set()
+    await sweeping
+    await slow.aclose()
+
+    record = await record_of(plane, failed.snapshot_id)
+    place = await place_of(plane, record)
+    assert failed.state is SnapshotState.FAILED
+    assert (record.state, record.is_stored) == (SnapshotState.READY, True)
+    await lose_everything(plane)
+    assert (await plane.restore_snapshot.run(plane.workspace.org_id, place)).originals == 3
+
+
+class ListingLate(DirectoryBlobStore):
+    """Lists keys when told to."""
+
+    def __init__(self, root: Path) -> None:
+        super().__init__(root)
+        self.asked, self.go_on = asyncio.Event(), asyncio.Event()
+
+    async def keys(self, prefix: str) -> list[str]:
+        self.asked.set()
+        await self.go_on.wait()
+        return await super().keys(prefix)
+
+
+async def test_an_original_that_rotted_does_not_make_its_snapshot_useless(plane: DataPlane, sources: Path) -> None:
+    await plane.ingest_folder(sources)
+    rotten = (await plane.blobs.keys("documents"))[0]
+    await plane.blobs.put(rotten, b"rot")
+
+    record = await snapshot_of(plane)
+
+    place = await place_of(plane, record)
+    assert (await place.manifest()).missing_originals == 1
+    await lose_everything(plane)
+    assert (await plane.restore_snapshot.run(plane.workspace.org_id, place)).originals == 2
 
 
 async def _swept(plane: DataPlane, snapshot_id: UUID) -> bool:

@@ -248,7 +248,7 @@ async def test_a_job_that_hangs_is_ended_and_tried_again(plane: DataPlane, folde
         return asyncio.get_running_loop().create_future() if calls == 1 else None
 
     plane.embedder.before = hang_once
-    async with plane.worker(stall_seconds=3.0):
+    async with plane.worker(stall_seconds=5.0):
         await plane.until_idle()
 
     (job,) = await plane.jobs()

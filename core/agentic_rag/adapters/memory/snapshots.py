@@ -75,9 +75,9 @@ class MemorySnapshotStore:
         return self._change(workspace, snapshot_id, to, error_code=error_code)
 
     async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
-        """The blob store holds nothing of it any more."""
+        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         known = self._working.write(workspace).snapshots
-        if snapshot_id in known:
+        if snapshot_id in known and known[snapshot_id].state in (SnapshotState.FAILED, SnapshotState.EXPIRED):
             known[snapshot_id] = replace(known[snapshot_id], is_stored=False)
 
     async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:

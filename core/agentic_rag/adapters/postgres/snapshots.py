@@ -50,7 +50,8 @@ RETURNING snapshot_id
 """
 
 EMPTIED = """
-UPDATE rag_snapshots SET is_stored = false WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3
+UPDATE rag_snapshots SET is_stored = false
+WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state IN ('FAILED', 'EXPIRED')
 """
 
 RESTORED = """
@@ -114,7 +115,7 @@ class PostgresSnapshotStore:
         return await self._connection.fetchval(MOVE, *key, to.value, error_code, sources) is not None
 
     async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
-        """The blob store holds nothing of it any more."""
+        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         await self._connection.execute(EMPTIED, self._org_id, workspace.workspace_id, snapshot_id)
 
     async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
