@@ -276,7 +276,7 @@ async def check_neo4j(settings: Settings) -> Check:
         return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
     except (OSError, TimeoutError, ValueError, neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError) as error:
         remedy = "Start the server, correct NEO4J_URI, or unset it to keep the graph in Postgres."
-        said = str(error).partition("\n")[0] or type(error).__name__
+        said = str(error).partition("\n")[0].rstrip(": ") or type(error).__name__
         return Check("neo4j", DEGRADED, said, "DEPENDENCY_UNAVAILABLE", remedy)
     version = found.rpartition("/")[2]
     if not version.split(".")[0].isdigit() or int(version.split(".")[0]) < _LEAST_NEO4J:

@@ -56,4 +56,4 @@ def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
 
 def _said(error: AgenticRagError | EmbeddedServerError) -> str:
     about_servers = isinstance(error, DependencyUnavailable | Misconfigured | Permanent | Retryable)
-    return f" ({error.reason})" if about_servers and error.reason else ""
+    return f" ({error.reason})" if about_servers and error.reason and error.reason not in error.message else ""

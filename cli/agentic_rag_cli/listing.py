@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 from uuid import UUID
 
@@ -31,9 +31,29 @@ async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int
     return items
 
 
-async def the_workspace(session: Session, name: str | None) -> Workspace:
-    """The workspace of that name, or the only one. Errors: see `choose_workspace`."""
-    return choose_workspace({one.name: one for one in await session.workspaces()}, name)
+async def the_workspace(session: Session, name: str | None, *things: str) -> Workspace:
+    """The workspace of that name, else the one that the public ids among `things` belong to, else the only one.
+
+    Errors: see `choose_workspace`.
+    """
+    every = await session.workspaces()
+    if name is None:
+        meant = _workspaces_in(things)
+        named = [one for one in every if one.ref.workspace_id in meant]
+        if len(meant) == len(named) == 1:
+            return named[0]
+    return choose_workspace({one.name: one for one in every}, name)
+
+
+def _workspaces_in(things: Iterable[str]) -> set[UUID]:
+    """The workspaces that public ids name; other spellings name none."""
+    meant: set[UUID] = set()
+    for thing in things:
+        try:
+            meant.add(decode(thing).workspace_id)
+        except InvalidInput:
+            continue
+    return meant
 
 
 async def the_document(session: Session, workspace: WorkspaceRef, wanted: str) -> Document:

@@ -158,7 +158,7 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     named = [needed_id(one, NodeKind.JOB) for one in choice.named]
 
     async def work(session: Session) -> list[dict[str, Any]]:
-        ref = (await the_workspace(session, choice.workspace)).ref
+        ref = (await the_workspace(session, choice.workspace, *choice.named)).ref
         wanted = named or [one.job_id for one in await _letters(session, ref, choice.kinds, choice.codes, None)]
         done: list[dict[str, Any]] = []
         progress = output.Progress("dead letters")

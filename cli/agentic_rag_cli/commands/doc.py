@@ -74,7 +74,7 @@ def show(
     from agentic_rag_cli.views import document_json
 
     async def work(session: Session) -> Document:
-        return await the_document(session, (await the_workspace(session, workspace)).ref, document)
+        return await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
 
     shown = document_json(in_process(context, work))
     if as_json:
@@ -85,7 +85,8 @@ def show(
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
     if error:
-        output.result(f"\nfailed [{error['code']}]: {error['message']} ({error['attempts']} attempts)")
+        tries = "1 attempt" if error["attempts"] == 1 else f"{error['attempts']} attempts"
+        output.result(f"\nfailed [{error['code']}]: {error['message']} ({tries})")
 
 
 @app.command("delete")
@@ -101,7 +102,7 @@ def delete(
     from agentic_rag_cli.views import deletion_json, document_key_json
 
     async def work(session: Session) -> tuple[Document, Deletion]:
-        found = await the_document(session, (await the_workspace(session, workspace)).ref, document)
+        found = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
         return found, await session.delete_document(found.workspace, found.document_id)
 
     found, deletion = in_process(context, work)
@@ -131,7 +132,7 @@ def prove_erased(
     from agentic_rag_cli.proving import document_id_of, tell_proof
 
     async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await the_workspace(session, workspace)).ref
+        chosen = (await the_workspace(session, workspace, document)).ref
         return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
 
     tell_proof(document, *in_process(context, work), as_json=as_json)
@@ -160,7 +161,7 @@ def reingest(
     from agentic_rag_cli.views import reingestion_json
 
     async def work(session: Session) -> list[Reingestion]:
-        chosen = (await the_workspace(session, workspace)).ref
+        chosen = (await the_workspace(session, workspace, document or "")).ref
         if document is None:
             return await session.reingest_failed(chosen)
         found = await the_document(session, chosen, document)

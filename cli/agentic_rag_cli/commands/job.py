@@ -75,7 +75,7 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
     job_id = needed_id(job, NodeKind.JOB)
 
     async def work(session: Session) -> tuple[Job, tuple[JobAttempt, ...]]:
-        ref = (await the_workspace(session, workspace)).ref
+        ref = (await the_workspace(session, workspace, job)).ref
         found = await session.job(ref, job_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")

@@ -63,7 +63,7 @@ def show(
     run_id = needed_id(run, NodeKind.RUN)
 
     async def work(session: Session) -> Run:
-        found = await session.run((await the_workspace(session, workspace)).ref, run_id)
+        found = await session.run((await the_workspace(session, workspace, run)).ref, run_id)
         if found is None:
             raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
         return found

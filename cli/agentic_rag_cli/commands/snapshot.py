@@ -141,7 +141,7 @@ def show(
     wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
 
     async def work(session: Session) -> SnapshotRecord:
-        known = await session.snapshots.known((await the_workspace(session, workspace)).ref)
+        known = await session.snapshots.known((await the_workspace(session, workspace, snapshot)).ref)
         for one in known:
             if one.snapshot_id == wanted:
                 return one
@@ -225,7 +225,7 @@ def delete(
     wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
 
     async def work(session: Session) -> SnapshotRecord:
-        return await session.snapshots.delete((await the_workspace(session, workspace)).ref, wanted)
+        return await session.snapshots.delete((await the_workspace(session, workspace, snapshot)).ref, wanted)
 
     record = in_process(context, work)
     if as_json:

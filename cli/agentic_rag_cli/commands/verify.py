@@ -114,7 +114,7 @@ def _verify_erased(context: typer.Context, workspace: str | None, document: str,
     from agentic_rag_cli.proving import document_id_of, tell_proof
 
     async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await the_workspace(session, workspace)).ref
+        chosen = (await the_workspace(session, workspace, document)).ref
         return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
 
     tell_proof(document, *in_process(context, work), as_json=as_json)

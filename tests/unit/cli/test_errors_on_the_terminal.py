@@ -42,6 +42,16 @@ def test_an_error_is_one_line_on_standard_error_without_a_traceback() -> None:
     assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: Postgres does not answer.\n"
 
 
+def test_what_the_server_said_is_told_once() -> None:
+    refused = OSError("All connection attempts failed")
+    down = DependencyUnavailable(f"No server answers ({refused}).", dependency="server")
+    down.__cause__ = refused
+
+    shown = Terminal(FakeSession(error=down)).rag("workspace", "list")
+
+    assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: No server answers (All connection attempts failed).\n"
+
+
 def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:
     shown = Terminal(environ={"AGENTIC_RAG_TOPKK": "3"}).rag("doc", "list")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document
+from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document, workspace
 
 from agentic_rag.domain.documents import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
@@ -47,6 +47,23 @@ def test_a_document_is_found_by_path_by_public_id_and_by_bare_id() -> None:
     for wanted in ("a.md", public, str(UUID(int=100))):
         shown = terminal().rag("doc", "show", wanted, "--json")
         assert json.loads(shown.stdout)["id"] == public
+
+
+@pytest.mark.parametrize("command", [("doc", "show"), ("doc", "delete"), ("doc", "reingest")])
+def test_a_public_id_says_which_of_several_workspaces_is_meant(command: tuple[str, str]) -> None:
+    several = FakeSession(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("handbook", 1)])
+    public = encode(NodeKind.DOCUMENT, UUID(int=1), UUID(int=100))
+
+    assert Terminal(several).rag(*command, public).exit_code == 0
+    assert "[WORKSPACE_AMBIGUOUS]" in Terminal(several).rag(*command, "a.md").stderr
+
+
+def test_an_id_of_a_workspace_that_is_not_there_says_nothing_about_which_one_is_meant() -> None:
+    several = FakeSession(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("other", 3)])
+
+    refused = Terminal(several).rag("doc", "show", encode(NodeKind.DOCUMENT, UUID(int=9), UUID(int=100)))
+
+    assert "[WORKSPACE_AMBIGUOUS]" in refused.stderr
 
 
 def test_an_unknown_document_is_not_found() -> None:
