@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import enum
 import hashlib
-import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -16,8 +15,6 @@ from types import MappingProxyType
 from uuid import UUID
 
 from agentic_rag.domain.tenancy import WorkspaceRef
-
-_SPACE = re.compile(r"\s+")
 
 
 class DocumentStatus(enum.Enum):
@@ -200,7 +197,7 @@ class RevisionSpan:
 
 def normalise_for_hash(text: str) -> str:
     """NFKC with runs of white space folded to one space: what makes two chunk texts 'the same'."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", text)).strip()
+    return " ".join(unicodedata.normalize("NFKC", text).split())
 
 
 def content_hash(text: str) -> bytes:

@@ -43,14 +43,20 @@ _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _CAPITALISED = rf"[{_UPPER}][\w'’&]*+(?:-\w++)*+"
 _LINK = r" (?:(?:of|the|de|du|la|le|van|von|der|den|da|di|del|and|for|in) ){0,2}"
 _IDENTIFIER = re.compile(r"[A-Z]{1,6}-?\d{1,8}(?:-?[A-Z0-9]{1,6}){0,3}")
+# Plain words, most of a text, are passed by in one step.
 _CANDIDATE = re.compile(
-    r"(?P<url>\bhttps?://\S++)"
-    rf"|(?P<identifier>\b{_IDENTIFIER.pattern}\b)"
-    r"|(?P<code>\b[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|\b[A-Za-z]\w*_\w++|\b[a-z]+[A-Z]\w++|\b[A-Z][a-z]+[A-Z]\w++)"
+    r"\b(?![a-z]++(?![\w:./]))(?:"
+    r"(?P<url>https?://\S++)"
+    rf"|(?P<identifier>{_IDENTIFIER.pattern}\b)"
+    r"|(?P<code>[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|[A-Za-z]\w*_\w++|[a-z]+[A-Z]\w++|[A-Z][a-z]+[A-Z]\w++)"
+    r")"
     rf"|(?P<name>{_CAPITALISED}(?:{_LINK}{_CAPITALISED}|(?<=\b[A-Z])\. {_CAPITALISED}){{0,7}}+)"
 )
 _CONNECTOR = re.compile(r" (?:and|of|for|in|the|de|du|la|le|van|von|der|den|da|di|del) (?:the )?")
-_SENTENCE_END = re.compile(r"[.!?。！？]['\"”’)\]]*\s+|\n+(?=\s*(?:[-*#|>\d]|\n|$))|\n{2,}|[。！？]")
+# Begins with the characters that can end a sentence: `re` looks for those without trying the rest.
+_SENTENCE_END = re.compile(
+    r"[.!?。！？\n](?:(?<=[.!?。！？])['\"”’)\]]*\s+|(?<=\n)(?:\n*(?=\s*(?:[-*#|>\d]|\n|$))|\n+)|(?<=[。！？]))"
+)
 _POSSESSIVE = re.compile(r"['’]s\b")
 _NOT_KEY = re.compile(r"[\W_]+")
 _LETTER_DIGIT = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
@@ -226,7 +232,7 @@ def _pairs(entities: Sequence[ExtractedEntity], found: Sequence[_Found]) -> tupl
     together: Counter[tuple[int, int]] = Counter()
     for positions in by_sentence.values():
         together.update(combinations(positions, 2))
-    strongest = sorted(together, key=lambda pair: (-together[pair], pair))[:PAIR_CAP]
+    strongest = sorted(sorted(together), key=together.__getitem__, reverse=True)[:PAIR_CAP]
     return tuple(
         (first, second) if entities[first].entity_id.int < entities[second].entity_id.int else (second, first)
         for first, second in strongest

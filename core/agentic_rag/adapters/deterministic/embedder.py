@@ -13,7 +13,7 @@ from agentic_rag.ports.compute import Compute
 
 DETERMINISTIC_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 
-_BATCH = 64
+_BATCH = 256
 """About 10 ms of work: the event loop is not held longer by one call."""
 
 
