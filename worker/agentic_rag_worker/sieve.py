@@ -92,11 +92,18 @@ class SievingWorker(Worker):
                 await self._set_aside(entry, "The entry's name is not UTF-8.")
             elif entry.decode() not in self.tasks:  # it runs here, though its mark lapsed: the loop was blocked
                 named.append(entry)
-        await super().start_jobs(named)
+        await super().start_jobs(await self._unmarked(named))
         if job_ids:
             # arq takes a score of 0 for "no longer in the queue".
             for entry in await self.pool.zrangebyscore(self.queue_name, 0, 0):
                 await self._set_aside(entry, "The entry's score is 0.")
+
+    async def _unmarked(self, entries: list[bytes]) -> list[bytes]:
+        """Those that no worker is at: entries stay in the queue while they run, and arq asks four times for each."""
+        if not entries:
+            return entries
+        marks = await self.pool.mget([in_progress_key_prefix.encode() + entry for entry in entries])
+        return [entry for entry, mark in zip(entries, marks, strict=True) if mark is None]
 
     async def run_job(self, job_id: str, score: int) -> None:
         """Run a message of ours; set anything else aside."""

@@ -95,8 +95,8 @@ def _garbled_by_scripts(sample: str) -> str | None:
         return None
     script_of: dict[str, str] = {}
     words = mixed = 0
-    for found in _WORD.finditer(sample):
-        word = found[0]
+    beyond_ascii = " ".join([piece for piece in sample.split() if not piece.isascii()])
+    for word in _WORD.findall(beyond_ascii):
         if word.isascii():
             continue
         words += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import threading
 from collections.abc import Callable
@@ -53,9 +54,16 @@ class ProcessCompute:
         if self._pool is None:
             # Spawned, not forked: this process has threads and an event loop.
             self._pool = ProcessPoolExecutor(
-                self._processes, mp_context=get_context("spawn"), initializer=_end_with_parent
+                self._processes, mp_context=get_context("spawn"), initializer=_prepare_process
             )
         return self._pool
+
+
+def _prepare_process() -> None:
+    """What runs here is pure and leaves no cycles, so nothing looks for them."""
+    _end_with_parent()
+    gc.freeze()
+    gc.disable()
 
 
 def _end_with_parent() -> None:
