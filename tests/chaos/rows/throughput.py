@@ -30,7 +30,7 @@ async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
     chunks = load_corpus(wanted).chunks
     settings = {
         "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "16",
-        "AGENTIC_RAG_CHUNK_PROFILE": "small", "AGENTIC_RAG_COMPUTE_PROCESSES": "1",
+        "AGENTIC_RAG_CHUNK_PROFILE": "small",
         # A vector index is built behind ingestion, while readers scan exactly: another job, with a time of its own.
         "AGENTIC_RAG_EXACT_SCAN_BYTES": "1000000000",
     }  # fmt: skip
