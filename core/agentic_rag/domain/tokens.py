@@ -21,14 +21,15 @@ from __future__ import annotations
 
 import re
 
+# The space before a piece is taken with it, not looked at as a piece of its own.
 _PIECE = re.compile(
-    r"[A-Za-z]{1,9}"
+    r" ?(?:[A-Za-z]{1,9}"
     r"|[0-9]{1,3}"
     r"|[\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]"
     r"|[^\W\d_A-Za-z\u1100-\u11ff\u2e80-\u9fff\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\uff66-\uffdc\U00020000-\U0003ffff]{1,2}"
     r"|[\r\n]\s*"
     r"|[^\w\s]{1,2}"
-    r"|[\d_]{1,3}"
+    r"|[\d_]{1,3})"
 )
 
 
