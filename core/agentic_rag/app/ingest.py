@@ -161,6 +161,7 @@ class IngestDocument:
             pages=parsed.pages,
             parser=parsed.parser,
             parser_version=parsed.parser_version,
+            title=_title(parsed, work.document),
         )
         report = await self._publish(work, parsed, revision, drafts)
         self._tell(report)
@@ -340,7 +341,7 @@ class IngestDocument:
         self, work: _Work, parsed: ParsedDocument, revision: Revision, diff: RevisionDiff
     ) -> DocumentPublication:
         document = work.document
-        title = parsed.title or document.title
+        title = _title(parsed, document)
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
         cost = await self._analysis.cost(
@@ -383,6 +384,10 @@ def _published(work: _Work, published: Published, diff: RevisionDiff) -> IngestR
     if published.refusal is not None:
         return work.report(IngestOutcome.GONE, None, None)
     return work.report(IngestOutcome.PUBLISHED, published.version, diff)
+
+
+def _title(parsed: ParsedDocument, document: Document) -> str:
+    return parsed.title or document.title
 
 
 def _progress(work: _Work, diff: RevisionDiff) -> tuple[int, int]:

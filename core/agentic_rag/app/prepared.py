@@ -231,7 +231,7 @@ def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
     cuts = ",".join(f"{draft.start}:{draft.end}" for draft in drafts)
     content_hash = hashlib.sha256(text_hash + cuts.encode()).digest()
     revision_id = revision_id_for(document_id, content_hash, f"{PARSER}-{PARSER_VERSION}", "")
-    revision = Revision(revision_id, document_id, text, text_hash, (), PARSER, PARSER_VERSION)
+    revision = Revision(revision_id, document_id, text, text_hash, (), PARSER, PARSER_VERSION, document.title)
     return _Cut(document, revision, content_hash, drafts)
 
 

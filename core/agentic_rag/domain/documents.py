@@ -176,6 +176,8 @@ class Revision:
     pages: tuple[PageSpan, ...]
     parser: str
     parser_version: str
+    title: str | None = None
+    """The document's title when this was its text: its passages were analysed under it."""
 
 
 @dataclass(frozen=True, slots=True)

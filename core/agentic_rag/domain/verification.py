@@ -135,6 +135,8 @@ class HeldChunk:
     end: int
     content_hash: bytes
     heading_path: tuple[str, ...]
+    title: str | None
+    """Of its document when it was analysed; None when that is not known."""
     stands_in: str | None
     """The text of its revision; None when that is gone."""
     vector: bytes | None
@@ -213,7 +215,7 @@ def check_derived(
     (None: it stands in no segment).
     """
     subject = f"{document.source_path} chunk {chunk.index} (ordinal {chunk.ordinal})"
-    found = extract_entities(workspace_id, chunk.text, chunk.heading_path, document.title).entities
+    found = extract_entities(workspace_id, chunk.text, chunk.heading_path, chunk.title or document.title).entities
     if frozenset((one.entity_id, one.count) for one in found) != chunk.mentions:
         yield finding("MENTIONS_DIFFER", subject)
     terms = term_counts(chunk.text)

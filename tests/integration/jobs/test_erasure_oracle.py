@@ -80,6 +80,25 @@ async def test_all_stores_equal_those_of_a_corpus_that_never_held_the_document(
     assert left.postings
 
 
+async def test_an_entity_gets_the_kind_that_its_next_source_gave_it(
+    plane: DataPlane, twin: DataPlane, folder: Path
+) -> None:
+    text = "# Old Mill\n\nThe mill grinds rye."
+    states = [
+        {"a.md": text, "b.md": text.replace("rye", "oats")},
+        {"a.md": text, "b.md": "# Mills of the valley\n\n## Old Mill\n\nThe mill grinds oats."},
+    ]
+    for texts in states:
+        write(folder, texts)
+        await ingest_in_order(plane, folder)
+
+    await plane.delete.run(plane.workspace, document_id_for(plane.workspace, "a.md"))
+
+    left = await picture(plane)
+    assert left == await never_held(twin, folder, states, "a.md")
+    assert ("old mill", "title") in {(key, kind) for _, key, _, kind, _ in left.graph.entities}
+
+
 async def test_deleting_everything_leaves_nothing(plane: DataPlane, folder: Path) -> None:
     dice = random.Random(7)
     write(folder, {name: text_of(dice) for name in ("a.md", "b.md")})

@@ -134,6 +134,15 @@ async def test_a_healthy_workspace_has_no_findings(plane: DataPlane, folder: Pat
     assert report.chunks == report.derived_chunks == len(await plane.chunk_texts("a.md"))
 
 
+async def test_a_passage_that_a_new_title_left_alone_is_no_finding(plane: DataPlane, folder: Path) -> None:
+    page = "<html><head><title>{}</title></head><body><p>The Old Mill grinds rye.</p></body></html>"
+    for title in ("Mills of the Valley", "Mills of the Lake"):
+        (folder / "page.html").write_text(page.format(title))
+        await ingest_in_order(plane, folder)
+
+    assert (await report_of(plane)).findings == ()
+
+
 @pytest.mark.parametrize("kind", PLANTED)
 async def test_a_planted_fault_is_found_and_only_that(plane: DataPlane, folder: Path, kind: str) -> None:
     await healthy(plane, folder)

@@ -91,7 +91,8 @@ def _as_first_named(state: WorkspaceState, entity_id: UUID, ordinal: int) -> Ent
     """The entity as the passage spells it: the spelling of a document that is gone is one of its words."""
     passage = state.passages[ordinal]
     draft = passage.placements[0].draft
-    title = state.documents[passage.document_id].title
+    stored = state.revisions.get(passage.placements[0].revision_id)
+    title = (stored and stored.revision.title) or state.documents[passage.document_id].title
     known = replace(state.entities[entity_id], source_id=passage.document_id)
     for found in extract_entities(state.workspace.ref.workspace_id, draft.text, draft.heading_path, title).entities:
         if found.entity_id == entity_id:

@@ -129,7 +129,7 @@ RETURNING entity_id
 
 # $3: entities. The passage that mentions each first.
 FIRST_MENTIONS = """
-SELECT m.entity_ids, c.text, c.heading_path, d.title
+SELECT m.entity_ids, c.text, c.heading_path, coalesce(r.title, d.title) AS title
 FROM (
     SELECT ordinal, array_agg(entity_id) AS entity_ids
     FROM (
@@ -141,12 +141,13 @@ FROM (
     GROUP BY ordinal
 ) m
 CROSS JOIN LATERAL (
-    SELECT document_id, text, heading_path
+    SELECT document_id, revision_id, text, heading_path
     FROM rag_chunks
     WHERE org_id = $1 AND workspace_id = $2 AND ordinal = m.ordinal
     ORDER BY visible_from LIMIT 1
 ) c
 JOIN rag_documents d ON d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = c.document_id
+LEFT JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = c.revision_id
 """
 
 # $3: entities, $4: names, $5: kinds.

@@ -121,6 +121,7 @@ class PostgresInspection:
                     end=row["char_end"],
                     content_hash=row["content_hash"],
                     heading_path=tuple(row["heading_path"]),
+                    title=row["title"],
                     stands_in=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
                     vector=to_stored(vectors[ordinal]) if ordinal in vectors else None,
                     mentions=frozenset(mentions[ordinal]),

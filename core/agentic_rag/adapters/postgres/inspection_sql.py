@@ -26,12 +26,19 @@ ORDER BY document_id
 LIMIT $4
 """
 
-# $3: documents.
+# $3: documents. A chunk that later revisions kept was analysed under the title of the first.
 CHUNKS = """
-SELECT document_id, revision_id, ordinal, index, text, char_start, char_end, content_hash, heading_path
-FROM rag_chunks
-WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[]) AND visible_to IS NULL
-ORDER BY document_id, index
+SELECT c.document_id, c.revision_id, c.ordinal, c.index, c.text, c.char_start, c.char_end, c.content_hash,
+       c.heading_path, r.title
+FROM rag_chunks c
+CROSS JOIN LATERAL (
+    SELECT f.revision_id FROM rag_chunks f
+    WHERE f.org_id = $1 AND f.workspace_id = $2 AND f.ordinal = c.ordinal
+    ORDER BY f.visible_from LIMIT 1
+) first
+LEFT JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = first.revision_id
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.document_id = ANY ($3::uuid[]) AND c.visible_to IS NULL
+ORDER BY c.document_id, c.index
 """
 
 # $3: revisions.

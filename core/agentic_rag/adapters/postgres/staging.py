@@ -13,8 +13,8 @@ from agentic_rag.ports.document_store import StagedChunk
 
 ADD_REVISIONS = """
 INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, page_numbers, page_starts,
-                           page_ends, parser, parser_version)
-VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+                           page_ends, parser, parser_version, title)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 ON CONFLICT DO NOTHING
 """
 
@@ -81,6 +81,7 @@ def revision_arguments(revision: Revision) -> tuple[object, ...]:
         [page.end for page in revision.pages],
         revision.parser,
         revision.parser_version,
+        revision.title,
     )
 
 
