@@ -160,12 +160,12 @@ def test_libraries_log_in_the_same_form() -> None:
     handlers, level = root.handlers[:], root.level
     try:
         route_standard_logging("info", stream)
-        logging.getLogger("uvicorn.error").warning("postgres://u:%s@h", "hunter2")
+        logging.getLogger("a.library").warning("postgres://u:%s@h", "hunter2")
     finally:
         root.handlers[:], root.level = handlers, level
 
     (line,) = lines(stream)
-    assert (line["logger"], line["level"]) == ("uvicorn.error", "warning")
+    assert (line["logger"], line["level"]) == ("a.library", "warning")
     assert "hunter2" not in stream.getvalue()
 
 

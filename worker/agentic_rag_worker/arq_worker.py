@@ -128,18 +128,23 @@ class QueueConsumer:
         )
 
     async def _deliver(self, ctx: dict[Any, Any], message: object) -> None:
-        marking = asyncio.create_task(self._keep_mark(in_progress_key_prefix + ctx["job_id"]), name="mark")
+        ended = asyncio.Event()
+        marking = asyncio.create_task(self._keep_mark(in_progress_key_prefix + ctx["job_id"], ended), name="mark")
         try:
             await self._runner.run(decode(message))
         except AgenticRagError as error:
             # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
             self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)
         finally:
-            marking.cancel()
+            # Not cancelled: redis-py loses a connection whose command a cancellation meets.
+            ended.set()
+            await marking
 
-    async def _keep_mark(self, key: str) -> None:
+    async def _keep_mark(self, key: str, ended: asyncio.Event) -> None:
         """Renew arq's mark that a delivery is under way, for as long as it is."""
         while True:
-            await asyncio.sleep(self._timings.lease / 3)
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(ended.wait(), self._timings.lease / 3)
+                return
             with contextlib.suppress(RedisError, OSError):  # a mark that lapses costs a delivery that finds the lease
                 await self._pool.set(key, b"1", px=round(self._timings.lease * 1000))

@@ -130,7 +130,7 @@ async def test_a_blocked_event_loop_loses_the_lease_of_a_job_that_may_not(plane:
     calls: list[float] = []
     plane.embedder.before = lambda texts: block_once(texts, calls)
 
-    async with plane.worker(stall_seconds=0.5):
+    async with plane.worker(stall_seconds=1.5):
         await plane.until_idle()
 
     first, second = await attempts_of(plane)

@@ -33,7 +33,7 @@ def rows_of(name: str, file: str, limit: int | None) -> list[dict[str, str]]:
     """The first rows of a data set."""
     path = DATA / name / file
     if not path.exists():
-        pytest.skip(f"component: no {path} (AGENTIC_RAG_TEST_DATA)")
+        pytest.skip(f"data: no {path} (AGENTIC_RAG_TEST_DATA)")
     with path.open("rb") as lines:
         return [orjson.loads(line) for line in lines][:limit]
 

@@ -28,6 +28,9 @@ READ_BY_OWNER = {
     "rag_embedding_spaces",
     "rag_segments",
     "rag_vector_indexes",
+    "rag_doomed_blobs",
+    "rag_uploads",
+    "rag_snapshots",
 }
 """What the SECURITY DEFINER functions read, before or without a tenant."""
 
