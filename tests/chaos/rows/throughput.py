@@ -31,6 +31,8 @@ async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
     settings = {
         "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "16",
         "AGENTIC_RAG_CHUNK_PROFILE": "small",
+        # As many workers as cores: computing in processes of their own would only add handing over.
+        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         # A vector index is built behind ingestion, while readers scan exactly: another job, with a time of its own.
         "AGENTIC_RAG_EXACT_SCAN_BYTES": "1000000000",
     }  # fmt: skip
