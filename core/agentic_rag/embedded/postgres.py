@@ -31,8 +31,8 @@ _SETTINGS = {
     # Otherwise each of three autovacuum workers may take the above.
     "autovacuum_work_mem": "64MB",
     # A new corpus grows from nothing to thousands of rows in seconds; until it is analysed, statements and foreign key
-    # checks are planned for empty tables. The default, a minute, made the first ingestion a third slower. While it grows
-    # on, each half more is looked at again, not each tenth: that cost ingestion a twelfth.
+    # checks are planned for empty tables. The default, a minute, made the first ingestion a third slower. While it
+    # grows on, each half more is looked at again, not each tenth: that cost ingestion a twelfth.
     "autovacuum_naptime": "5s",
     "autovacuum_analyze_scale_factor": "0.5",
     "autovacuum_vacuum_insert_scale_factor": "1.0",
