@@ -55,7 +55,7 @@ _CANDIDATE = re.compile(
 _CONNECTOR = re.compile(r" (?:and|of|for|in|the|de|du|la|le|van|von|der|den|da|di|del) (?:the )?")
 # Begins with the characters that can end a sentence: `re` looks for those without trying the rest.
 _SENTENCE_END = re.compile(
-    r"[.!?。！？\n](?:(?<=[.!?。！？])['\"”’)\]]*\s+|(?<=\n)(?:\n*(?=\s*(?:[-*#|>\d]|\n|$))|\n+)|(?<=[。！？]))"
+    r"[.!?。！？\n](?:(?<=[.!?。！？])['\"”’)\]]*\s+|(?<=\n)(?:\n*(?=[^\S\n]*+(?:[-*#|>\d]|\n|$))|\n+)|(?<=[。！？]))"
 )
 _POSSESSIVE = re.compile(r"['’]s\b")
 _NOT_KEY = re.compile(r"[\W_]+")

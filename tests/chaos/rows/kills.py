@@ -163,11 +163,13 @@ async def _stopping_at(ground: Ground, step: str) -> AsyncIterator[Stopper]:
             found: list[WorkerProcess] = []
 
             async def waits() -> bool:
-                port = await ground.value(
+                # The backends of killed workers wait on: nobody tells them.
+                waiting = await ground.rows(
                     "SELECT a.client_port FROM pg_locks l JOIN pg_stat_activity a USING (pid) "
                     "WHERE NOT l.granted AND l.relation = 'rag_entities'::regclass"
                 )
-                found.extend(one for one in workers.living if port and worker_at_port(one, port))
+                ports = [row["client_port"] for row in waiting]
+                found.extend(one for one in workers.living if any(worker_at_port(one, port) for port in ports))
                 return bool(found)
 
             await until(waits, "a worker writes the graph")

@@ -1,5 +1,6 @@
 """Entities by rule."""
 
+import time
 from uuid import UUID
 
 import pytest
@@ -156,3 +157,14 @@ def test_candidates_of_a_question_are_bounded_and_distinct(text: str) -> None:
 
     assert len({entity.entity_id for entity in offered}) == len(offered) <= 400
     assert all(entity.key for entity in offered)
+
+
+@pytest.mark.parametrize("space", ["\n ", "\n\t\r", "\n", " ", ". ", ".'"])
+def test_a_chunk_of_white_space_is_read_in_linear_time(space: str) -> None:
+    # Quadratic time would take minutes; white space costs no tokens, so a chunk can hold this much of it.
+    began = time.process_time()
+
+    found = keys_of("Alpha Centauri" + 200_000 * space + "Beta Pictoris")
+
+    assert {"alpha centauri", "beta pictoris"} <= found.keys()
+    assert time.process_time() - began < 5
