@@ -78,8 +78,11 @@ async def stopped_workers(servers: Servers, short: bool) -> list[Row]:
     wanted, _ = await clean_run(servers, folder)
     async with new_ground(servers, AGENTIC_RAG_WORKER_CONCURRENCY="1") as ground, crew(ground) as workers:
         await ground.sync(folder)
-        held = [workers.start([Plan(step, visits=(1, 1))], CHAOS_PLANT="deaf") for step in steps]
-        await asyncio.gather(*(worker.until_reached() for worker in held))
+        held: list[WorkerProcess] = []
+        for step in steps:
+            # One after the other: ten processes that start at once would starve each other's heartbeats.
+            held.append(workers.start([Plan(step, visits=(1, 1))], CHAOS_PLANT="deaf"))
+            await held[-1].until_reached()
         for worker in held:
             worker.send(signal.SIGSTOP)
         other = workers.start(AGENTIC_RAG_WORKER_CONCURRENCY="4")

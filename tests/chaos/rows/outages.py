@@ -117,7 +117,7 @@ async def handovers(servers: Servers, short: bool) -> list[Row]:
                 *(_die_submitting(ground, folder / name, "enqueue.committed") for name in committed[piece]),
                 *(_die_submitting(ground, rolled_back / name, "enqueue.uncommitted") for name in never[piece]),
             )
-        jobs = await ground.value("SELECT count(*) FROM rag_jobs")
+        jobs = await ground.value("SELECT count(*) FROM rag_jobs WHERE kind = 'ingest'")
         # Whoever leads dies with the jobs in its hands: before it hands them over, and right after.
         for number in range(2 if short else 10):
             leader = workers.start([Plan(("handover.begin", "handover.done")[number % 2])])
@@ -125,7 +125,7 @@ async def handovers(servers: Servers, short: bool) -> list[Row]:
             leader.kill()
         workers.start()
         await ground.until_idle()
-        ran = await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'DONE'")
+        ran = await ground.value("SELECT count(*) FROM rag_jobs WHERE state = 'DONE' AND kind = 'ingest'")
         ghosts = await ground.value("SELECT count(*) FROM rag_documents WHERE source_path = ANY($1)", never)
         # An original is kept before the transaction that names it, so a process killed in between leaves a blob.
         wanted["blobs without a name"] = times
