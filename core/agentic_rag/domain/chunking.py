@@ -31,6 +31,9 @@ better
 boundaries and faster resynchronisation after an edit."""
 _HASHED = 48
 """Code points of an atom that decide between equal boundaries."""
+_SPACE_PER_UNIT = 64
+"""White space costs no tokens, but a chunk is kept, compared and quoted with all of it: a megabyte of blank lines ends
+one."""
 _NEWLINE = re.compile("\n")
 PREPARED_JOIN = "\n\n"
 """What stands between prepared chunks in the text of their revision."""
@@ -119,7 +122,7 @@ class _Packer:
         gap = self._text[start:end]
         cost = self._gaps.get(gap)
         if cost is None:
-            cost = self._gaps[gap] = self._cost_of(gap)
+            cost = self._gaps[gap] = max(self._cost_of(gap), len(gap) // _SPACE_PER_UNIT)
         return cost
 
     def _repeated(self, cut: int, earliest: int) -> tuple[int, int]:

@@ -109,6 +109,14 @@ def test_white_space_alone_gives_no_chunk() -> None:
     assert chunk(plain(" \n\t ")) == []
 
 
+def test_a_megabyte_of_blank_lines_is_in_no_chunk() -> None:
+    text = "Before the gap." + "\n \t" * 400_000 + "After the gap."
+
+    chunks = chunk_document(DOCUMENT, plain(text), DEFAULT_PROFILE, estimate_tokens)
+
+    assert [chunk.text for chunk in chunks] == ["Before the gap.", "After the gap."]
+
+
 def test_a_word_longer_than_a_chunk_is_cut() -> None:
     drafts = chunk(plain("x" * 1000), TINY_CHARACTERS)
 

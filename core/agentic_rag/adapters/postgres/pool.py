@@ -56,6 +56,8 @@ class PoolOptions:
             "plan_cache_mode": self.plan_cache_mode,
             "jit": "off",
             "search_path": "public",
+            # A killed process that waits for a lock keeps what it locked until somebody looks whether it is there.
+            "client_connection_check_interval": "2s",
             "idle_in_transaction_session_timeout": f"{round(1000 * self.idle_transaction_seconds)}ms",
         }
         if self.role is not None:
