@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import hashlib
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
@@ -49,6 +51,13 @@ CONTENT_ARGUMENT = "content"
 FORCE_ARGUMENT = "force"
 """The job argument that says: keep nothing that is published, make every chunk anew."""
 
+
+LARGE_TEXT = 200_000
+"""Characters from which on a document waits until no other large one of this process is being embedded and published:
+several at once took 160 MB."""
+
+TURN_SECONDS = 5.0
+"""How often one that waits says that it lives."""
 
 MAX_LOOKS = 3
 """How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
@@ -140,6 +149,7 @@ class IngestDocument:
         self._publisher = publisher
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
+        self._large = asyncio.Semaphore(1)
 
     async def run(self, lease: Lease, progress: Progress) -> IngestReport:
         """Ingest the document of a leased job.
@@ -152,18 +162,20 @@ class IngestDocument:
         revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
         if work.document.revision_id == revision_id and not work.forced:
             return await self._already_published(work)
-        parsed, drafts = await self._read(work)
-        revision = Revision(
-            revision_id=revision_id,
-            document_id=work.document.document_id,
-            text=parsed.text,
-            text_hash=hashlib.sha256(parsed.text.encode("utf-8", "surrogatepass")).digest(),
-            pages=parsed.pages,
-            parser=parsed.parser,
-            parser_version=parsed.parser_version,
-            title=_title(parsed, work.document),
-        )
-        report = await self._publish(work, parsed, revision, drafts)
+        parsed = await self._read(work)
+        async with self._turn(work, parsed):
+            drafts = await self._cut(work, parsed)
+            revision = Revision(
+                revision_id=revision_id,
+                document_id=work.document.document_id,
+                text=parsed.text,
+                text_hash=hashlib.sha256(parsed.text.encode("utf-8", "surrogatepass")).digest(),
+                pages=parsed.pages,
+                parser=parsed.parser,
+                parser_version=parsed.parser_version,
+                title=_title(parsed, work.document),
+            )
+            report = await self._publish(work, parsed, revision, drafts)
         self._tell(report)
         await self._remove_superseded(work)
         return report
@@ -217,7 +229,26 @@ class IngestDocument:
         await self._remove_superseded(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
-    async def _read(self, work: _Work) -> tuple[ParsedDocument, list[ChunkDraft]]:
+    @asynccontextmanager
+    async def _turn(self, work: _Work, parsed: ParsedDocument) -> AsyncGenerator[None]:
+        """Large documents one after the other: each holds its chunks, vectors and postings until it is published."""
+        if len(parsed.text) < LARGE_TEXT:
+            yield
+            return
+        while True:
+            try:
+                async with asyncio.timeout(TURN_SECONDS):
+                    await self._large.acquire()
+                break
+            except TimeoutError:
+                # Waiting is no standing still.
+                work.progress.advance()
+        try:
+            yield
+        finally:
+            self._large.release()
+
+    async def _read(self, work: _Work) -> ParsedDocument:
         document = work.document
         key = work.originals.get(work.content_hash)
         if key is None:
@@ -229,11 +260,15 @@ class IngestDocument:
         # The registered media type is a guess from the name; the parser looks at the bytes as well.
         parsed = await self._parser.parse(content, document.file_name, None)
         work.progress.advance()
+        return parsed
+
+    async def _cut(self, work: _Work, parsed: ParsedDocument) -> list[ChunkDraft]:
+        document = work.document
         drafts = await self._analysis.chunk(document.document_id, parsed, work.profile)
         if not drafts:
             raise ParseFailed(f"{document.source_path} holds no text.", code="PARSE_NO_TEXT")
         work.progress.advance()
-        return parsed, drafts
+        return drafts
 
     async def _publish(
         self, work: _Work, parsed: ParsedDocument, revision: Revision, drafts: list[ChunkDraft]

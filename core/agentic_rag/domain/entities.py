@@ -25,6 +25,8 @@ PAIR_CAP = 12
 """Per chunk: what a passage of 700 characters names; the graph's size and the publish's cost follow from it."""
 
 _LONGEST_NAME = 80
+_CACHED_NAMES = 16_384
+"""4 MB each when full."""
 _LONGEST_TITLE = 200
 """A longer one names nothing, and taking it apart would cost more than linear time."""
 
@@ -63,7 +65,7 @@ _LETTER_DIGIT = re.compile(r"(?<=[^\W\d])(?=\d)|(?<=\d)(?=[^\W\d])")
 _BRACKET = re.compile(r"\s*[(\[][^)\]]*[)\]]\s*")
 
 
-@lru_cache(65_536)
+@lru_cache(_CACHED_NAMES)
 def entity_key(name: str) -> str:
     """The normalised name: NFKC, case folded, no possessive, punctuation as single spaces, letters and digits apart.
 
@@ -74,7 +76,7 @@ def entity_key(name: str) -> str:
     return _LETTER_DIGIT.sub(" ", spaced) if any(letter.isdigit() for letter in spaced) else spaced
 
 
-@lru_cache(65_536)
+@lru_cache(_CACHED_NAMES)
 def entity_id_for(workspace_id: UUID, key: str) -> UUID:
     """The id of an entity in a workspace: known from its key alone, so that a question needs no dictionary."""
     return hashed_id(b"entity", workspace_id.bytes, key.encode("utf-8", "surrogatepass"))
