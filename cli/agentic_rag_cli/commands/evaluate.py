@@ -23,9 +23,12 @@ if TYPE_CHECKING:
 
 DEMO_WORKSPACE = "demo"
 
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+
 Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
 
 
+@app.callback()
 def evaluate_dataset(
     context: typer.Context,
     dataset: Annotated[
@@ -40,16 +43,27 @@ def evaluate_dataset(
     min_citation_coverage: Annotated[float | None, Share] = None,
     min_citation_validity: Annotated[float | None, Share] = None,
     min_abstention_recall: Annotated[float | None, Share] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask every question of a dataset and report hit rate, recall, citations, abstention, latency by stage.
+    """Ask every question of a dataset and report retrieval, answers, citations, abstention and latency, each figure
+    with its 95 % interval.
 
-    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9
+    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9 --gate last.json
     """
+    if context.invoked_subcommand is not None:
+        return
+    from agentic_rag_eval.comparison import as_json as comparison_json
+    from agentic_rag_eval.comparison import as_table as comparison_table
+    from agentic_rag_eval.comparison import compare, measured, read_report
     from agentic_rag_eval.dataset import golden_set, load_dataset
     from agentic_rag_eval.harness import as_json as report_json
     from agentic_rag_eval.harness import as_table
 
+    baseline = read_report(gate) if gate is not None else None
     wiring = wiring_of(context)
     settings = wiring.settings()
     if settings.enable_llm_judge:
@@ -65,20 +79,52 @@ def evaluate_dataset(
         report,
         {
             "hit_rate": min_hit_rate,
-            "recall_at_k": min_recall,
-            "answer_containment": min_answer_containment,
+            f"recall@{report.summary.k}": min_recall,
+            "answer_contained": min_answer_containment,
             "citation_coverage": min_citation_coverage,
             "citation_validity": min_citation_validity,
             "abstention_recall": min_abstention_recall,
         },
     )
+    shown = report_json(report)
+    compared = compare(baseline, measured(shown)) if baseline is not None else None
+    if compared is not None:
+        missed += [f"{name} fell significantly" for name in compared.losses]
     if as_json:
-        output.result_json({**report_json(report), "missed": missed})
+        more = {"comparison": comparison_json(compared)} if compared is not None else {}
+        output.result_json({**shown, "missed": missed, **more})
     else:
         output.result(as_table(report))
+        if compared is not None:
+            output.result(f"\n  against {gate}\n{comparison_table(compared)}")
     for line in missed:
         output.note(f"threshold missed: {line}")
     if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+@app.command("compare")
+def compare_reports(
+    first: Annotated[Path, typer.Argument(help="Report of `rag eval --json`.")],
+    second: Annotated[Path, typer.Argument(help="Another one over the same questions.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two reports question by question: differences with 95 % intervals and paired bootstrap p-values.
+
+    Exits with 5 when the second is significantly worse in a figure.
+
+    Example: rag eval compare before.json after.json
+    """
+    from agentic_rag_eval.comparison import as_json as comparison_json
+    from agentic_rag_eval.comparison import as_table as comparison_table
+    from agentic_rag_eval.comparison import compare, read_report
+
+    compared = compare(read_report(first), read_report(second))
+    if as_json:
+        output.result_json(comparison_json(compared))
+    else:
+        output.result(comparison_table(compared))
+    if compared.losses:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
@@ -86,9 +132,9 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
     lines: list[str] = []
     for name, wanted in least.items():
-        measured: float | None = getattr(report.summary, name)
-        if wanted is not None and (measured is None or measured < wanted):
-            lines.append(f"{name} {'–' if measured is None else f'{measured:.4f}'} < {wanted:.4f}")
+        found = report.summary.figures.get(name)
+        if wanted is not None and (found is None or found.mean < wanted):
+            lines.append(f"{name} {'–' if found is None else f'{found.mean:.4f}'} < {wanted:.4f}")
     return lines
 
 
