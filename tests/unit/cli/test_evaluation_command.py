@@ -64,6 +64,41 @@ def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:
     assert "abstention_recall 0.0000 < 0.5000" in shown.stderr
 
 
+def test_the_documents_of_a_set_are_ingested_first(dataset: str, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    lines = [{"id": "d1", "title": "Signing", "text": "Oona Pellgrave signs."}, {"id": "d2", "text": "Nobody flies."}]
+    corpus.write_text("\n".join(map(json.dumps, lines)))
+    at = terminal()
+
+    shown = at.rag("eval", "--corpus", str(corpus), "--dataset", dataset, "-w", "handbook")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert [(one.source_path, one.title) for one in at.session.texts] == [("d1", "Signing"), ("d2", "d2")]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ('{"id": "1"}', "CORPUS_INVALID"),
+        ('{"id": "1", "text": " "}', "CORPUS_INVALID"),
+        ('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}', "CORPUS_INVALID"),
+        ("", "CORPUS_INVALID"),
+        (None, "CORPUS_MISSING"),
+    ],
+)
+def test_a_broken_corpus_is_refused_before_anything_is_asked(
+    dataset: str, tmp_path: Path, content: str | None, code: str
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    if content is not None:
+        corpus.write_text(content)
+
+    shown = terminal().rag("eval", "--corpus", str(corpus), "--dataset", dataset)
+
+    assert shown.exit_code == 2
+    assert f"[{code}]" in shown.stderr
+
+
 def test_a_report_can_be_the_baseline_of_the_next(dataset: str, tmp_path: Path) -> None:
     last = tmp_path / "last.json"
     last.write_text(terminal().rag("eval", "--dataset", dataset, "--json").stdout, encoding="utf-8")
