@@ -26,12 +26,18 @@ $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
+$(VENV)/.onnx: $(VENV)/.runtime requirements/onnx.txt
+	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/onnx.txt
+	@touch $@
+
 .PHONY: install install-dev
 install: $(VENV)/.runtime ## Create .venv with the pinned runtime dependencies
 install-dev: $(VENV)/.dev ## The same with everything tests and checks need
 
-.PHONY: demo
-demo: install ## Install, start everything, ingest real documents, answer a question with citations
+.PHONY: demo model
+model: $(VENV)/.onnx ## Obtain the local embedding model (RAG_EMBEDDER=onnx)
+	@$(BIN)/rag model get minilm
+demo: install $(if $(filter onnx,$(RAG_EMBEDDER)),model) ## Install, start everything, ingest real documents, answer a question with citations
 	@RAG_EMBEDDER=$(RAG_EMBEDDER) $(BIN)/rag demo --source "$(RAG_CORPUS)" $(if $(RAG_QUESTION),--question "$(RAG_QUESTION)")
 
 .PHONY: test test-fast
@@ -76,7 +82,8 @@ docs: install-dev ## Regenerate .env.example, docs/configuration.md, the GraphQL
 LOCK = $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" -c requirements/limits.in pyproject.toml
 lock: ## Recompile the hash-pinned lock files
 	@$(LOCK) -o requirements/runtime.txt
-	@$(LOCK) --group dev -c requirements/runtime.txt -o requirements/dev.txt
+	@$(LOCK) --extra onnx -c requirements/runtime.txt -o requirements/onnx.txt
+	@$(LOCK) --extra onnx --group dev -c requirements/runtime.txt -c requirements/onnx.txt -o requirements/dev.txt
 	@$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url --no-emit-find-links --custom-compile-command "make lock" --group build -c requirements/dev.txt -o requirements/build.txt
 corpus: install-dev ## Regenerate the PDFs and DOCX of the sample corpus
 	@$(BIN)/python -m scripts.make_sample_corpus

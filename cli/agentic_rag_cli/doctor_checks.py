@@ -9,6 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 from agentic_rag_cli.wiring import Wiring
@@ -129,6 +130,8 @@ async def check_embedder(settings: Settings) -> Check:
     """The embedder needs nothing, or its server answers with our key."""
     if settings.embedder == "deterministic":
         return ok("embedder", "deterministic (needs no key)")
+    if settings.embedder == "onnx":
+        return _check_model(settings)
     if not settings.openai_base_url:
         return ok("embedder", f"{settings.embedding_model} at the provider's own address (not contacted)")
     import httpx2
@@ -147,6 +150,16 @@ async def check_embedder(settings: Settings) -> Check:
     if response.status_code in (401, 403):
         return failed("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
     return ok("embedder", f"{settings.embedding_model}, its server answers")
+
+
+def _check_model(settings: Settings) -> Check:
+    from agentic_rag.bootstrap import local_space
+
+    try:
+        space = local_space(settings)
+    except Misconfigured as error:
+        return failed("embedder", error.code, error.message, "Run rag model get minilm.")
+    return ok("embedder", f"{space.name} in {settings.model}")
 
 
 def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:

@@ -23,6 +23,7 @@ from agentic_rag_cli.commands import (
     ingest,
     job,
     migrate,
+    model,
     run,
     serve,
     snapshot,
@@ -91,7 +92,8 @@ app.add_typer(dlq.app, name="dlq")
 app.add_typer(audit.app, name="audit")
 app.add_typer(graph.app, name="graph")
 app.add_typer(embeddings.app, name="embeddings")
-app.command("eval")(evaluate.evaluate_dataset)
+app.add_typer(model.app, name="model")
+app.add_typer(evaluate.app, name="eval")
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.embedding_spaces import SwitchBegun
     from agentic_rag.app.estimate import FileEstimate
     from agentic_rag.app.graph_sync import GraphStatus
+    from agentic_rag.app.prepared import PlainDocument, PreparedReport
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.reingest import Reingestion
@@ -106,6 +107,12 @@ class Session(Protocol):
 
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         """What ingesting the new and changed files of a directory would cost."""
+        ...
+
+    async def ingest_texts(
+        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
+    ) -> PreparedReport:
+        """Cut and ingest plain texts in this process. `progress` gets the number of chunks that can be found."""
         ...
 
     async def upload(
@@ -289,6 +296,14 @@ class ContainerSession:
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         """What ingesting the new and changed files of a directory would cost."""
         return await self._container.estimate.run(workspace, self._container.directory_source(directory))
+
+    async def ingest_texts(
+        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
+    ) -> PreparedReport:
+        """Cut and ingest plain texts in this process. `progress` gets the number of chunks that can be found."""
+        ingest, profile = self._container.ingest_prepared, self._container.settings.chunk_profile
+        prepared = [await ingest.cut(document, profile) for document in documents]
+        return await ingest.run(workspace, prepared, OPERATOR.subject, progress)
 
     async def upload(
         self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None

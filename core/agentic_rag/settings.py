@@ -24,6 +24,7 @@ OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 
 UNSET_PATH = Path()
 DEFAULT_CORPUS = Path("simulated_ingestion")
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
 TEST_PREFIX = "AGENTIC_RAG_TEST_"
 
@@ -202,9 +203,33 @@ class Settings:
     embedder: str = _var(
         "RAG_EMBEDDER",
         "deterministic",
-        "`deterministic` needs no key; `openai` is any OpenAI-compatible server.",
+        "`deterministic` needs no key; `onnx` is a model on this machine (`rag model get minilm`); `openai` is any "
+        "OpenAI-compatible server.",
         group=_E,
-        choices=("deterministic", "openai"),
+        choices=("deterministic", "onnx", "openai"),
+    )
+    model_dir: Path = _var(
+        "AGENTIC_RAG_MODEL_DIR",
+        UNSET_PATH,
+        "Directory with model.onnx and tokenizer.json for the embedder `onnx`; empty means "
+        "HOME/models/all-MiniLM-L6-v2.",
+        group=_E,
+    )
+    model_threads: int = _var(
+        "AGENTIC_RAG_MODEL_THREADS",
+        0,
+        "Threads of the local model in each process; 0: one for every core.",
+        group=_E,
+        minimum=0,
+        maximum=256,
+    )
+    model_max_tokens: int = _var(
+        "AGENTIC_RAG_MODEL_MAX_TOKENS",
+        256,
+        "Tokens of a text that the local model reads; what is behind them does not count.",
+        group=_E,
+        minimum=16,
+        maximum=8192,
     )
     openai_api_key: str = _var("OPENAI_API_KEY", "", "Key of the OpenAI-compatible server.", group=_E, secret=True)
     openai_base_url: str = _var(
@@ -406,6 +431,16 @@ class Settings:
     def blobs(self) -> Path:
         """The directory of originals."""
         return self.blob_dir if self.blob_dir != UNSET_PATH else self.state_home / "blobs"
+
+    @property
+    def models(self) -> Path:
+        """Where `rag model get` puts models."""
+        return self.state_home / "models"
+
+    @property
+    def model(self) -> Path:
+        """The directory of the local model."""
+        return self.model_dir if self.model_dir != UNSET_PATH else self.models / DEFAULT_MODEL
 
     @property
     def served_partitions(self) -> tuple[int, ...] | None:

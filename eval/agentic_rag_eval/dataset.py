@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.errors import InvalidInput
-from agentic_rag_eval.records import EvalQuestion
+from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
 
 def load_dataset(path: Path) -> list[EvalQuestion]:
@@ -17,6 +17,41 @@ def load_dataset(path: Path) -> list[EvalQuestion]:
     if not path.is_file():
         raise InvalidInput(f"There is no dataset at {path}. Give a JSONL file with --dataset.", code="DATASET_MISSING")
     return parse_dataset(path.read_text(encoding="utf-8"), str(path))
+
+
+def load_corpus(path: Path) -> list[EvalDocument]:
+    """The documents of a corpus: one JSON object a line with `id title text`; blank lines are skipped.
+
+    Errors: `InvalidInput` code CORPUS_INVALID naming the line, or CORPUS_MISSING.
+    """
+    if not path.is_file():
+        raise InvalidInput(f"There is no corpus at {path}. Give a JSONL file with --corpus.", code="CORPUS_MISSING")
+    found: dict[str, EvalDocument] = {}
+    with path.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                document = _document(line, f"{path}:{number}")
+                if document.document_id in found:
+                    raise InvalidInput(
+                        f"{path}:{number}: the id {document.document_id!r} was given before.", code="CORPUS_INVALID"
+                    )
+                found[document.document_id] = document
+    if not found:
+        raise InvalidInput(f"{path} holds no document.", code="CORPUS_INVALID")
+    return list(found.values())
+
+
+def _document(line: str, where: str) -> EvalDocument:
+    try:
+        row: Mapping[str, Any] = json.loads(line)
+        document = EvalDocument(str(row["id"]), str(row.get("title") or ""), str(row["text"]))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InvalidInput(
+            f"{where}: expected an object with id, title, text ({problem}).", code="CORPUS_INVALID"
+        ) from problem
+    if not document.document_id or not document.text.strip():
+        raise InvalidInput(f"{where}: a document needs an id and a text.", code="CORPUS_INVALID")
+    return document
 
 
 def golden_set() -> list[EvalQuestion]:

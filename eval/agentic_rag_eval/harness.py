@@ -8,6 +8,7 @@ from typing import Any
 
 from agentic_rag_eval.metrics import Score, Summary, score, summarise
 from agentic_rag_eval.records import Ask, EvalQuestion
+from agentic_rag_eval.resampling import Interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +32,19 @@ async def evaluate(
 
 
 def as_json(report: EvalReport) -> dict[str, Any]:
-    """The report as plain JSON values."""
-    summary = asdict(report.summary)
-    summary["latency"] = {stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in report.summary.latency.items()}
+    """The report as plain JSON values; `comparison.read_report` reads it back."""
+    summary = report.summary
     return {
-        "summary": summary,
+        "summary": {
+            "questions": summary.questions,
+            "k": summary.k,
+            "figures": {name: asdict(value) for name, value in summary.figures.items()},
+            "byType": {
+                kind: {name: asdict(value) for name, value in figures.items()}
+                for kind, figures in summary.by_type.items()
+            },
+            "latency": {stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in summary.latency.items()},
+        },
         "questions": [
             {
                 "id": one.question.question_id,
@@ -43,9 +52,7 @@ def as_json(report: EvalReport) -> dict[str, Any]:
                 "question": one.question.question,
                 "outcome": one.record.outcome,
                 "right": one.right,
-                "hit": one.hit,
-                "recall": one.recall,
-                "containsAnswer": one.contains_answer,
+                "figures": dict(one.figures),
                 "answer": one.record.answer,
                 "cited": [citation.source_path for citation in one.record.citations],
                 "seconds": one.record.seconds,
@@ -56,22 +63,17 @@ def as_json(report: EvalReport) -> dict[str, Any]:
 
 
 def as_table(report: EvalReport) -> str:
-    """The report as lines for a terminal: figures, latency by stage, then what went wrong."""
-    figures = report.summary
-    lines = [f"{figures.questions} questions"]
-    rows: list[tuple[str, float | None]] = [
-        ("hit rate", figures.hit_rate),
-        (f"recall@{figures.k}", figures.recall_at_k),
-        ("answer contained", figures.answer_containment),
-        ("citation coverage", figures.citation_coverage),
-        ("citation validity", figures.citation_validity),
-        ("abstention recall", figures.abstention_recall),
-        ("abstention precision", figures.abstention_precision),
-        ("false abstention", figures.false_abstention),
-    ]
-    lines += [f"  {name:<22}{'–' if value is None else f'{100 * value:6.1f} %'}" for name, value in rows]
-    lines += ["", f"  {'stage':<22}{'p50 ms':>9}{'p95 ms':>9}"]
-    lines += [f"  {stage:<22}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in figures.latency.items()]
+    """The report as lines for a terminal: figures with their 95 % intervals, by type, latency, what went wrong."""
+    summary = report.summary
+    lines = [f"{summary.questions} questions", "", f"  {'figure':<24}{'mean':>8}   95 % interval   questions"]
+    lines += [_figure_line(name, value) for name, value in summary.figures.items()]
+    if len(summary.by_type) > 1:
+        lines += ["", f"  {'by type':<24}{'right':>8}   questions"]
+        for kind in summary.by_type:
+            of_kind = [one.right for one in report.scores if one.question.kind == kind]
+            lines.append(f"  {kind:<24}{100 * sum(of_kind) / len(of_kind):>7.1f} %{len(of_kind):>11}")
+    lines += ["", f"  {'stage':<24}{'p50 ms':>9}{'p95 ms':>9}"]
+    lines += [f"  {stage:<24}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in summary.latency.items()]
     wrong = [one for one in report.scores if not one.right]
     if wrong:
         lines += ["", f"  not as wanted ({len(wrong)}):"]
@@ -80,3 +82,8 @@ def as_table(report: EvalReport) -> str:
             for one in wrong
         ]
     return "\n".join(lines)
+
+
+def _figure_line(name: str, value: Interval) -> str:
+    interval = f"{100 * value.low:5.1f} – {100 * value.high:5.1f}"
+    return f"  {name:<24}{100 * value.mean:>7.1f} % {interval:>15}{value.questions:>12}"

@@ -8,50 +8,54 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from agentic_rag_eval.answer_overlap import exact_match, token_f1
+from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
 from agentic_rag_eval.records import AskRecord, EvalQuestion
+from agentic_rag_eval.resampling import Interval, interval_of
 
 ABSTAINED = "ABSTAINED"
 LIST = "list"
 _SPACE = re.compile(r"\s+")
 
 
+HIGHER_IS_WORSE = frozenset({"false_abstention"})
+"""Figures of which less is better; of all others more is."""
+
+
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one answer did. Figures that a question does not have (recall of an unanswerable one) are None."""
+    """How one answer did. A figure that does not apply (recall of an unanswerable question) is left out.
+
+    - `hit_rate`: a gold document is among the cited ones; `recall@K`, `all_gold@K`, `ndcg@10`, `mrr`: of the first
+      retrieved documents, each counted once;
+    - `answer_contained`: a gold answer string stands in the answer as whole words; of a list, every one does;
+      `exact_match`, `f1`: as `answer_overlap`;
+    - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
+    - `abstention_recall`: an unanswerable question was abstained on; `abstention_precision`: an abstention was right;
+      `false_abstention`: an answerable one was abstained on.
+    """
 
     question: EvalQuestion
     record: AskRecord
-    hit: bool | None
-    """A gold document is among the cited ones."""
-    recall: float | None
-    """Share of the gold documents among the first k distinct retrieved ones."""
-    contains_answer: bool | None
-    """A gold answer string stands in the answer as whole words; for a list, every one does."""
     abstained: bool
+    figures: Mapping[str, float]
 
     @property
     def right(self) -> bool:
         """Answered with a gold answer, or abstained where nothing could be answered."""
-        return self.abstained if not self.question.answerable else bool(self.contains_answer) and not self.abstained
+        if not self.question.answerable:
+            return self.abstained
+        return not self.abstained and self.figures["answer_contained"] > 0
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Figures over a dataset, shares in [0, 1], seconds. None where no question counts towards a figure."""
+    """Means over a dataset with their intervals; figures that no question has are left out. Latency in seconds."""
 
     questions: int
-    hit_rate: float | None
-    recall_at_k: float | None
     k: int
-    answer_containment: float | None
-    citation_coverage: float | None
-    citation_validity: float | None
-    abstention_recall: float | None
-    """Share of the unanswerable questions that were abstained on."""
-    abstention_precision: float | None
-    """Share of the abstentions that were right."""
-    false_abstention: float | None
-    """Share of the answerable questions that were abstained on."""
+    figures: Mapping[str, Interval]
+    by_type: Mapping[str, Mapping[str, Interval]]
     latency: Mapping[str, tuple[float, float]]
     """p50 and p95 by stage; `total` is the whole answer."""
 
@@ -63,17 +67,33 @@ def normalise(text: str) -> str:
 
 def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
     """Judge one answer."""
-    gold = set(question.gold_ids)
     abstained = record.outcome == ABSTAINED
-    answer = normalise(record.answer)
-    return Score(
-        question=question,
-        record=record,
-        hit=bool(gold & {citation.source_path for citation in record.citations}) if gold else None,
-        recall=len(gold & set(record.retrieved[:k])) / len(gold) if gold else None,
-        contains_answer=_contains(question, answer) if question.answers else None,
-        abstained=abstained,
-    )
+    figures: dict[str, float] = {}
+    if question.gold_ids:
+        figures |= _ranked(question, record, k)
+    if question.answers:
+        figures["answer_contained"] = float(_contains(question, normalise(record.answer)))
+        figures["exact_match"] = exact_match(record.answer, question.answers)
+        figures["f1"] = token_f1(record.answer, question.answers)
+    if not abstained and (question.gold_ids or record.citations):
+        figures["citation_coverage"] = record.citation_coverage
+    if not abstained and record.citations:
+        figures["citation_validity"] = fmean(float(citation.verified) for citation in record.citations)
+    if abstained:
+        figures["abstention_precision"] = float(not question.answerable)
+    figures["false_abstention" if question.answerable else "abstention_recall"] = float(abstained)
+    return Score(question, record, abstained, figures)
+
+
+def _ranked(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, float]:
+    gold, retrieved = question.gold_ids, record.retrieved
+    return {
+        "hit_rate": float(any(citation.source_path in gold for citation in record.citations)),
+        f"recall@{k}": recall_at(retrieved, gold, k),
+        f"all_gold@{k}": all_gold_at(retrieved, gold, k),
+        "ndcg@10": ndcg_at(retrieved, gold, 10),
+        "mrr": reciprocal_rank(retrieved, gold),
+    }
 
 
 def _contains(question: EvalQuestion, answer: str) -> bool:
@@ -85,22 +105,23 @@ def _contains(question: EvalQuestion, answer: str) -> bool:
 
 def summarise(scores: Sequence[Score], k: int) -> Summary:
     """Fold single scores into the figures of a report."""
-    answered = [s for s in scores if not s.abstained]
-    citations = [citation for s in answered for citation in s.record.citations]
-    cited_answers = [s for s in answered if s.question.gold_ids or s.record.citations]
+    kinds = sorted({one.question.kind for one in scores})
     return Summary(
         questions=len(scores),
-        hit_rate=_mean([float(s.hit) for s in scores if s.hit is not None]),
-        recall_at_k=_mean([s.recall for s in scores if s.recall is not None]),
         k=k,
-        answer_containment=_mean([float(s.contains_answer) for s in scores if s.contains_answer is not None]),
-        citation_coverage=_mean([s.record.citation_coverage for s in cited_answers]),
-        citation_validity=_mean([float(citation.verified) for citation in citations]),
-        abstention_recall=_mean([float(s.abstained) for s in scores if not s.question.answerable]),
-        abstention_precision=_mean([float(not s.question.answerable) for s in scores if s.abstained]),
-        false_abstention=_mean([float(s.abstained) for s in scores if s.question.answerable]),
+        figures=_intervals(scores),
+        by_type={kind: _intervals([one for one in scores if one.question.kind == kind]) for kind in kinds},
         latency=_latency(scores),
     )
+
+
+def _intervals(scores: Sequence[Score]) -> dict[str, Interval]:
+    values: dict[str, list[float]] = {}
+    for one in scores:
+        for name, value in one.figures.items():
+            values.setdefault(name, []).append(value)
+    intervals = ((name, interval_of(found)) for name, found in values.items())
+    return {name: interval for name, interval in intervals if interval is not None}
 
 
 def percentile(values: Sequence[float], share: float) -> float:
@@ -116,7 +137,3 @@ def _latency(scores: Sequence[Score]) -> dict[str, tuple[float, float]]:
         for stage, seconds in one.record.stage_seconds.items():
             samples.setdefault(stage, []).append(seconds)
     return {stage: (percentile(values, 0.5), percentile(values, 0.95)) for stage, values in samples.items()}
-
-
-def _mean(values: Sequence[float]) -> float | None:
-    return fmean(values) if values else None

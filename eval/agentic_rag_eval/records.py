@@ -23,6 +23,15 @@ class EvalQuestion:
 
 
 @dataclass(frozen=True, slots=True)
+class EvalDocument:
+    """A line of a corpus. Questions name it by its id, which is its source path once it is ingested."""
+
+    document_id: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CitedSpan:
     """A citation as far as scoring needs it."""
 

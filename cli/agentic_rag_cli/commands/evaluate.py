@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import PolicyRefused
+from agentic_rag.domain.errors import InvalidInput, PolicyRefused
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -18,14 +18,18 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_cli.session import Session
     from agentic_rag_eval.harness import EvalReport
-    from agentic_rag_eval.records import AskRecord, EvalQuestion
+    from agentic_rag_eval.records import AskRecord, EvalDocument, EvalQuestion
 
 DEMO_WORKSPACE = "demo"
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
 Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
 
 
+@app.callback()
 def evaluate_dataset(
     context: typer.Context,
     dataset: Annotated[
@@ -33,6 +37,10 @@ def evaluate_dataset(
     ] = None,
     workspace: WorkspaceOption = None,
     url: UrlOption = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="JSONL file of documents (id, title, text): ingested first, into --workspace."),
+    ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Ingest the sample corpus first, into its workspace.")] = False,
     min_hit_rate: Annotated[float | None, Share] = None,
     min_recall: Annotated[float | None, Share] = None,
@@ -40,45 +48,98 @@ def evaluate_dataset(
     min_citation_coverage: Annotated[float | None, Share] = None,
     min_citation_validity: Annotated[float | None, Share] = None,
     min_abstention_recall: Annotated[float | None, Share] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Ask every question of a dataset and report hit rate, recall, citations, abstention, latency by stage.
+    """Ask every question of a dataset and report retrieval, answers, citations, abstention and latency, each figure
+    with its 95 % interval.
 
-    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9
+    With --corpus the documents of a set are ingested in this process, into a workspace named after the file's folder
+    unless --workspace names one; the questions' gold_ids are their ids.
+
+    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9 --gate last.json
+
+    Example: rag eval --corpus sets/mine/corpus.jsonl --dataset sets/mine/questions.jsonl --json
     """
-    from agentic_rag_eval.dataset import golden_set, load_dataset
+    if context.invoked_subcommand is not None:
+        return
+    from agentic_rag_eval.comparison import as_json as comparison_json
+    from agentic_rag_eval.comparison import as_table as comparison_table
+    from agentic_rag_eval.comparison import compare, measured, read_report
+    from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
     from agentic_rag_eval.harness import as_json as report_json
     from agentic_rag_eval.harness import as_table
 
+    baseline = read_report(gate) if gate is not None else None
     wiring = wiring_of(context)
     settings = wiring.settings()
     if settings.enable_llm_judge:
         raise PolicyRefused("AGENTIC_RAG_ENABLE_LLM_JUDGE: this version has no judge; unset it.", code="JUDGE_MISSING")
     questions = load_dataset(dataset) if dataset is not None else golden_set()
-    address = url or (None if demo else settings.url)
+    documents = load_corpus(corpus) if corpus is not None else []
+    if corpus is not None:
+        if url or demo:
+            raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
+        workspace = workspace or corpus.resolve().parent.name
+    address = url or (None if demo or documents else settings.url)
     if address:
         report = run_async(_remote(wiring, settings, address, questions, workspace))
     else:
         with wiring.servers(settings) as ready:
-            report = run_async(_local(wiring, ready, questions, workspace, demo=demo))
+            report = run_async(_local(wiring, ready, questions, workspace, documents, demo=demo))
     missed = misses(
         report,
         {
             "hit_rate": min_hit_rate,
-            "recall_at_k": min_recall,
-            "answer_containment": min_answer_containment,
+            f"recall@{report.summary.k}": min_recall,
+            "answer_contained": min_answer_containment,
             "citation_coverage": min_citation_coverage,
             "citation_validity": min_citation_validity,
             "abstention_recall": min_abstention_recall,
         },
     )
+    shown = report_json(report)
+    compared = compare(baseline, measured(shown)) if baseline is not None else None
+    if compared is not None:
+        missed += [f"{name} fell significantly" for name in compared.losses]
     if as_json:
-        output.result_json({**report_json(report), "missed": missed})
+        more = {"comparison": comparison_json(compared)} if compared is not None else {}
+        output.result_json({**shown, "missed": missed, **more})
     else:
         output.result(as_table(report))
+        if compared is not None:
+            output.result(f"\n  against {gate}\n{comparison_table(compared)}")
     for line in missed:
         output.note(f"threshold missed: {line}")
     if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+@app.command("compare")
+def compare_reports(
+    first: Annotated[Path, typer.Argument(help="Report of `rag eval --json`.")],
+    second: Annotated[Path, typer.Argument(help="Another one over the same questions.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two reports question by question: differences with 95 % intervals and paired bootstrap p-values.
+
+    Exits with 5 when the second is significantly worse in a figure.
+
+    Example: rag eval compare before.json after.json
+    """
+    from agentic_rag_eval.comparison import as_json as comparison_json
+    from agentic_rag_eval.comparison import as_table as comparison_table
+    from agentic_rag_eval.comparison import compare, read_report
+
+    compared = compare(read_report(first), read_report(second))
+    if as_json:
+        output.result_json(comparison_json(compared))
+    else:
+        output.result(comparison_table(compared))
+    if compared.losses:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
@@ -86,14 +147,20 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
     lines: list[str] = []
     for name, wanted in least.items():
-        measured: float | None = getattr(report.summary, name)
-        if wanted is not None and (measured is None or measured < wanted):
-            lines.append(f"{name} {'–' if measured is None else f'{measured:.4f}'} < {wanted:.4f}")
+        found = report.summary.figures.get(name)
+        if wanted is not None and (found is None or found.mean < wanted):
+            lines.append(f"{name} {'–' if found is None else f'{found.mean:.4f}'} < {wanted:.4f}")
     return lines
 
 
 async def _local(
-    wiring: Wiring, settings: Settings, questions: list[EvalQuestion], workspace: str | None, *, demo: bool
+    wiring: Wiring,
+    settings: Settings,
+    questions: list[EvalQuestion],
+    workspace: str | None,
+    corpus: list[EvalDocument],
+    *,
+    demo: bool,
 ) -> EvalReport:
     from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
     from agentic_rag_cli.answer_view import shown_run
@@ -103,6 +170,8 @@ async def _local(
         workspace = workspace or DEMO_WORKSPACE
         await _ingest_sample(wiring, settings, workspace)
     async with wiring.session(settings) as session:
+        if corpus:
+            await _ingest_corpus(session, workspace or DEMO_WORKSPACE, corpus)
         chosen = (await the_workspace(session, workspace)).ref
         documents = await collect(lambda request: session.documents(chosen, request))
         paths = {document.document_id: document.source_path for document in documents}
@@ -140,6 +209,21 @@ async def _evaluate(
         return await evaluate(questions, ask, settings.top_k, bar.update)
     finally:
         bar.close()
+
+
+async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocument]) -> None:
+    from agentic_rag.app.prepared import PlainDocument
+
+    known = [one for one in await session.workspaces() if one.name == workspace]
+    chosen = known[0] if known else await session.create_workspace(workspace)
+    report = await session.ingest_texts(
+        chosen.ref,
+        [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
+        lambda chunks: output.note(f"  {chunks} chunks"),
+    )
+    output.note(
+        f"{workspace}: {report.documents} documents, {report.chunks} chunks, {report.embedded} of them embedded now"
+    )
 
 
 async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> None:

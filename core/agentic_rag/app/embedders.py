@@ -20,14 +20,19 @@ KNOWN_DIMENSIONS: Mapping[str, int] = {
 class RegisteredEmbedders:
     """`ports.Embedders` over the process's default embedder and a maker for others.
 
-    `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `hashed` is the space of the
-    embedder without a model.
+    `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `keyless` are the providers that
+    have a single space on this machine.
     """
 
-    def __init__(self, default: Embedder, make: Callable[[EmbeddingSpace], Embedder], hashed: EmbeddingSpace) -> None:
+    def __init__(
+        self,
+        default: Embedder,
+        make: Callable[[EmbeddingSpace], Embedder],
+        keyless: Mapping[str, Callable[[], EmbeddingSpace]],
+    ) -> None:
         self._default = default
         self._make = make
-        self._hashed = hashed
+        self._keyless = keyless
         self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
 
     @property
@@ -44,10 +49,11 @@ class RegisteredEmbedders:
 
     def named(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
-        Errors: `InvalidInput` code SPACE_UNKNOWN.
+        Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model that is not there).
         """
-        if choice.provider == self._hashed.provider:
-            return self._hashed
+        keyless = self._keyless.get(choice.provider)
+        if keyless is not None:
+            return keyless()
         model = choice.model or ""
         default = self._default.space
         if choice.dimensions is None and (default.provider, default.model) == (choice.provider, model):
@@ -71,4 +77,4 @@ def only(embedder: Embedder) -> RegisteredEmbedders:
             "switch the workspace."
         )
 
-    return RegisteredEmbedders(embedder, refuse, embedder.space)
+    return RegisteredEmbedders(embedder, refuse, {embedder.space.provider: lambda: embedder.space})

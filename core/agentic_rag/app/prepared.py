@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
+from uuid import UUID
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
 from agentic_rag.app.publishing import compaction_job, is_compaction_due
@@ -15,12 +16,14 @@ from agentic_rag.domain.documents import (
     ChunkDraft,
     Document,
     DocumentStatus,
+    ParsedDocument,
     Revision,
     document_id_for,
     revision_id_for,
 )
 from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.domain.storable import storable_text
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import slices
 from agentic_rag.ports.database import Database, Transaction
@@ -32,6 +35,9 @@ PARSER = "prepared"
 PARSER_VERSION = "1"
 MEDIA_TYPE = "text/plain"
 
+_UNNAMED = UUID(int=0)
+"""Whose chunks are cut: the ids are made when the document is ingested."""
+
 
 @dataclass(frozen=True, slots=True)
 class PreparedDocument:
@@ -41,6 +47,15 @@ class PreparedDocument:
     title: str
     texts: tuple[str, ...]
     url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PlainDocument:
+    """A document that is plain text, not blank."""
+
+    source_path: str
+    title: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +161,13 @@ class IngestPrepared:
                 await asyncio.wait([publishing])
         await self._compact(workspace, tally)
         return PreparedReport(tally.documents, tally.chunks, tally.embedded, tally.kept, tally.unchanged, tally.version)
+
+    async def cut(self, document: PlainDocument, profile: str) -> PreparedDocument:
+        """Cut plain text under a named chunk profile. Errors: `InvalidInput` (unknown profile)."""
+        text = storable_text(document.text)
+        parsed = ParsedDocument(text, (), (), document.title, MEDIA_TYPE, PARSER, PARSER_VERSION)
+        drafts = await self._analysis.chunk(_UNNAMED, parsed, profile)
+        return PreparedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts))
 
     def _batches(self, documents: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
         batch: list[PreparedDocument] = []

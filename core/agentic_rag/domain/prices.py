@@ -21,7 +21,7 @@ USD_PER_MILLION_TOKENS: Mapping[str, float] = MappingProxyType(
         "gemini-embedding-001": 0.15,
     }
 )
-FREE_PROVIDERS = frozenset({"deterministic"})
+FREE_PROVIDERS = frozenset({"deterministic", "onnx"})
 """Computed on this machine."""
 
 

@@ -117,7 +117,7 @@ def startable(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> b
 
 @dataclass(frozen=True, slots=True)
 class SpaceChoice:
-    """A space as a person names it: `deterministic`, or `openai:MODEL[:DIMENSIONS]`."""
+    """A space as a person names it: `deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`."""
 
     provider: str
     model: str | None = None
@@ -125,11 +125,12 @@ class SpaceChoice:
 
 
 def parse_choice(text: str) -> SpaceChoice:
-    """Read `deterministic` or `openai:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last part counts
+    """Read `deterministic`, `onnx` or `openai:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last
+    part counts
     as dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
     """
     provider, _, rest = text.strip().partition(":")
-    if provider == "deterministic" and not rest:
+    if provider in ("deterministic", "onnx") and not rest:
         return SpaceChoice(provider)
     if provider == "openai" and rest:
         model, _, last = rest.rpartition(":")
@@ -144,7 +145,7 @@ def parse_choice(text: str) -> SpaceChoice:
             return SpaceChoice(provider, model, dimensions)
         return SpaceChoice(provider, rest)
     raise InvalidInput(
-        f"{text[:100]!r} names no embedding space: write `deterministic` or `openai:MODEL[:DIMENSIONS]`.",
+        f"{text[:100]!r} names no embedding space: write `deterministic`, `onnx` or `openai:MODEL[:DIMENSIONS]`.",
         code="SPACE_UNKNOWN",
         path=("to",),
     )

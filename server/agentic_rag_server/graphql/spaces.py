@@ -66,7 +66,7 @@ class SwitchEmbeddingSpaceInput:
     """Arguments of `switchEmbeddingSpace`."""
 
     workspace_id: strawberry.ID
-    to: str = strawberry.field(description="`deterministic`, or `openai:MODEL[:DIMENSIONS]`.")
+    to: str = strawberry.field(description="`deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`.")
     gate: RecallGateInput | None = None
 
 

@@ -212,7 +212,7 @@ class DataPlane:
                 raise SpaceMismatch(f"Nobody here embeds with {space.name}: configure RAG_EMBEDDER.")
             return self.wide
 
-        return RegisteredEmbedders(self.embedder, make, self.embedder.space)
+        return RegisteredEmbedders(self.embedder, make, {self.embedder.space.provider: lambda: self.embedder.space})
 
     @cached_property
     def switch(self) -> SwitchSpaces:

@@ -44,7 +44,7 @@ class NoEmbedder:
 async def test_a_space_that_could_answer_at_once_waits_for_the_switch_that_is_under_way() -> None:
     store = MemoryStore(SystemClock())
     database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
-    embedders = RegisteredEmbedders(DeterministicEmbedder(), NoEmbedder, DETERMINISTIC_SPACE)
+    embedders = RegisteredEmbedders(DeterministicEmbedder(), NoEmbedder, {"deterministic": lambda: DETERMINISTIC_SPACE})
     measurement = GateMeasurement(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
     switch = SwitchSpaces(database, embedders, measurement, RecordingTelemetry(), DAY)
     workspace = WorkspaceRef(uuid4(), uuid4())

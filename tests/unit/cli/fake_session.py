@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,6 +18,7 @@ from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.estimate import FileEstimate
 from agentic_rag.app.graph_sync import GraphStatus
+from agentic_rag.app.prepared import PlainDocument, PreparedReport
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.recall_check import RecallReport
 from agentic_rag.app.reingest import Reingestion
@@ -225,6 +226,7 @@ class FakeSession:
     wrong: list[Finding] = field(default_factory=list[Finding])
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
+    texts: list[PlainDocument] = field(default_factory=list[PlainDocument])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -288,6 +290,13 @@ class FakeSession:
     async def estimate(self, workspace: WorkspaceRef | None, directory: Path) -> list[FileEstimate]:
         self.estimated_for.append(workspace)
         return self.estimates
+
+    async def ingest_texts(
+        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
+    ) -> PreparedReport:
+        self.texts += documents
+        progress(len(documents))
+        return PreparedReport(len(documents), len(documents), len(documents), 0, 0, 1)
 
     async def upload(
         self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None

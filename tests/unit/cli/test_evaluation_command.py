@@ -30,10 +30,11 @@ def terminal() -> Terminal:
 def test_the_report_covers_hits_citations_abstention_and_latency(dataset: str) -> None:
     report = json.loads(terminal().rag("eval", "--dataset", dataset, "--json").stdout)
 
-    assert report["summary"]["hit_rate"] == 1.0
-    assert report["summary"]["recall_at_k"] == 1.0
-    assert report["summary"]["citation_validity"] == 1.0
-    assert report["summary"]["abstention_recall"] == 1.0
+    figures = report["summary"]["figures"]
+    assert figures["hit_rate"] == {"mean": 1.0, "low": 1.0, "high": 1.0, "questions": 1}
+    assert {figures[name]["mean"] for name in ("recall@8", "ndcg@10", "mrr", "citation_validity")} == {1.0}
+    assert figures["abstention_recall"]["mean"] == 1.0
+    assert sorted(report["summary"]["byType"]) == ["single", "unanswerable"]
     assert report["summary"]["latency"]["retrieve"] == {"p50": 0.008, "p95": 0.008}
     assert report["missed"] == []
 
@@ -50,8 +51,8 @@ def test_over_http_it_scores_the_same_way(dataset: str) -> None:
 
     report = json.loads(at.rag("eval", "--dataset", dataset, "--url", URL, "--json").stdout)
 
-    assert report["summary"]["hit_rate"] == 1.0
-    assert report["summary"]["abstention_recall"] == 0.0
+    assert report["summary"]["figures"]["hit_rate"]["mean"] == 1.0
+    assert report["summary"]["figures"]["abstention_recall"]["mean"] == 0.0
 
 
 def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:
@@ -61,6 +62,78 @@ def test_a_missed_threshold_is_named_and_ends_with_5(dataset: str) -> None:
 
     assert shown.exit_code == 5
     assert "abstention_recall 0.0000 < 0.5000" in shown.stderr
+
+
+def test_the_documents_of_a_set_are_ingested_first(dataset: str, tmp_path: Path) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    lines = [{"id": "d1", "title": "Signing", "text": "Oona Pellgrave signs."}, {"id": "d2", "text": "Nobody flies."}]
+    corpus.write_text("\n".join(map(json.dumps, lines)))
+    at = terminal()
+
+    shown = at.rag("eval", "--corpus", str(corpus), "--dataset", dataset, "-w", "handbook")
+
+    assert shown.exit_code == 0, shown.stderr
+    assert [(one.source_path, one.title) for one in at.session.texts] == [("d1", "Signing"), ("d2", "d2")]
+
+
+@pytest.mark.parametrize(
+    ("content", "code"),
+    [
+        ('{"id": "1"}', "CORPUS_INVALID"),
+        ('{"id": "1", "text": " "}', "CORPUS_INVALID"),
+        ('{"id": "1", "text": "a"}\n{"id": "1", "text": "b"}', "CORPUS_INVALID"),
+        ("", "CORPUS_INVALID"),
+        (None, "CORPUS_MISSING"),
+    ],
+)
+def test_a_broken_corpus_is_refused_before_anything_is_asked(
+    dataset: str, tmp_path: Path, content: str | None, code: str
+) -> None:
+    corpus = tmp_path / "corpus.jsonl"
+    if content is not None:
+        corpus.write_text(content)
+
+    shown = terminal().rag("eval", "--corpus", str(corpus), "--dataset", dataset)
+
+    assert shown.exit_code == 2
+    assert f"[{code}]" in shown.stderr
+
+
+def test_a_report_can_be_the_baseline_of_the_next(dataset: str, tmp_path: Path) -> None:
+    last = tmp_path / "last.json"
+    last.write_text(terminal().rag("eval", "--dataset", dataset, "--json").stdout, encoding="utf-8")
+
+    shown = terminal().rag("eval", "--dataset", dataset, "--gate", str(last))
+
+    assert shown.exit_code == 0
+    assert f"against {last}" in shown.stdout
+
+
+def test_a_significant_loss_ends_with_5(tmp_path: Path) -> None:
+    before, after = tmp_path / "before.json", tmp_path / "after.json"
+    for path, value in ((before, 1.0), (after, 0.0)):
+        path.write_text(json.dumps({"questions": [{"id": one, "figures": {"mrr": value}} for one in range(20)]}))
+
+    worse = terminal().rag("eval", "compare", str(before), str(after))
+    better = terminal().rag("eval", "compare", str(after), str(before), "--json")
+
+    assert (worse.exit_code, better.exit_code) == (5, 0)
+    assert "mrr" in worse.stdout
+    assert "LOSS" in worse.stdout
+    assert json.loads(better.stdout)["figures"]["mrr"]["difference"]["mean"] == 1.0
+
+
+@pytest.mark.parametrize(
+    "content", ["", "[]", '{"questions": [{}]}', '{"questions": [{"id": 1, "figures": {"mrr": "high"}}]}']
+)
+def test_what_is_no_report_is_said_plainly(tmp_path: Path, content: str) -> None:
+    path = tmp_path / "report.json"
+    path.write_text(content)
+
+    shown = terminal().rag("eval", "compare", str(path), str(path))
+
+    assert shown.exit_code == 2
+    assert "[REPORT_INVALID]" in shown.stderr
 
 
 def test_a_missing_dataset_is_a_usage_error() -> None:

@@ -1,0 +1,1 @@
+"""Sentence embeddings computed here, by onnxruntime: no key and no server."""

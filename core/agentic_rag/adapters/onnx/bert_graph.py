@@ -1,0 +1,180 @@
+"""Builds the ONNX graph of a BERT sentence encoder from its weights: encoder, mean pooling, unit length.
+
+Architecture: Devlin et al., 'BERT' (2019); pooling: Reimers and Gurevych, 'Sentence-BERT' (2019). Operators: ONNX opset
+20 (LayerNormalization, Gelu). Inputs `input_ids` and `attention_mask`, both int64 of shape (texts, tokens); output
+`embedding`, float32 of shape (texts, hidden size), rows of unit length.
+"""
+
+# onnx ships partial types.
+# pyright: reportMissingTypeStubs=false, reportUnknownVariableType=false, reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.errors import Misconfigured
+
+OPSET = 20
+_IR_VERSION = 9
+
+
+@dataclass(frozen=True, slots=True)
+class BertShape:
+    """The figures of a BERT `config.json` that the graph depends on."""
+
+    layers: int
+    heads: int
+    hidden: int
+    epsilon: float
+
+
+def bert_shape(config: Mapping[str, Any]) -> BertShape:
+    """Read a `config.json`. Errors: `Misconfigured` code MODEL_UNSUPPORTED when it is not a BERT with exact GELU."""
+    kind, activation = config.get("model_type"), config.get("hidden_act")
+    if (kind, activation) != ("bert", "gelu") or config.get("position_embedding_type", "absolute") != "absolute":
+        raise Misconfigured(
+            f"Only BERT encoders with GELU can be converted; this one is {kind} with {activation}.",
+            code="MODEL_UNSUPPORTED",
+        )
+    return BertShape(
+        layers=config["num_hidden_layers"],
+        heads=config["num_attention_heads"],
+        hidden=config["hidden_size"],
+        epsilon=config["layer_norm_eps"],
+    )
+
+
+def read_safetensors(content: bytes) -> dict[str, NDArray[np.float32]]:
+    """The float32 tensors of a safetensors file: eight bytes of header length, a JSON header, then the data."""
+    length = int.from_bytes(content[:8], "little")
+    header: dict[str, Any] = json.loads(content[8 : 8 + length])
+    tensors: dict[str, NDArray[np.float32]] = {}
+    for name, entry in header.items():
+        if entry.get("dtype") != "F32":
+            continue
+        start, end = (8 + length + offset for offset in entry["data_offsets"])
+        tensors[name] = np.frombuffer(content[start:end], "<f4").reshape(entry["shape"])
+    return tensors
+
+
+@dataclass(slots=True)
+class _Graph:
+    """The nodes and weights so far. Every method adds one operation and returns the name of its result."""
+
+    weights: Mapping[str, NDArray[np.float32]]
+    nodes: list[Any] = field(default_factory=list[Any])
+    constants: dict[str, NDArray[Any]] = field(default_factory=dict[str, NDArray[Any]])
+
+    def add(self, operator: str, *inputs: str, **attributes: Any) -> str:
+        from onnx import helper
+
+        name = f"v{len(self.nodes)}"
+        self.nodes.append(helper.make_node(operator, list(inputs), [name], **attributes))
+        return name
+
+    def constant(self, name: str, value: NDArray[Any]) -> str:
+        self.constants[name] = value
+        return name
+
+    def weight(self, name: str) -> str:
+        return self.constant(name, self.weights[name])
+
+    def dense(self, source: str, prefix: str) -> str:
+        transposed = self.constant(f"{prefix}.transposed", np.ascontiguousarray(self.weights[f"{prefix}.weight"].T))
+        return self.add("Add", self.add("MatMul", source, transposed), self.weight(f"{prefix}.bias"))
+
+    def normalised(self, source: str, prefix: str, epsilon: float) -> str:
+        scale, bias = self.weight(f"{prefix}.weight"), self.weight(f"{prefix}.bias")
+        return self.add("LayerNormalization", source, scale, bias, axis=-1, epsilon=epsilon)
+
+
+def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.float32]]) -> bytes:
+    """The serialised model. Errors: `KeyError` when a weight is missing; `Misconfigured` code MODEL_TOOLS_MISSING."""
+    try:
+        from onnx import TensorProto, helper, numpy_helper
+    except ImportError as error:
+        raise Misconfigured(
+            "Building a model needs the package onnx: pip install 'agentic-rag[onnx]'.", code="MODEL_TOOLS_MISSING"
+        ) from error
+    graph = _Graph(weights)
+    hidden = _encoded(graph, shape)
+    graph.nodes.append(helper.make_node("Identity", [_pooled(graph, hidden)], ["embedding"]))
+    ids, mask = (
+        helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
+        for name in ("input_ids", "attention_mask")
+    )
+    output = helper.make_tensor_value_info("embedding", TensorProto.FLOAT, ["texts", shape.hidden])
+    initializers = [numpy_helper.from_array(value, name) for name, value in graph.constants.items()]
+    model = helper.make_model(
+        helper.make_graph(graph.nodes, "sentence_encoder", [ids, mask], [output], initializers),
+        opset_imports=[helper.make_opsetid("", OPSET)],
+        ir_version=_IR_VERSION,
+        producer_name="agentic-rag",
+    )
+    serialised: bytes = model.SerializeToString()
+    return serialised
+
+
+def _encoded(graph: _Graph, shape: BertShape) -> str:
+    """Token vectors after the last layer: (texts, tokens, hidden)."""
+    tokens = graph.add("Shape", "input_ids", start=1, end=2)
+    zero = graph.constant("zero", np.array([0], np.int64))
+    positions = graph.add("Slice", graph.weight("embeddings.position_embeddings.weight"), zero, tokens, zero)
+    kinds = graph.constant("kind_zero", graph.weights["embeddings.token_type_embeddings.weight"][:1])
+    words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
+    summed = graph.add("Add", words, graph.add("Add", positions, kinds))
+    hidden = graph.normalised(summed, "embeddings.LayerNorm", shape.epsilon)
+    bias = _attention_bias(graph)
+    for layer in range(shape.layers):
+        hidden = _layer(graph, shape, hidden, bias, f"encoder.layer.{layer}")
+    return hidden
+
+
+def _attention_bias(graph: _Graph) -> str:
+    """0 for tokens and a large negative number for padding: (texts, 1, 1, tokens)."""
+    axes = graph.constant("mask_axes", np.array([1, 2], np.int64))
+    one = graph.constant("one", np.array(1, np.float32))
+    floor = graph.constant("floor", np.array(-1e9, np.float32))
+    mask = graph.add("Cast", graph.add("Unsqueeze", "attention_mask", axes), to=1)
+    return graph.add("Mul", graph.add("Sub", one, mask), floor)
+
+
+def _layer(graph: _Graph, shape: BertShape, hidden: str, bias: str, prefix: str) -> str:
+    attention = f"{prefix}.attention"
+    split = graph.constant("heads_shape", np.array([0, 0, shape.heads, shape.hidden // shape.heads], np.int64))
+    joined = graph.constant("joined_shape", np.array([0, 0, shape.hidden], np.int64))
+    scale = graph.constant("scale", np.array((shape.hidden / shape.heads) ** -0.5, np.float32))
+
+    def heads(part: str, order: tuple[int, ...]) -> str:
+        dense = graph.dense(hidden, f"{attention}.self.{part}")
+        return graph.add("Transpose", graph.add("Reshape", dense, split), perm=order)
+
+    query, key, value = heads("query", (0, 2, 1, 3)), heads("key", (0, 2, 3, 1)), heads("value", (0, 2, 1, 3))
+    scores = graph.add("Add", graph.add("Mul", graph.add("MatMul", query, key), scale), bias)
+    context = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), value)
+    context = graph.add("Reshape", graph.add("Transpose", context, perm=(0, 2, 1, 3)), joined)
+    context = graph.add("Add", graph.dense(context, f"{attention}.output.dense"), hidden)
+    context = graph.normalised(context, f"{attention}.output.LayerNorm", shape.epsilon)
+    wide = graph.add("Gelu", graph.dense(context, f"{prefix}.intermediate.dense"))
+    narrow = graph.add("Add", graph.dense(wide, f"{prefix}.output.dense"), context)
+    return graph.normalised(narrow, f"{prefix}.output.LayerNorm", shape.epsilon)
+
+
+def _pooled(graph: _Graph, hidden: str) -> str:
+    """The mean of the token vectors that are not padding, of unit length: (texts, hidden)."""
+    last = graph.constant("last_axis", np.array([2], np.int64))
+    middle = graph.constant("token_axis", np.array([1], np.int64))
+    least = graph.constant("least", np.array(1e-9, np.float32))
+    mask = graph.add("Cast", graph.add("Unsqueeze", "attention_mask", last), to=1)
+    total = graph.add("ReduceSum", graph.add("Mul", hidden, mask), middle, keepdims=0)
+    count = graph.add("Max", graph.add("ReduceSum", mask, middle, keepdims=0), least)
+    mean = graph.add("Div", total, count)
+    axis = graph.constant("row_axis", np.array([1], np.int64))
+    length = graph.add("Max", graph.add("ReduceL2", mean, axis, keepdims=1), least)
+    return graph.add("Div", mean, length)

@@ -1,0 +1,148 @@
+"""`ports.Embedder` over a directory with `model.onnx` and `tokenizer.json`."""
+
+# onnxruntime and tokenizers ship no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.errors import Misconfigured, Permanent
+from agentic_rag.domain.spaces import EmbeddingSpace
+
+if TYPE_CHECKING:
+    from tokenizers import Encoding
+
+MODEL_FILE = "model.onnx"
+TOKENIZER_FILE = "tokenizer.json"
+
+BATCH = 64
+"""Texts of one call: enough for `RUN` to sort by length, few enough to be paid again after a crash."""
+
+RUN = 8
+"""Texts of one run of the model. Of equal length as far as can be, since every text is padded to the longest."""
+
+
+@dataclass(frozen=True, slots=True)
+class OnnxOptions:
+    """How a model runs. `threads` 0 means one for every core; texts are cut at `max_tokens`."""
+
+    threads: int = 0
+    max_tokens: int = 256
+    """What sentence-transformers sets for all-MiniLM-L6-v2; it was trained on 128."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Model:
+    session: Any
+    tokenizer: Any
+    inputs: tuple[str, ...]
+    dimensions: int
+
+
+class OnnxEmbedder:
+    """Loads the model when first used; embeds in a thread, one call at a time, for a run uses all its cores."""
+
+    def __init__(self, directory: Path, options: OnnxOptions | None = None) -> None:
+        self._directory = directory
+        self._options = options or OnnxOptions()
+        self._turn = threading.Lock()
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space named after the model's directory. Errors: `Misconfigured` codes MODEL_MISSING, MODEL_INVALID."""
+        return EmbeddingSpace("onnx", self._directory.name, self._model.dimensions)
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return BATCH
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
+        return await asyncio.to_thread(self._embed, texts)
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+    def _embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        with self._turn:
+            model = self._model
+            vectors = np.zeros((len(texts), model.dimensions), np.float32)
+            encoded: list[Encoding] = model.tokenizer.encode_batch([*texts])
+            order = sorted(range(len(texts)), key=lambda place: len(encoded[place].ids))
+            for start in range(0, len(order), RUN):
+                places = order[start : start + RUN]
+                vectors[places] = _run(model, [encoded[place] for place in places])
+        return vectors
+
+    @cached_property
+    def _model(self) -> _Model:
+        for name in (MODEL_FILE, TOKENIZER_FILE):
+            if not (self._directory / name).is_file():
+                raise Misconfigured(
+                    f"{self._directory} holds no {name}. `rag model get minilm` obtains a model; "
+                    "AGENTIC_RAG_MODEL_DIR names another directory.",
+                    code="MODEL_MISSING",
+                )
+        try:
+            import onnxruntime
+            from tokenizers import Tokenizer
+        except ImportError as error:
+            raise Misconfigured(
+                "The embedder onnx needs two packages: pip install 'agentic-rag[onnx]'.", code="MODEL_TOOLS_MISSING"
+            ) from error
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = self._options.threads
+        try:
+            session = onnxruntime.InferenceSession(
+                self._directory / MODEL_FILE, options, providers=["CPUExecutionProvider"]
+            )
+            tokenizer = Tokenizer.from_file(str(self._directory / TOKENIZER_FILE))
+        except Exception as error:  # both libraries raise classes of their own, some of them plain Exception
+            raise Misconfigured(
+                f"The model in {self._directory} cannot be read: {error}", code="MODEL_INVALID"
+            ) from error
+        tokenizer.enable_truncation(self._options.max_tokens)
+        tokenizer.no_padding()
+        inputs = tuple(one.name for one in session.get_inputs())
+        width = session.get_outputs()[0].shape[-1]
+        if not isinstance(width, int) or not {"input_ids", "attention_mask"} <= set(inputs):
+            raise Misconfigured(
+                f"The model in {self._directory} is no sentence encoder: it takes {', '.join(inputs)}.",
+                code="MODEL_INVALID",
+            )
+        return _Model(session, tokenizer, inputs, width)
+
+
+def _run(model: _Model, encoded: Sequence[Encoding]) -> NDArray[np.float32]:
+    """One run: texts padded to the longest. Errors: `Permanent` code MODEL_OUTPUT_INVALID."""
+    longest = max(len(one.ids) for one in encoded)
+    ids = np.zeros((len(encoded), longest), np.int64)
+    mask = np.zeros_like(ids)
+    for row, one in enumerate(encoded):
+        ids[row, : len(one.ids)] = one.ids
+        mask[row, : len(one.ids)] = 1
+    feed = {"input_ids": ids, "attention_mask": mask, "token_type_ids": np.zeros_like(ids)}
+    (output, *_) = model.session.run(None, {name: feed[name] for name in model.inputs})
+    vectors = output if output.ndim == 2 else _mean(output, mask)
+    lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
+    if not np.isfinite(vectors).all():
+        raise Permanent("The model answered with numbers that are none.", code="MODEL_OUTPUT_INVALID")
+    return np.divide(vectors, lengths, out=np.zeros_like(vectors), where=lengths > 0)
+
+
+def _mean(tokens: NDArray[np.float32], mask: NDArray[np.int64]) -> NDArray[np.float32]:
+    """Mean of the token vectors that are not padding, for models that leave pooling to the caller."""
+    weights = mask[:, :, None].astype(np.float32)
+    return (tokens * weights).sum(axis=1) / np.maximum(weights.sum(axis=1), 1.0)

