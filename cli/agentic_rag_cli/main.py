@@ -27,6 +27,7 @@ from agentic_rag_cli.commands import (
     run,
     serve,
     snapshot,
+    train_ranker,
     up,
     upload,
     verify,
@@ -94,6 +95,7 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
 app.add_typer(evaluate.app, name="eval")
+evaluate.app.command("train-ranker")(train_ranker.train_ranker)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -20,7 +20,8 @@ def load_dataset(path: Path) -> list[EvalQuestion]:
 
 
 def load_corpus(path: Path) -> list[EvalDocument]:
-    """The documents of a corpus: one JSON object a line with `id title text`; blank lines are skipped.
+    """The documents of a corpus: one JSON object a line with `id title text`; blank lines and documents
+    without text are skipped.
 
     Errors: `InvalidInput` code CORPUS_INVALID naming the line, or CORPUS_MISSING.
     """
@@ -36,9 +37,10 @@ def load_corpus(path: Path) -> list[EvalDocument]:
                         f"{path}:{number}: the id {document.document_id!r} was given before.", code="CORPUS_INVALID"
                     )
                 found[document.document_id] = document
-    if not found:
-        raise InvalidInput(f"{path} holds no document.", code="CORPUS_INVALID")
-    return list(found.values())
+    kept = [document for document in found.values() if document.text.strip()]
+    if not kept:
+        raise InvalidInput(f"{path} holds no document with text.", code="CORPUS_INVALID")
+    return kept
 
 
 def _document(line: str, where: str) -> EvalDocument:
@@ -49,8 +51,8 @@ def _document(line: str, where: str) -> EvalDocument:
         raise InvalidInput(
             f"{where}: expected an object with id, title, text ({problem}).", code="CORPUS_INVALID"
         ) from problem
-    if not document.document_id or not document.text.strip():
-        raise InvalidInput(f"{where}: a document needs an id and a text.", code="CORPUS_INVALID")
+    if not document.document_id:
+        raise InvalidInput(f"{where}: a document needs an id.", code="CORPUS_INVALID")
     return document
 
 

@@ -18,6 +18,9 @@ LIST = "list"
 _SPACE = re.compile(r"\s+")
 
 
+DEPTHS = (5, 10)
+"""Of rankings, beside the number of passages that an answer is made from (K)."""
+
 HIGHER_IS_WORSE = frozenset({"false_abstention"})
 """Figures of which less is better; of all others more is."""
 
@@ -26,8 +29,8 @@ HIGHER_IS_WORSE = frozenset({"false_abstention"})
 class Score:
     """How one answer did. A figure that does not apply (recall of an unanswerable question) is left out.
 
-    - `hit_rate`: a gold document is among the cited ones; `recall@K`, `all_gold@K`, `ndcg@10`, `mrr`: of the first
-      retrieved documents, each counted once;
+    - `hit_rate`: a gold document is among the cited ones; `recall@N`, `all_gold@N` (N: 5, 10, K), `ndcg@10`, `mrr`: of
+      the first retrieved documents, each counted once;
     - `answer_contained`: a gold answer string stands in the answer as whole words; of a list, every one does;
       `exact_match`, `f1`: as `answer_overlap`;
     - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
@@ -87,10 +90,11 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
 
 def _ranked(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, float]:
     gold, retrieved = question.gold_ids, record.retrieved
+    depths = sorted({*DEPTHS, k})
     return {
         "hit_rate": float(any(citation.source_path in gold for citation in record.citations)),
-        f"recall@{k}": recall_at(retrieved, gold, k),
-        f"all_gold@{k}": all_gold_at(retrieved, gold, k),
+        **{f"recall@{depth}": recall_at(retrieved, gold, depth) for depth in depths},
+        **{f"all_gold@{depth}": all_gold_at(retrieved, gold, depth) for depth in depths},
         "ndcg@10": ndcg_at(retrieved, gold, 10),
         "mrr": reciprocal_rank(retrieved, gold),
     }

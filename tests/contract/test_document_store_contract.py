@@ -164,6 +164,20 @@ async def test_chunks_come_in_the_order_asked_without_what_the_caller_may_not_re
     assert forbidden == []
 
 
+async def test_titles_are_those_of_visible_chunks_that_the_caller_may_read(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", PASSAGES)
+    await adapter.publish(workspace, "a.md", PASSAGES[1:])
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        titles = await snapshot.documents.titles([2, 0, 77], EVERYBODY)
+        [chunk] = await snapshot.documents.chunks([2], EVERYBODY)
+        forbidden = await snapshot.documents.titles([2], (7,))
+
+    assert titles == {2: chunk.document_title}
+    assert forbidden == {}
+
+
 async def test_filters_combine(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "docs/a_%.md", ["one"])

@@ -37,6 +37,21 @@ async def test_statistics_count_visible_chunks_only(adapter: Backend) -> None:
     assert (after.raw, after.score) == (never.raw, never.score)
 
 
+async def test_a_profile_says_what_chunks_hold_of_a_question(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum and lease", "quorum", "other"])
+    terms = query_terms("quorum lease")
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        profile = await snapshot.lexical.profile(terms, [2, 0, 1], SCOPE)
+        hits = await snapshot.lexical.search(terms, 10, SCOPE)
+
+    assert profile.held.sum(axis=1).tolist() == [0, 2, 1]
+    assert (profile.gain.sum(axis=1) * profile.bound).round(6).tolist() == [
+        0.0, *[hit.raw for hit in sorted(hits, key=lambda hit: hit.ordinal)]
+    ]  # fmt: skip
+
+
 async def test_a_scope_narrows_results(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])

@@ -30,6 +30,20 @@ async def test_hits_equal_a_float64_scan_of_the_stored_vectors(adapter: Backend)
     assert all(hit.score == max(0.0, hit.raw) for hit in hits)
 
 
+async def test_cosines_of_given_chunks_are_those_of_the_search(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", [f"passage {index}" for index in range(20)])
+    query = np.random.default_rng(8).standard_normal(DIMENSIONS).astype(np.float32)
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        hits = await snapshot.vectors.nearest(query, 1, 20, SCOPE)
+        cosines = await snapshot.vectors.cosines(query, 1, [7, 3, 99])
+        none = await snapshot.vectors.cosines(query, 1, [])
+
+    assert cosines == {hit.ordinal: hit.raw for hit in hits if hit.ordinal in (3, 7)}
+    assert none == {}
+
+
 async def test_equal_vectors_are_ordered_by_ordinal(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     passages = [f"passage {index}" for index in range(30)]

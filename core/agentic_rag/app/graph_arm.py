@@ -1,52 +1,151 @@
-"""The graph arm: asks the graph for whole frontiers; what they mean is `domain.graph_walk`."""
+"""The graph arm: asks the graph for whole frontiers; what they mean is `domain.bridge`."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
 
-from agentic_rag.domain.graph_walk import PASSAGE_CAP, plan_frontier, score_graph, seed_weights
-from agentic_rag.domain.retrieval import ArmHit, ExtractedEntity, Retriever, Scope
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.bridge import (
+    NAMED_GAIN,
+    PASSAGE_CAP,
+    TEMPERATURE,
+    Extension,
+    Pool,
+    Surroundings,
+    extend,
+    first_trails,
+    lift_of,
+    strongest,
+)
+from agentic_rag.domain.entities import title_entities
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
 from agentic_rag.ports.database import Snapshot
 
-FIRST_PASSAGES = 4
-"""Passages whose entities are followed: more gave nothing (RETRIEVAL.md, B)."""
-
+FIRST_PASSAGES = 8
+"""Passages whose links are followed, of those that the text arms put first."""
 
 HIT_LIMIT = 60
 """As many candidates as a text arm gives."""
 
+SCALE = 7 / 3
+"""What turns a gain beside the text arms' score into one beside the graph arm's, at the shares of 0.7 and 0.3 for which
+the constants of `domain.bridge` were chosen.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQuestion:
+    """What the arm looks for. Without a vector, cosines count as 0."""
+
+    workspace_id: UUID
+    terms: Mapping[str, int]
+    entities: Sequence[ExtractedEntity]
+    vector: NDArray[np.float32] | None
+    space_id: int | None
+    lexical_share: float
+    scope: Scope
+
 
 class GraphArm:
-    """Passages that share the entities of the question, or of the first passages.
+    """Passages that follow from others.
 
-    One round trip: the entities of the first passages, and the passages of those and of the question's entities.
+    Two round trips to the graph at most: around the first passages, and around those that follow.
     """
 
     async def hits(
-        self,
-        snapshot: Snapshot,
-        named: Sequence[ExtractedEntity],
-        arms: Mapping[Retriever, Sequence[ArmHit]],
-        scope: Scope,
-    ) -> list[ArmHit]:
-        """The arm's candidates, best first; `named` may be of the question. Errors: `DependencyUnavailable`."""
-        first = _first_passages(arms)
-        asked = [entity.entity_id for entity in named]
-        vicinity = await snapshot.graph.vicinity(asked, list(first), PASSAGE_CAP)
-        if not vicinity.reached:
-            return []
-        total = await snapshot.lexical.passages(scope)
-        seeds = seed_weights(named, vicinity.reached, total)
-        frontier = plan_frontier(seeds, first, vicinity.held)
-        hits = score_graph(vicinity.reached, (), frontier, total, HIT_LIMIT)
-        return hits if scope.ordinals is None else [hit for hit in hits if hit.ordinal in scope.ordinals]
+        self, snapshot: Snapshot, asked: GraphQuestion, arms: Mapping[Retriever, Sequence[ArmHit]]
+    ) -> dict[Retriever, list[ArmHit]]:
+        """The arm's candidates, best first, and what the text arms say of each of them. `raw` of the arm's own is how
+        likely trails make a passage (Σ P1·P2 + Σ P1·P2·P3).
+
+        Errors: `DependencyUnavailable`.
+        """
+        candidates = {hit.ordinal for hits in arms.values() for hit in hits}
+        if not candidates:
+            return {arm: [] for arm in Retriever}
+        first = _first_passages(arms, asked.lexical_share)
+        vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
+        total = await snapshot.lexical.passages(asked.scope)
+        around = Surroundings.of(vicinities, total)
+        named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
+        look = _Look(snapshot, asked, named, around)
+        pool = await look.pool(candidates | around.linked(first))
+        extensions = [extend(pool, around, named, first_trails(pool, first))]
+        longer = strongest(extensions[0])
+        ends = sorted({trail.ordinals[-1] for trail in longer} - around.held.keys())
+        if longer:
+            vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
+            around = Surroundings.of(vicinities, total)
+            pool = await look.pool({*pool.rows, *around.linked(trail.ordinals[-1] for trail in longer)})
+            extensions.append(extend(pool, around, named, longer))
+        return _hits(pool, extensions)
 
 
-def _first_passages(arms: Mapping[Retriever, Sequence[ArmHit]]) -> dict[int, float]:
-    """The first passages of the text arms with the mean of their scores, best first."""
+class _Look:
+    """What ranking needs to know of passages, read once each."""
+
+    def __init__(self, snapshot: Snapshot, asked: GraphQuestion, named: frozenset[UUID], around: Surroundings) -> None:
+        self._snapshot = snapshot
+        self._asked = asked
+        self._named = {entity_id: around.specificity(entity_id) for entity_id in named}
+        self._titles: dict[int, str] = {}
+        self._cosines: dict[int, float] = {}
+        self._seen: set[int] = set()
+
+    async def pool(self, ordinals: Collection[int]) -> Pool:
+        """Those of the ordinals that the scope lets pass."""
+        asked = self._asked
+        if asked.scope.ordinals is not None:
+            ordinals = asked.scope.ordinals.intersection(ordinals)
+        new = sorted(set(ordinals) - self._seen)
+        self._seen.update(new)
+        self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
+        if asked.vector is not None and asked.space_id is not None:
+            self._cosines |= await self._snapshot.vectors.cosines(asked.vector, asked.space_id, new)
+        kept = sorted(self._titles.keys() & set(ordinals))
+        titles = [title_entities(asked.workspace_id, self._titles[ordinal]) for ordinal in kept]
+        return Pool(
+            ordinals=np.array(kept, np.int64),
+            cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),
+            terms=await self._snapshot.lexical.profile(asked.terms, kept, asked.scope),
+            titles=titles,
+            named=np.array([max((self._named.get(one, 0.0) for one in title), default=0.0) for title in titles]),
+            lexical_share=asked.lexical_share,
+        )
+
+
+def _first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float) -> list[int]:
+    """The first passages of the text arms."""
+    share = {Retriever.DENSE: 1 - lexical_share, Retriever.LEXICAL: lexical_share}
     scores: dict[int, float] = {}
-    for hits in arms.values():
+    for arm, hits in arms.items():
         for hit in hits[: 2 * FIRST_PASSAGES]:
-            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + hit.score / max(1, len(arms))
-    best = sorted(scores, key=lambda ordinal: (-round(scores[ordinal], 6), ordinal))
-    return {ordinal: scores[ordinal] for ordinal in best[:FIRST_PASSAGES]}
+            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share[arm] * hit.score
+    return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
+
+
+def _hits(pool: Pool, extensions: Sequence[Extension]) -> dict[Retriever, list[ArmHit]]:
+    """The best by all three arms together, as hits of each arm."""
+    lift = lift_of(pool, extensions)
+    chance = np.round(pool.chance * np.expm1(lift), SCORE_DIGITS)
+    gain = np.round(NAMED_GAIN * pool.named + TEMPERATURE * lift, SCORE_DIGITS)
+    places = np.flatnonzero(gain)
+    whole = np.round(pool.score - NAMED_GAIN * pool.named + gain, SCORE_DIGITS)[places]
+    places = places[np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]]
+    sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
+    bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)
+    graph = [ArmHit(int(pool.ordinals[row]), float(chance[row]), min(1.0, SCALE * float(gain[row]))) for row in places]
+    return {
+        Retriever.GRAPH: sorted(graph, key=lambda hit: (-hit.score, hit.ordinal)),
+        Retriever.DENSE: [
+            ArmHit(int(pool.ordinals[row]), float(pool.cosine[row]), float(pool.cosine[row])) for row in places
+        ],
+        Retriever.LEXICAL: [
+            ArmHit(int(pool.ordinals[row]), float(bm25[row]), round(float(pool.lexical[row]), SCORE_DIGITS))
+            for row in places
+        ],
+    }

@@ -11,12 +11,12 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.app.graph_arm import GraphArm
+from agentic_rag.app.graph_arm import GraphArm, GraphQuestion
 from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod, FusionWeights
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.errors import DependencyUnavailable, SpaceMismatch
-from agentic_rag.domain.fusion import fuse
+from agentic_rag.domain.fusion import fuse, lexical_share
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, ExtractedEntity, Retriever, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -95,11 +95,16 @@ class Retrieve:
         """
         terms = query_terms(query.text)
         text = await self._text_arms(snapshot, query, terms)
-        arms: dict[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: text.dense, Retriever.LEXICAL: text.lexical}
+        arms: Mapping[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: text.dense, Retriever.LEXICAL: text.lexical}
         degraded: tuple[Dependency, ...] = ()
         if query.weights.graph > 0:
             try:
-                arms[Retriever.GRAPH] = await self._graph.hits(snapshot, text.entities, arms, query.scope)
+                linked = await self._graph.hits(snapshot, _asked(snapshot, query, terms, text, arms), arms)
+                arms = {
+                    Retriever.DENSE: _completed(text.dense, linked[Retriever.DENSE]),
+                    Retriever.LEXICAL: _completed(text.lexical, linked[Retriever.LEXICAL]),
+                    Retriever.GRAPH: linked[Retriever.GRAPH],
+                }
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
@@ -144,6 +149,33 @@ class Retrieve:
         if not terms or query.weights.vector == 0:
             return []
         return await snapshot.lexical.search(terms, ARM_LIMIT, query.scope)
+
+
+def _asked(
+    snapshot: Snapshot,
+    query: RetrievalQuery,
+    terms: Mapping[str, int],
+    text: _TextArms,
+    arms: Mapping[Retriever, Sequence[ArmHit]],
+) -> GraphQuestion:
+    weights = query.weights
+    share = weights.lexical_share if weights.lexical_share is not None else lexical_share(arms, query.dense_trust)
+    searched = query.vector if text.dense else None
+    return GraphQuestion(
+        workspace_id=query.workspace_id,
+        terms=terms,
+        entities=text.entities,
+        vector=None if searched is None else searched.vector,
+        space_id=None if snapshot.space is None else snapshot.space.space_id,
+        lexical_share=share,
+        scope=query.scope,
+    )
+
+
+def _completed(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:
+    """An arm's hits with those of passages that another arm found, best first."""
+    hits = {hit.ordinal: hit for hit in (*also, *found) if hit.score > 0}
+    return sorted(hits.values(), key=lambda hit: (-hit.raw, hit.ordinal))
 
 
 async def _with_texts(

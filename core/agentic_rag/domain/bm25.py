@@ -45,6 +45,20 @@ def absolute_score(bm25: float, bound: float, coverage: float) -> float:
     return round((BOUND_WEIGHT * share + COVERAGE_WEIGHT * min(1.0, coverage)) / (BOUND_WEIGHT + COVERAGE_WEIGHT), 6)
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class TermProfile:
+    """Which of a question's terms some chunks hold. Rows are chunks, columns the question's terms in key order."""
+
+    held: NDArray[np.bool_]
+    """(n, t)"""
+    gain: NDArray[np.float64]
+    """(n, t) each term's part of BM25 over its bound: a row sums to bn of `absolute_score`."""
+    idf: NDArray[np.float64]
+    """(t,) of content terms; 0 for the others."""
+    bound: float
+    """BM25's upper bound for the question."""
+
+
 @dataclass(frozen=True, eq=False)
 class VisiblePostings:
     """The postings of all segments with what a reader sees of them. Place i stands for ordinal `base + i`.
@@ -134,6 +148,34 @@ class VisiblePostings:
             ArmHit(place + self.base, raw, absolute_score(raw, bound, share))
             for place, raw, share in _best(bm25, covered / content_total if content_total else covered, limit)
         ]
+
+    def profile(
+        self, question: Mapping[str, int], content: Collection[str], ordinals: NDArray[np.int64]
+    ) -> TermProfile:
+        """What visible chunks (`ordinals`, in any order) hold of a question, by the statistics of `search`."""
+        keyed = sorted((term_key(term), term, count) for term, count in question.items())
+        held = np.zeros((len(ordinals), len(keyed)), np.bool_)
+        gain = np.zeros((len(ordinals), len(keyed)))
+        weights = np.zeros(len(keyed))
+        bound = 0.0
+        order = np.argsort(ordinals)
+        asked = ordinals[order]
+        found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
+        for column, ((_, term, count), (holders, frequencies)) in enumerate(zip(keyed, found, strict=True)):
+            seen = self.visible[holders - self.base]
+            idf = inverse_frequency(self.passages, int(np.count_nonzero(seen)))
+            bound += count * idf * (K1 + 1)
+            if term in content:
+                weights[column] = idf
+            if not len(asked):
+                continue
+            places = np.minimum(asked.searchsorted(holders), len(asked) - 1)
+            hits = np.flatnonzero(seen & (asked[places] == holders))
+            rows, often = order[places[hits]], frequencies[hits]
+            held[rows, column] = True
+            penalty = self._penalty[holders[hits] - self.base]
+            gain[rows, column] = (count * idf * (K1 + 1)) * often / (often + penalty)
+        return TermProfile(held, gain / bound if bound else gain, weights, bound)
 
     def rarity(self, wanted: Collection[str]) -> dict[str, float]:
         """Each term's idf over the largest possible one (that of a term nobody holds), in (0, 1], counting visible

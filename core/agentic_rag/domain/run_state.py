@@ -67,10 +67,16 @@ class RunState:
     """What is searched for, one text per part."""
     vectors: tuple[NDArray[np.float32], ...] = ()
     """The vector of each part's search (the whole question's where the part waits for another); empty without one."""
+    whole_vector: NDArray[np.float32] | None = None
+    """The vector of the question as a whole; None without an embedder."""
     read_version: int | None = None
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None
     parts: tuple[PartQuery, ...] = ()
+    whole: PartQuery | None = None
+    """The undivided question."""
+    trail: tuple[int, ...] = ()
+    """The ordinals of passages that lead to one another, when the whole question found such."""
     passages: tuple[Passage, ...] = ()
     candidates: tuple[CandidateTrace, ...] = ()
     cut_short: bool = False

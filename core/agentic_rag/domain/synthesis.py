@@ -75,7 +75,7 @@ def draft_part(
     rival = _rival(chosen[0], units, passages, part)
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
-    sentences = _with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+    sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
     return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
 
 
@@ -201,7 +201,7 @@ def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
     return sorted(chosen, key=lambda unit: (first[unit.passage], unit.start))
 
 
-def _with_openers(
+def with_openers(
     units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded
 ) -> list[DraftSentence]:
     """The units as sentences; one that leans on the sentence before it brings that one along."""

@@ -73,6 +73,10 @@ class DocumentReader(Protocol):
         """
         ...
 
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        ...
+
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         """The ordinals of visible chunks whose document passes the filter."""
         ...

@@ -1,4 +1,4 @@
-"""The entity graph as primitives: whole frontiers in and out. Expansion and scoring live in `domain.graph_walk`."""
+"""The entity graph as primitives: whole frontiers in and out. Expansion and scoring live in `domain.bridge`."""
 
 from __future__ import annotations
 

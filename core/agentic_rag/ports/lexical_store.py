@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from agentic_rag.domain.bm25 import TermProfile
 from agentic_rag.domain.retrieval import ArmHit, Scope
 
 
@@ -23,6 +24,12 @@ class LexicalReader(Protocol):
         1 for a term that occurs nowhere.
 
         After a `search` for the same terms it needs no further round trip.
+        """
+        ...
+
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+        """What each of these chunks (visible ones) holds of the query terms, by the statistics of `search`, after which
+        it needs no further round trip.
         """
         ...
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 from typing import Protocol
 
 import numpy as np
@@ -37,5 +38,11 @@ class VectorReader(Protocol):
         The store proposes; `raw` is the cosine computed in float64 from the stored half-precision vector and rounded
         to 1e-6, `score` is max(0, raw).
         Errors: `SpaceMismatch` when the query's dimensions differ from the stored ones.
+        """
+        ...
+
+    async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
+        """`raw` of `nearest` for each of these chunks; none for a chunk without a vector. The caller knows that they
+        are visible. Errors: `SpaceMismatch`.
         """
         ...

@@ -13,7 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.bm25 import VisiblePostings, inverse_frequency
+from agentic_rag.domain.bm25 import TermProfile, VisiblePostings, inverse_frequency
 from agentic_rag.domain.documents import (
     Chunk,
     Document,
@@ -155,6 +155,10 @@ class Documents:
         self.corpus.calls.note("chunks")
         return [self.corpus.chunks[ordinal] for ordinal in ordinals]
 
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        self.corpus.calls.note("titles")
+        return {ordinal: self.corpus.chunks[ordinal].document_title for ordinal in ordinals}
+
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         self.corpus.calls.note("ordinals_matching")
         return frozenset(
@@ -209,6 +213,11 @@ class Vectors:
         hits = [ArmHit(int(at), float(raw[at]), max(0.0, float(raw[at]))) for at in order]
         return [hit for hit in hits if scope.ordinals is None or hit.ordinal in scope.ordinals][:limit]
 
+    async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
+        self.corpus.calls.note("cosines")
+        raw = np.round(self.corpus.vectors.astype(np.float64) @ query.astype(np.float64), 6)
+        return {ordinal: float(raw[ordinal]) for ordinal in ordinals}
+
 
 @dataclass
 class Lexical:
@@ -216,10 +225,14 @@ class Lexical:
 
     async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
         self.corpus.calls.note("search")
-        closed = np.zeros(0, np.int32)
         allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
-        visible = VisiblePostings.of([self.corpus.segment], closed, 1 << 30, scope.access_ids)
-        return visible.search(terms, content_terms(terms), allowed, limit)
+        return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
+
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+        return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
+
+    def _visible(self, scope: Scope) -> VisiblePostings:
+        return VisiblePostings.of([self.corpus.segment], np.zeros(0, np.int32), 1 << 30, scope.access_ids)
 
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         segment, total = self.corpus.segment, len(self.corpus.chunks)

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.bm25 import K1, B, VisiblePostings, absolute_score
-from agentic_rag.domain.lexical import content_terms, term_counts
+from agentic_rag.domain.lexical import content_terms, term_counts, term_key
 from agentic_rag.domain.postings import SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit
 
@@ -46,14 +46,16 @@ class Reader:
         )
 
 
+def visible_to(reader: Reader, passages: Sequence[Passage], parts: int = 1) -> VisiblePostings:
+    segments = [build_segment(passage.row for passage in passages[part::parts]) for part in range(parts)]
+    return VisiblePostings.of(segments, np.array(sorted(reader.closed), np.int32), reader.version, reader.access)
+
+
 def search(
     passages: Sequence[Passage], question: dict[str, int], reader: Reader, parts: int = 1, limit: int = 100
 ) -> list[ArmHit]:
-    segments = [build_segment(passage.row for passage in passages[part::parts]) for part in range(parts)]
-    closed = np.array(sorted(reader.closed), np.int32)
     allowed = None if reader.allowed is None else np.array(sorted(reader.allowed), np.int32)
-    visible = VisiblePostings.of(segments, closed, reader.version, reader.access)
-    return visible.search(question, content_terms(question), allowed, limit)
+    return visible_to(reader, passages, parts).search(question, content_terms(question), allowed, limit)
 
 
 def naive(passages: Sequence[Passage], question: dict[str, int], reader: Reader) -> dict[int, tuple[float, float]]:
@@ -114,6 +116,23 @@ def test_it_equals_bm25_computed_passage_by_passage(
         assert hit.raw == pytest.approx(expected[hit.ordinal][0], abs=1e-6)
         assert hit.score == pytest.approx(expected[hit.ordinal][1], abs=2e-6)
         assert 0 <= hit.score <= 1
+
+
+@given(passages, questions, readers, st.integers(1, 4))
+def test_a_profile_takes_a_score_apart_term_by_term(
+    corpus: list[Passage], question: dict[str, int], reader: Reader, parts: int
+) -> None:
+    hits = {hit.ordinal: hit for hit in search(corpus, question, replace(reader, allowed=None))}
+    wanted = [passage.ordinal for passage in corpus if reader.sees(passage)]
+
+    profile = visible_to(reader, corpus, parts).profile(question, content_terms(question), np.array(wanted, np.int64))
+
+    columns = sorted(question, key=term_key)
+    words = {passage.ordinal: passage.words for passage in corpus}
+    assert profile.held.tolist() == [[term in words[ordinal] for term in columns] for ordinal in wanted]
+    for ordinal, gain in zip(wanted, profile.gain.sum(axis=1), strict=True):
+        raw = hits[ordinal].raw if ordinal in hits else 0.0
+        assert gain * profile.bound == pytest.approx(raw, abs=1e-6)
 
 
 @given(passages, questions, readers, st.integers(2, 6), st.integers(1, 10))

@@ -27,6 +27,10 @@ class MemoryDocumentReader:
                 found.append(_chunk(ordinal, placement, self._state.documents[passage.document_id]))
         return found
 
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        return {chunk.ordinal: chunk.document_title for chunk in await self.chunks(ordinals, access_ids)}
+
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         """The ordinals of visible chunks whose document passes the filter."""
         passing = {document.document_id for document in self._state.documents.values() if _passes(document, wanted)}

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_visible
-from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.half_precision import decode_half
 from agentic_rag.domain.lexical import content_terms
@@ -64,6 +64,15 @@ class MemoryVectorReader:
             for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
         ]
 
+    async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
+        """The cosine of each of these chunks that has a vector."""
+        everyone = await self.nearest(query, space_id, len(self._state.passages), self._everywhere(ordinals))
+        return {hit.ordinal: hit.raw for hit in everyone}
+
+    def _everywhere(self, ordinals: Sequence[int]) -> Scope:
+        access = {passage.access_id for passage in self._state.passages.values()}
+        return Scope(tuple(sorted(access)), frozenset(ordinals))
+
 
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
     """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
@@ -88,6 +97,10 @@ class MemoryLexicalReader:
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
         return self._visible(scope).rarity(terms)
+
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+        """What each of these chunks holds of the query terms."""
+        return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
     async def passages(self, scope: Scope) -> int:
         """How many chunks are visible to the scope's access sets."""

@@ -28,6 +28,22 @@ CROSS JOIN LATERAL (
 ) d
 """
 
+TITLES = """
+SELECT c.ordinal, d.title
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT ordinal, document_id FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
+      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
+    OFFSET 0
+) d
+"""
+
 VISIBLE = """
 SELECT c.ordinal
 FROM unnest($3::integer[]) AS asked(ordinal)
@@ -87,6 +103,13 @@ class PostgresDocumentReader:
         rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
         found = {row["ordinal"]: chunk_from(row) for row in rows}
         return [found[ordinal] for ordinal in ordinals if ordinal in found]
+
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        if not ordinals:
+            return {}
+        rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
+        return {row["ordinal"]: row["title"] for row in rows}
 
     async def visible(self, ordinals: Sequence[int]) -> frozenset[int]:
         """Of these ordinals, those whose chunk the snapshot shows, to whomever."""

@@ -16,7 +16,7 @@ from agentic_rag.adapters.postgres.segments import (
     segment_size,
     visible_size,
 )
-from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.retrieval import ArmHit, Scope
@@ -57,6 +57,10 @@ class PostgresLexicalReader:
     async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
         return (await self._visible(scope)).rarity(terms)
+
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+        """What each of these chunks holds of the query terms."""
+        return (await self._visible(scope)).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
     async def passages(self, scope: Scope) -> int:
         """How many chunks are visible to the scope's access sets."""

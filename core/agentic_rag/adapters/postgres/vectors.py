@@ -48,6 +48,14 @@ NEAREST_OF_MANY = NEAREST.replace("{access}", "access_id = ANY ($5::integer[])")
 _AMONG = ("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
 
 
+BY_ORDINAL = """
+SELECT asked.ordinal, (
+    SELECT v FROM rag_embeddings e
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3 AND e.ordinal = asked.ordinal
+) AS v
+FROM unnest($4::integer[]) AS asked(ordinal)
+"""
+
 NEAREST_BY_INDEX = "SELECT ordinal, v FROM rag_nearest_by_index($1, $2, $3, $4, $5, $6, $7, $8, $9)"
 
 EF_SEARCH = 200
@@ -106,6 +114,15 @@ class PostgresVectorReader:
         if len(rows) < limit and search is not VectorSearch.INDEXED:
             rows = await self._scan(query, space_id, limit, scope)
         return _ranked(query, rows, limit)
+
+    async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
+        """The cosine of each of these chunks that has a vector."""
+        if self._space is None or not ordinals:
+            return {}
+        self._check(query, space_id, self._space)
+        rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, list(ordinals))
+        found = [row for row in rows if row["v"] is not None]
+        return {hit.ordinal: hit.raw for hit in _ranked(query, found, len(found))}
 
     async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None

@@ -13,7 +13,7 @@ from agentic_rag.ports.embedder import Embedders
 
 
 class EmbedStage:
-    """One call for all parts. A part that waits for another's findings uses the whole question's vector."""
+    """One call for all parts and the whole question, whose vector a part uses that waits for another's findings."""
 
     stage = Stage.EMBED
 
@@ -32,7 +32,7 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
     parts = state.plan.sub_questions if state.plan else ()
     waiting = [bool(part.depends_on) for part in parts] or [False]
     texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
-    distinct = list(dict.fromkeys(texts))
+    distinct = list(dict.fromkeys((*texts, state.standalone)))
     try:
         matrix = await embedders.for_space(state.space).embed(distinct)
     except SpaceMismatch:
@@ -40,4 +40,5 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
     except (Retryable, Permanent, DependencyUnavailable) as error:
         degraded = tuple(dict.fromkeys((*state.degraded, Dependency.EMBEDDER)))
         return StageResult(replace(state, vectors=(), degraded=degraded), outcome=f"degraded: {error.code}")
-    return StageResult(replace(state, vectors=tuple(matrix[distinct.index(text)] for text in texts)))
+    vectors = tuple(matrix[distinct.index(text)] for text in texts)
+    return StageResult(replace(state, vectors=vectors, whole_vector=matrix[distinct.index(state.standalone)]))

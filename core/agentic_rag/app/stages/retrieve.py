@@ -6,6 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
 from agentic_rag.app.stages.embed import embedded
@@ -23,6 +26,7 @@ from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.domain.support import support_of
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.domain.trail_draft import trail_of
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Snapshot
 from agentic_rag.ports.embedder import Embedders
@@ -30,6 +34,9 @@ from agentic_rag.ports.embedder import Embedders
 PART_SHARE = 0.85
 """Share of the time left that the search of one part may take: a little less than the stage's own, so that what earlier
 parts found is kept."""
+
+PART_WEIGHT = 0.6
+"""Of the score of a passage that the whole question did not find, unless it is a part's first."""
 
 SENTENCES_FOR_FINDINGS = 2
 
@@ -66,7 +73,8 @@ class RetrieveStage:
                     break
                 text = filled(part, findings) if part.depends_on else state.searches[place]
                 async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
-                    query = self._query(state, place, text, scope)
+                    vector = state.vectors[place] if state.vectors else None
+                    query = self._query(state, text, vector, scope)
                     found = await self._retrieve.run(snapshot, query)
             except TimeoutError:
                 if not done:
@@ -76,8 +84,9 @@ class RetrieveStage:
             kind = _part_type(state, text, len(parts))
             query_part = part_query(text, kind, found.rarity, findings if needs_finding(part) else ())
             done.append(_Searched(text, query_part, found))
+        whole = await self._whole(state, snapshot, scope) if len(parts) > 1 and not cut_short else None
         read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
-        return _collected(read, done)
+        return _collected(read, done, whole)
 
     async def _in_space(self, state: RunState, snapshot: Snapshot) -> RunState:
         """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
@@ -104,12 +113,23 @@ class RetrieveStage:
             names.update(dict.fromkeys(names_found(workspace_id, searched.text, best)))
         return tuple(names)
 
-    def _query(self, state: RunState, place: int, text: str, scope: Scope) -> RetrievalQuery:
+    async def _whole(self, state: RunState, snapshot: Snapshot, scope: Scope) -> Retrieved | None:
+        """What the undivided question finds: passages that lead to one another stand together there. None when time
+        runs out: the parts have what they need.
+        """
+        try:
+            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
+                query = self._query(state, state.standalone, state.whole_vector, scope)
+                return await self._retrieve.run(snapshot, query)
+        except TimeoutError:
+            return None
+
+    def _query(self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope) -> RetrievalQuery:
         options = state.options
         return RetrievalQuery(
             workspace_id=state.question.workspace.workspace_id,
             text=text,
-            vector=QueryVector(state.space, state.vectors[place]) if state.vectors else None,
+            vector=None if vector is None else QueryVector(state.space, vector),
             scope=scope,
             top_k=options.top_k,
             fusion=options.fusion,
@@ -120,35 +140,54 @@ class RetrieveStage:
         )
 
 
+def _kind(state: RunState) -> AnswerType:
+    return state.plan.answer_type if state.plan is not None else answer_type(state.standalone)
+
+
 def _part_type(state: RunState, text: str, parts: int) -> AnswerType:
     if parts == 1 and state.plan is not None:
         return state.plan.answer_type
     return answer_type(text)
 
 
-def _collected(state: RunState, done: Sequence[_Searched]) -> StageResult:
-    """Passages of all parts, each once, best score first, within the context budget."""
+def _collected(state: RunState, done: Sequence[_Searched], whole: Retrieved | None) -> StageResult:
+    """Passages of the whole question and of all parts, each once, within the context budget.
+
+    They stand in the order of the whole question; what only a part found counts `PART_WEIGHT`, but each part's first
+    passage counts in full.
+    """
     merged: dict[int, Passage] = {}
+    ranks: dict[int, float] = {}
     traces: dict[str, CandidateTrace] = {}
+    for chunk, candidate in whole.chunks if whole is not None else ():
+        merged[chunk.ordinal] = Passage(chunk, candidate, ())
+        ranks[chunk.ordinal] = candidate.score
     for place, one in enumerate(done):
-        for chunk, candidate in one.found.chunks:
+        for rank, (chunk, candidate) in enumerate(one.found.chunks):
             known = merged.get(chunk.ordinal)
             if known is None:
                 merged[chunk.ordinal] = Passage(chunk, candidate, (place,))
             else:
                 better = candidate if candidate.score > known.candidate.score else known.candidate
                 merged[chunk.ordinal] = Passage(chunk, better, (*known.parts, place))
-        for trace in one.found.traces:
+            weight = PART_WEIGHT if whole is not None and rank else 1.0
+            ranks[chunk.ordinal] = max(ranks.get(chunk.ordinal, 0.0), weight * candidate.score)
+    for found in (*([whole] if whole is not None else []), *(one.found for one in done)):
+        for trace in found.traces:
             traces.setdefault(trace.chunk_id.hex, trace)
-    passages = sorted(merged.values(), key=lambda one: (-one.candidate.score, one.chunk.ordinal))
+    passages = sorted(merged.values(), key=lambda one: (-ranks[one.chunk.ordinal], one.chunk.ordinal))
+    order = {one.chunk.chunk_id.hex: place for place, one in enumerate(passages)}
     kept, too_much = _within_budget(passages, state.options.max_context_tokens)
     candidates = tuple(
         replace(trace, dropped_because="context_budget") if trace.chunk_id.hex in too_much else trace
-        for trace in traces.values()
+        for trace in sorted(traces.values(), key=lambda trace: order.get(trace.chunk_id.hex, len(order)))
     )
     missed = dict.fromkeys(name for one in done for name in one.found.degraded)
+    undivided = whole if whole is not None else done[0].found if len(done) == 1 else None
     collected = replace(
         state,
+        whole=None if undivided is None else part_query(state.standalone, _kind(state), undivided.rarity),
+        trail=() if undivided is None else trail_of(undivided.chunks),
         searches=tuple(one.text for one in done),
         parts=tuple(one.query for one in done),
         passages=kept,

@@ -11,6 +11,7 @@ from agentic_rag.domain.rewriting import unfilled
 from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
 from agentic_rag.domain.support import assess, support_of
 from agentic_rag.domain.synthesis import DraftSentence, draft_part, joined, limit_for, nearest, opening
+from agentic_rag.domain.trail_draft import draft_trail
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
@@ -32,6 +33,10 @@ class SynthesizeStage:
         drafts = [
             draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
         ]
+        if state.whole is not None and _is_chained(state):
+            chained = draft_trail(state.whole, state.trail, state.passages, state.excluded)
+            if support_of(state.whole, chained, state.passages) >= state.options.support_threshold:
+                return StageResult(replace(state, draft=joined([chained]), missing=(), shortfall=None))
         scores = [support_of(part, draft, state.passages) for part, draft in zip(state.parts, drafts, strict=True)]
         support = assess(scores, state.options.support_threshold)
         if not support.supported:
@@ -52,6 +57,12 @@ class SynthesizeStage:
             shortfall=_partly(state, missing),
         )
         return StageResult(drafted)
+
+
+def _is_chained(state: RunState) -> bool:
+    """Passages lead to one another, and the question does not ask for several things beside one another."""
+    parts = state.plan.sub_questions if state.plan else ()
+    return bool(state.trail) and (len(parts) <= 1 or any(part.depends_on for part in parts))
 
 
 def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:

@@ -1,0 +1,190 @@
+"""A set's questions as the graph arm sees them, in memory: what the weights of `domain.bridge` are fitted on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import astuple, dataclass
+from uuid import UUID, uuid5
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.bridge import (
+    PASSAGE_CAP,
+    Pool,
+    StepWeights,
+    Surroundings,
+    Trail,
+    extend,
+    first_trails,
+    strongest,
+    trail_features,
+)
+from agentic_rag.domain.chunk_profiles import chunk_profile
+from agentic_rag.domain.chunking import chunk_document
+from agentic_rag.domain.documents import ParsedDocument
+from agentic_rag.domain.entities import extract_entities, question_entities, title_entities
+from agentic_rag.domain.lexical import content_terms, query_terms, term_counts
+from agentic_rag.domain.postings import SegmentRow, build_segment
+from agentic_rag.domain.retrieval import EntityMentions, Mention, Vicinity
+from agentic_rag.domain.storable import storable_text
+from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.ports.embedder import Embedder
+from agentic_rag_eval.records import EvalDocument, EvalQuestion
+
+Floats = NDArray[np.float64]
+
+ARM_LIMIT, FIRST = 60, 8
+"""As `app.retrieve` and `app.graph_arm`."""
+
+BATCH = 512
+_WORKSPACE = UUID(int=0)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Step:
+    """A trail and what may follow it. `features` and `open_rows` as `domain.bridge.trail_features`."""
+
+    start: int
+    """Row of the trail's first passage."""
+    parent: int | None
+    """The step that this one follows, and the row that was chosen there."""
+    row: int
+    features: NDArray[np.float32]
+    open_rows: NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Trained:
+    """One question: its pool, its trails, and which passages are gold."""
+
+    score: Floats
+    chance: Floats
+    steps: tuple[Step, ...]
+    gold: NDArray[np.bool_]
+    documents: tuple[str, ...]
+    """(n,) the document of each passage."""
+    gold_ids: frozenset[str]
+    dense: Floats
+    lexical: Floats
+
+
+class TrainingCorpus:
+    """Chunks, vectors, postings and entities of a set."""
+
+    def __init__(
+        self, chunks: Sequence[tuple[str, str, str]], vectors: NDArray[np.float32], lexical_share: float
+    ) -> None:
+        """`chunks` are (document id, title, text)."""
+        self._documents = [document for document, _, _ in chunks]
+        self._vectors = vectors
+        self._lexical_share = lexical_share
+        rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, (_, _, text) in enumerate(chunks)]
+        self._postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
+        self._titles = [title_entities(_WORKSPACE, title) for _, title, _ in chunks]
+        mentions: list[Mention] = []
+        passages: dict[UUID, list[int]] = {}
+        for place, (_, title, text) in enumerate(chunks):
+            for one in extract_entities(_WORKSPACE, text, (), title or None).entities:
+                mentions.append(Mention(one.entity_id, place, one.count))
+                passages.setdefault(one.entity_id, []).append(place)
+        reached = [
+            EntityMentions(one, len(held), tuple(held), (1,) * len(held))
+            if len(held) <= PASSAGE_CAP
+            else EntityMentions(one, PASSAGE_CAP + 1, (), ())
+            for one, held in passages.items()
+        ]
+        self._around = Surroundings.of([Vicinity(tuple(mentions), tuple(reached))], len(chunks))
+
+    @classmethod
+    async def of(
+        cls, documents: Sequence[EvalDocument], embedder: Embedder, lexical_share: float, profile: str
+    ) -> TrainingCorpus:
+        """Cut and embed as ingestion does."""
+        chunks: list[tuple[str, str, str]] = []
+        for one in documents:
+            text = storable_text(one.text)
+            title = one.title or one.document_id
+            parsed = ParsedDocument(text, (), (), title, "text/plain", "plain", "1")
+            drafts = chunk_document(uuid5(_WORKSPACE, one.document_id), parsed, chunk_profile(profile), estimate_tokens)
+            chunks += [(one.document_id, title, draft.text) for draft in drafts]
+        parts = [
+            await embedder.embed([text for _, _, text in chunks[start : start + BATCH]])
+            for start in range(0, len(chunks), BATCH)
+        ]
+        # Stored as half floats, so that is what cosines are made of.
+        vectors = np.concatenate(parts).astype(np.float16).astype(np.float32)
+        return cls(chunks, vectors, lexical_share)
+
+    def question(self, question: EvalQuestion, vector: NDArray[np.float32], weights: StepWeights) -> Trained:
+        """The pool and the trails of a question; `weights` choose which trails of two passages are followed."""
+        terms = query_terms(question.question)
+        content = content_terms(terms)
+        cosines = self._vectors @ vector
+        dense = np.argsort(-cosines, kind="stable")[:ARM_LIMIT].tolist()
+        lexical = self._postings.search(terms, content, None, ARM_LIMIT)
+        asked = frozenset(
+            one.entity_id
+            for one in question_entities(_WORKSPACE, question.question)
+            if self._around.specificity(one.entity_id) > 0
+        )
+        approximate = {
+            place: (1 - self._lexical_share) * max(0.0, float(cosines[place])) for place in dense[: 2 * FIRST]
+        }
+        for hit in lexical[: 2 * FIRST]:
+            approximate[hit.ordinal] = approximate.get(hit.ordinal, 0.0) + self._lexical_share * hit.score
+        first = sorted(approximate, key=lambda place: (-round(approximate[place], 6), place))[:FIRST]
+        base = {*dense, *(hit.ordinal for hit in lexical)}
+
+        def pool_of(ordinals: set[int]) -> Pool:
+            kept = np.array(sorted(ordinals), np.int64)
+            titles = [self._titles[place] for place in kept]
+            named = [max((self._around.specificity(one) for one in title & asked), default=0.0) for title in titles]
+            return Pool(
+                kept,
+                np.maximum(0.0, cosines[kept].astype(np.float64)),
+                self._postings.profile(terms, content, kept),
+                titles,
+                np.array(named),
+                self._lexical_share,
+            )
+
+        small = pool_of(base | self._around.linked(first))
+        trails = first_trails(small, first)
+        longer = strongest(extend(small, self._around, asked, trails, weights))
+        pool = pool_of({*small.rows, *self._around.linked(trail.ordinals[-1] for trail in longer)})
+        reachable = np.array([*(ordinal in small.rows for ordinal in pool.ordinals.tolist()), True])
+        steps = [self._step(pool, asked, trail, None, reachable) for trail in trails]
+        parents = {trail.ordinals: place for place, trail in enumerate(trails)}
+        steps += [self._step(pool, asked, trail, parents[trail.ordinals[:1]], None) for trail in longer]
+        documents = tuple(self._documents[place] for place in pool.ordinals.tolist())
+        return Trained(
+            score=pool.score,
+            chance=pool.chance,
+            steps=tuple(steps),
+            gold=np.array([document in question.gold_ids for document in documents], np.bool_),
+            documents=documents,
+            gold_ids=frozenset(question.gold_ids),
+            dense=pool.cosine,
+            lexical=pool.lexical,
+        )
+
+    def _step(
+        self,
+        pool: Pool,
+        asked: frozenset[UUID],
+        trail: Trail,
+        parent: int | None,
+        reachable: NDArray[np.bool_] | None,
+    ) -> Step:
+        features, open_rows = trail_features(pool, self._around, asked, trail)
+        if reachable is not None:
+            open_rows &= reachable
+        rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
+        return Step(rows[0], parent, rows[-1], features.astype(np.float32), open_rows)
+
+
+def as_vector(weights: StepWeights) -> Floats:
+    """(16,) in the order of the fields."""
+    return np.array(astuple(weights))

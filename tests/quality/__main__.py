@@ -1,0 +1,146 @@
+"""`make quality`: retrieval and answers on public question sets, by the pipeline that users have. Prints one table,
+writes build/reports/quality.json, ends with 5 when a row is missed.
+
+Nothing is set per set. The corpora stay under build/quality, so that a second run only asks.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import os
+import sys
+from collections.abc import Sequence
+from statistics import fmean
+
+from agentic_rag.bootstrap import build_container
+from agentic_rag.settings import Settings, load_settings
+from agentic_rag_cli.session import open_session
+from agentic_rag_cli.wiring import Wiring
+from agentic_rag_eval.metrics import Score
+from agentic_rag_eval.resampling import PairedDifference, interval_of, paired
+from tests.bench.reports import ROOT, Row, publish_report
+from tests.local_model import minilm
+from tests.quality.asking import DENSE, LEXICAL, WITHOUT_GRAPH, Ranked, answered, ranked
+from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, QuestionSet, ingested, questions_of
+
+RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
+IN_THE_POOL = {"musique": 72, "hotpotqa": 94, "hotpotqa-dev100": 94}
+CONTAINED = {"hotpotqa": 60, "musique": 35, "covidqa": 50}
+
+
+def at_least(name: str, values: Sequence[float], must: float) -> Row:
+    found = interval_of(values)
+    if found is None:
+        return Row(name, "no question", f"≥ {must:g}", ok=False)
+    shown = f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
+    return Row(name, shown, f"≥ {must:g}", 100 * found.mean >= must)
+
+
+def not_below(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    compared = paired(other, values)
+    if compared is None:
+        return Row(name, "no question", "not below", ok=False)
+    return Row(name, f"{100 * fmean(values):.1f} ({_shown(compared)})", "not below", compared.difference.high >= 0)
+
+
+def above(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    compared = paired(other, values)
+    if compared is None:
+        return Row(name, "no question", "> 0", ok=False)
+    return Row(name, _shown(compared), "> 0", compared.difference.low > 0)
+
+
+def _shown(compared: PairedDifference) -> str:
+    found = compared.difference
+    return f"{100 * found.mean:+.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
+
+
+def figures(scores: Sequence[Score], name: str) -> list[float]:
+    return [one.figures[name] for one in scores if name in one.figures]
+
+
+def better_arm(found: dict[str, list[Ranked]], figure: str) -> list[float]:
+    """The figures of the arm whose mean is higher."""
+    arms = [[one.figure(figure) for one in found[name]] for name in ("dense", "lexical")]
+    return max(arms, key=fmean)
+
+
+async def measured(settings: Settings, wanted: Sequence[str]) -> list[Row]:
+    """All rows of the sets asked for."""
+    async with build_container(settings) as container, open_session(settings) as session:
+        weights = {
+            "dense": DENSE, "lexical": LEXICAL, "without the graph": WITHOUT_GRAPH, "default": container.fusion_weights,
+        }  # fmt: skip
+        rows: list[Row] = []
+        scores: list[Score] = []
+        on: list[float] = []
+        off: list[float] = []
+        for name in (one for one in (*MULTI_HOP, *SINGLE_HOP) if one in wanted):
+            given = QuestionSet(name, await ingested(session, name, [name]), tuple(questions_of(name)))
+            asked = await answered(session, given)
+            scores += asked
+            found = await ranked(container, given, weights)
+            if name in MULTI_HOP:
+                five, ten = RECALL[name]
+                rows.append(at_least(f"{name}: R@5", figures(asked, "recall@5"), five))
+                rows.append(at_least(f"{name}: R@10", figures(asked, "recall@10"), ten))
+                on += [one.figure("recall@5") for one in found["default"]]
+                off += [one.figure("recall@5") for one in found["without the graph"]]
+            else:
+                for figure in ("recall@5", "ndcg@10"):
+                    whole = figures([one for one in asked if one.question.gold_ids], figure)
+                    rows.append(not_below(f"{name}: {figure} against its better arm", whole, better_arm(found, figure)))
+            if name in CONTAINED:
+                contained = figures(asked, "answer_contained")
+                rows.append(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name]))
+            _tell(name, asked, found)
+        if on:
+            rows.append(above("multi-hop sets: R@5, graph on against off", on, off))
+        if POOL in wanted:
+            workspace = await ingested(session, POOL, [*MULTI_HOP, NOISE])
+            for name in MULTI_HOP:
+                asked = await answered(session, QuestionSet(name, workspace, tuple(questions_of(name))))
+                rows.append(at_least(f"{name} among {NOISE}: R@5", figures(asked, "recall@5"), IN_THE_POOL[name]))
+        rows.append(at_least("citation validity", figures(scores, "citation_validity"), 100))
+        rows.append(at_least("citation coverage", figures(scores, "citation_coverage"), 98))
+        return rows
+
+
+def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> None:
+    """What the table leaves out."""
+    for ranking, ones in found.items():
+        shown = " / ".join(
+            f"{100 * fmean([one.figure(figure) for one in ones]):.1f}"
+            for figure in ("recall@5", "recall@10", "ndcg@10")
+        )
+        print(f"    {name}, {ranking}: R@5 / R@10 / nDCG@10 {shown}")
+    for figure in ("answer_contained", "false_abstention", "abstention_recall"):
+        values = figures(asked, figure)
+        if values:
+            print(f"    {name}, {figure}: {100 * fmean(values):.1f} of {len(values)}")
+    sys.stdout.flush()
+
+
+def main() -> int:
+    """Run it."""
+    parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL)
+    parser.add_argument("--only", action="append", choices=every, help="these sets only; may be repeated")
+    parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
+    options = parser.parse_args()
+    if not DATA.exists():
+        print(f"There is no {DATA}: AGENTIC_RAG_TEST_DATA names the folder of the question sets.", file=sys.stderr)
+        return 2
+    home = ROOT / "build" / "quality" / options.embedder
+    home.mkdir(parents=True, exist_ok=True)
+    os.environ |= {"AGENTIC_RAG_HOME": str(home), "RAG_EMBEDDER": options.embedder, "AGENTIC_RAG_LOG_LEVEL": "warning"}
+    if options.embedder == "onnx":
+        os.environ["AGENTIC_RAG_MODEL_DIR"] = str(minilm())
+    with Wiring().servers(load_settings()) as settings:
+        rows = asyncio.run(measured(settings, options.only or every))
+    return publish_report("quality" if options.embedder == "onnx" else f"quality-{options.embedder}", rows)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

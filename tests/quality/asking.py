@@ -1,0 +1,85 @@
+"""Asks every question: as users do, and of single arms, which are settings of the same retrieval."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
+from agentic_rag.bootstrap import Container
+from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question
+from agentic_rag.domain.documents import Chunk
+from agentic_rag.domain.retrieval import Scope
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
+from agentic_rag_cli.answer_view import shown_run
+from agentic_rag_cli.commands.evaluate import record_of
+from agentic_rag_cli.listing import collect
+from agentic_rag_cli.session import Session
+from agentic_rag_eval.metrics import Score, score
+from agentic_rag_eval.ranking import ndcg_at, recall_at
+from agentic_rag_eval.records import EvalQuestion
+from tests.quality.sets import QuestionSet
+
+DEPTH = 20
+DENSE, LEXICAL = FusionWeights(1.0, 0.0, 0.0), FusionWeights(1.0, 0.0, 1.0)
+WITHOUT_GRAPH = FusionWeights(0.7, 0.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """What a retrieval found for one question, best first."""
+
+    question: EvalQuestion
+    chunks: tuple[Chunk, ...]
+
+    def figure(self, name: str) -> float:
+        """`recall@5`, `recall@10` or `ndcg@10` of the documents."""
+        documents = list(dict.fromkeys(chunk.source_path for chunk in self.chunks))
+        gold = self.question.gold_ids
+        return (
+            ndcg_at(documents, gold, 10) if name == "ndcg@10" else recall_at(documents, gold, int(name.split("@")[1]))
+        )
+
+
+async def answered(session: Session, given: QuestionSet) -> list[Score]:
+    """Every question through the whole pipeline."""
+    documents = await collect(lambda request: session.documents(given.workspace, request))
+    paths = {document.document_id: document.source_path for document in documents}
+    options = AnswerOptions(cache=CacheMode.BYPASS)
+    scores: list[Score] = []
+    for one in given.questions:
+        run = await session.ask(Question(given.workspace, one.question, options=options))
+        scores.append(score(one, record_of(shown_run(run, paths)), 5))
+    return scores
+
+
+async def ranked(
+    container: Container, given: QuestionSet, arms: Mapping[str, FusionWeights]
+) -> dict[str, list[Ranked]]:
+    """Every question with gold documents through retrieval alone, with each arms' weights."""
+    questions = given.with_gold
+    vectors = await _vectors(container, [one.question for one in questions])
+    found: dict[str, list[Ranked]] = {name: [] for name in arms}
+    for one, vector in zip(questions, vectors, strict=True):
+        async with container.database.snapshot(given.workspace) as snapshot:
+            for name, weights in arms.items():
+                retrieved = await container.retrieve.run(
+                    snapshot,
+                    RetrievalQuery(
+                        workspace_id=given.workspace.workspace_id,
+                        text=one.question,
+                        vector=vector,
+                        scope=Scope((DEFAULT_ACCESS_ID,)),
+                        top_k=DEPTH,
+                        weights=weights,
+                        dense_trust=container.dense_trust,
+                    ),
+                )
+                found[name].append(Ranked(one, tuple(chunk for chunk, _ in retrieved.chunks)))
+    return found
+
+
+async def _vectors(container: Container, texts: Sequence[str]) -> list[QueryVector]:
+    space = container.embedder.space
+    # One by one: a model's sums differ in their last bits with what else is in the batch.
+    return [QueryVector(space, (await container.embedder.embed([text]))[0]) for text in texts]

@@ -1,0 +1,55 @@
+"""The question sets, ingested through the public path into workspaces that a later run finds again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from agentic_rag.app.prepared import PlainDocument
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_cli.session import Session
+from agentic_rag_eval.dataset import load_corpus, load_dataset
+from agentic_rag_eval.records import EvalDocument, EvalQuestion
+
+DATA = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).parents[3] / "shared" / "data")
+
+MULTI_HOP = ("musique", "hotpotqa", "hotpotqa-dev100")
+NOISE = "wiki-distractors"
+POOL = "wiki-pool"
+SINGLE_HOP = ("cranfield", "cisi", "scifact-2k", "fiqa-gold", "pubmedqa", "clapnq", "covidqa")
+SPANS = "covidqa"
+HALF_ANSWERABLE = "clapnq"
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionSet:
+    """A corpus in a workspace and questions about it."""
+
+    name: str
+    workspace: WorkspaceRef
+    questions: tuple[EvalQuestion, ...]
+
+    @property
+    def with_gold(self) -> tuple[EvalQuestion, ...]:
+        """Those whose gold documents are known."""
+        return tuple(one for one in self.questions if one.gold_ids)
+
+
+def questions_of(name: str) -> list[EvalQuestion]:
+    return load_dataset(DATA / name / "queries.dev.jsonl")
+
+
+async def ingested(session: Session, name: str, corpora: Sequence[str]) -> WorkspaceRef:
+    """The workspace of that name with the documents of these corpora; what is there already is not embedded again."""
+    known = [one for one in await session.workspaces() if one.name == name]
+    workspace = (known[0] if known else await session.create_workspace(name)).ref
+    documents: dict[str, EvalDocument] = {}
+    for corpus in corpora:
+        for document in load_corpus(DATA / corpus / "corpus.jsonl"):
+            documents.setdefault(document.document_id, document)
+    texts = [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in documents.values()]
+    report = await session.ingest_texts(workspace, texts, lambda _: None)
+    print(f"  {name}: {len(texts)} documents, {report.chunks} chunks, {report.embedded} embedded now", flush=True)
+    return workspace

@@ -1,0 +1,189 @@
+"""Trails from the first passages to what covers the rest of a question."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.bm25 import VisiblePostings
+from agentic_rag.domain.bridge import (
+    PASSAGE_CAP,
+    Extension,
+    Pool,
+    Surroundings,
+    Trail,
+    extend,
+    first_trails,
+    lift_of,
+    link_features,
+    specificity,
+    strongest,
+)
+from agentic_rag.domain.entities import extract_entities, question_entities, title_entities
+from agentic_rag.domain.lexical import content_terms, query_terms, term_counts
+from agentic_rag.domain.postings import SegmentRow, build_segment
+from agentic_rag.domain.retrieval import EntityMentions, Mention, Vicinity
+
+WORKSPACE = UUID(int=9)
+QUESTION = "Who founded the league in which Anton Berg played?"
+CORPUS = {
+    "Anton Berg": "Anton Berg was a striker who played for the Norrland Hockey League in the nineties.",
+    "Norrland Hockey League": "The Norrland Hockey League was founded by Elsa Lind, a teacher from Umea.",
+    "Baltic Chess Union": "The Baltic Chess Union was founded by Otto Falk after a long dispute about rules.",
+    "Umea": "Umea is a town on the river, known for birches and for its university.",
+}
+
+
+class Corpus:
+    """A pool over short texts, as the graph arm makes it."""
+
+    def __init__(self, texts: Mapping[str, str]) -> None:
+        self.titles = list(texts)
+        rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, text in enumerate(texts.values())]
+        self.postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
+        mentions = [
+            Mention(one.entity_id, place, one.count)
+            for place, (title, text) in enumerate(texts.items())
+            for one in extract_entities(WORKSPACE, text, (), title).entities
+        ]
+        passages: dict[UUID, list[int]] = {}
+        for mention in mentions:
+            passages.setdefault(mention.entity_id, []).append(mention.ordinal)
+        reached = [EntityMentions(one, len(held), tuple(held), (1,) * len(held)) for one, held in passages.items()]
+        self.around = Surroundings.of([Vicinity(tuple(mentions), tuple(reached))], len(texts))
+
+    def asked(self, question: str) -> frozenset[UUID]:
+        entities = question_entities(WORKSPACE, question)
+        return frozenset(one.entity_id for one in entities if one.entity_id in self.around.reached)
+
+    def pool(self, question: str, ordinals: Sequence[int] | None = None) -> Pool:
+        terms = query_terms(question)
+        kept = np.array(range(len(self.titles)) if ordinals is None else ordinals, np.int64)
+        titles = [title_entities(WORKSPACE, self.titles[ordinal]) for ordinal in kept]
+        named = self.asked(question)
+        return Pool(
+            kept,
+            np.zeros(len(kept)),
+            self.postings.profile(terms, content_terms(terms), kept),
+            titles,
+            np.array([max((self.around.specificity(one) for one in title & named), default=0.0) for title in titles]),
+            1.0,
+        )
+
+
+@pytest.fixture
+def corpus() -> Corpus:
+    return Corpus(CORPUS)
+
+
+def test_specificity_is_one_for_a_single_passage_and_zero_beyond_the_cap() -> None:
+    assert specificity(1, 1000) == 1.0
+    assert specificity(PASSAGE_CAP, 1000) > 0
+    assert specificity(PASSAGE_CAP + 1, 1000) == 0.0
+    assert specificity(0, 1000) == 0.0
+
+
+@given(st.integers(1, PASSAGE_CAP - 1), st.integers(40, 10**6))
+def test_rarer_entities_weigh_more(passages: int, total: int) -> None:
+    assert 0 <= specificity(passages + 1, total) < specificity(passages, total) <= 1
+
+
+def test_a_passage_named_by_the_first_one_overtakes_one_that_is_just_as_similar(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION)
+    league, union = (corpus.titles.index(title) for title in ("Norrland Hockey League", "Baltic Chess Union"))
+
+    trails = first_trails(pool, range(4))[:1]
+    lift = lift_of(pool, [extend(pool, corpus.around, corpus.asked(QUESTION), trails)])
+
+    assert trails[0].ordinals == (corpus.titles.index("Anton Berg"),)
+    assert lift[league] > lift[union]
+    assert lift[league] > 1
+
+
+def test_links_tell_which_way_they_lead(corpus: Corpus) -> None:
+    pool, asked = corpus.pool(QUESTION), corpus.asked(QUESTION)
+    player, league, union = (corpus.titles.index(title) for title in list(CORPUS)[:3])
+
+    from_player = link_features(pool, corpus.around, asked, player)
+    from_league = link_features(pool, corpus.around, asked, league)
+
+    forward, backward, unlinked = 0, 1, 5
+    assert from_player[league, forward] > 0
+    assert from_league[player, backward] > 0
+    assert from_player[union, unlinked] == 1
+    assert not from_player[player, :5].any()
+
+
+def test_an_entity_of_the_question_links_nothing_new() -> None:
+    corpus = Corpus({"One": "Near Kiruna it snows.", "Two": "Kiruna has a mine.", "Three": "Nothing is here."})
+
+    linked = link_features(corpus.pool("snow"), corpus.around, corpus.asked("snow"), 0)
+    asked = link_features(corpus.pool("snow in Kiruna"), corpus.around, corpus.asked("snow in Kiruna"), 0)
+
+    assert linked[1, 2] > 0
+    assert not asked[1, :5].any()
+
+
+def test_a_trail_shares_out_what_it_has_and_keeps_what_ends_there(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION)
+    trails = first_trails(pool, range(4))
+
+    extension = extend(pool, corpus.around, corpus.asked(QUESTION), trails)
+
+    for trail, row in zip(trails, extension.chance, strict=True):
+        assert 0 < row.sum() < trail.chance
+        assert row[pool.rows[trail.ordinals[0]]] == 0
+
+
+def test_longer_trails_begin_with_a_first_passage_and_repeat_none(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION)
+
+    longer = strongest(extend(pool, corpus.around, corpus.asked(QUESTION), first_trails(pool, range(4))))
+
+    assert longer
+    assert all(len(set(trail.ordinals)) == 2 for trail in longer)
+    assert [trail.chance for trail in longer] == sorted((trail.chance for trail in longer), reverse=True)
+
+
+def test_a_pool_of_one_passage_leads_nowhere(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION, [0])
+
+    extension = extend(pool, corpus.around, frozenset(), first_trails(pool, [0]))
+
+    assert strongest(extension) == ()
+    assert lift_of(pool, [extension]).tolist() == [0.0]
+
+
+def test_an_empty_pool_has_no_trails(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION, [])
+
+    assert first_trails(pool, [1, 2]) == ()
+    assert lift_of(pool, [extend(pool, corpus.around, frozenset(), ())]).tolist() == []
+
+
+@given(st.permutations(range(4)))
+def test_lift_does_not_hang_on_the_order_in_which_passages_were_found(order: list[int]) -> None:
+    corpus = Corpus(CORPUS)
+    pool, asked = corpus.pool(QUESTION), corpus.asked(QUESTION)
+
+    found = extend(pool, corpus.around, asked, first_trails(pool, order))
+
+    assert (
+        lift_of(pool, [found]).tolist()
+        == lift_of(pool, [extend(pool, corpus.around, asked, first_trails(pool, range(4)))]).tolist()
+    )
+
+
+def test_a_lift_counts_what_every_trail_makes_of_a_passage(corpus: Corpus) -> None:
+    pool = corpus.pool(QUESTION)
+    single = Extension((Trail((0,), 0.5),), pool.ordinals[1:2], np.array([[0.2]]))
+
+    once, twice = lift_of(pool, [single]), lift_of(pool, [single, single])
+
+    assert twice[1] > once[1] > 0
+    assert once[0] == 0

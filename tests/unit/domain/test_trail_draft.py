@@ -1,0 +1,84 @@
+"""Answers of several hops."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID, uuid5
+
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.documents import Chunk
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.part_queries import part_query
+from agentic_rag.domain.passage_units import PartQuery
+from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
+from agentic_rag.domain.trail_draft import HOP_CHANCE, draft_trail, trail_of
+
+QUESTION = "Who founded the network that shows Thumb Wrestling?"
+SHOW = "Thumb Wrestling is a television series for children. It is shown on Cartoon Network."
+NETWORK = "Cartoon Network is a channel with its seat in Atlanta. It was founded by Betty Cohen in 1992."
+OTHER = "Arm wrestling is a sport. Its league meets in Denver."
+
+
+def passage(ordinal: int, document: str, text: str, chance: float) -> Passage:
+    document_id = uuid5(UUID(int=0), document)
+    chunk = Chunk(
+        ordinal, uuid5(document_id, str(ordinal)), document_id, document_id, 0, text, 0, len(text), None, 1, 1, (),
+        document, document, None, "text/plain",
+    )  # fmt: skip
+    arms = (ArmScore(Retriever.GRAPH, ordinal, chance, 0.4, 0.3),)
+    return Passage(chunk, Candidate(ordinal, 0.5 - ordinal / 100, arms), ())
+
+
+def found(*passages: Passage) -> Sequence[tuple[Chunk, Candidate]]:
+    return [(one.chunk, one.candidate) for one in passages]
+
+
+def question() -> PartQuery:
+    return part_query(QUESTION, AnswerType.PERSON, dict.fromkeys(query_terms(QUESTION), 0.5), ())
+
+
+def test_a_trail_is_the_first_passage_and_what_it_leads_to() -> None:
+    first, second, third = (
+        passage(1, "Thumb Wrestling", SHOW, 0.0),
+        passage(2, "Cartoon Network", NETWORK, 0.6),
+        passage(3, "Arm wrestling", OTHER, HOP_CHANCE / 2),
+    )
+
+    assert trail_of(found(first, second, third)) == (1, 2)
+    assert trail_of(found(first, third)) == ()
+    assert trail_of([]) == ()
+
+
+def test_more_of_the_same_document_is_no_hop() -> None:
+    first, again = passage(1, "Thumb Wrestling", SHOW, 0.0), passage(2, "Thumb Wrestling", NETWORK, 0.6)
+
+    assert trail_of(found(first, again)) == ()
+
+
+def test_the_last_hop_is_read_for_what_is_still_open() -> None:
+    passages = [passage(1, "Thumb Wrestling", SHOW, 0.0), passage(2, "Cartoon Network", NETWORK, 0.6)]
+
+    draft = draft_trail(question(), (1, 2), passages)
+
+    assert [sentence.passage for sentence in draft.sentences][-1] == 1
+    assert "Betty Cohen" in draft.sentences[-1].text
+
+
+def test_a_trail_is_supported_by_its_passages_together() -> None:
+    passages = [passage(1, "Thumb Wrestling", SHOW, 0.0), passage(2, "Cartoon Network", NETWORK, 0.6)]
+
+    together = draft_trail(question(), (1, 2), passages).units[0]
+    alone = draft_trail(question(), (1,), passages).units[0]
+
+    assert together.mask | together.context | together.passage_mask != alone.mask | alone.context | alone.passage_mask
+
+
+def test_a_refused_sentence_is_not_taken_again_and_a_dropped_passage_is_left_out() -> None:
+    passages = [passage(1, "Thumb Wrestling", SHOW, 0.0), passage(2, "Cartoon Network", NETWORK, 0.6)]
+    refused = draft_trail(question(), (1, 2), passages).sentences[-1]
+
+    again = draft_trail(question(), (1, 2, 77), passages, frozenset({(2, refused.start)}))
+
+    assert refused.text not in {sentence.text for sentence in again.sentences}
+    assert draft_trail(question(), (77,), passages).sentences == ()
