@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -80,3 +84,9 @@ async def test_a_report_names_every_ranking_of_every_set(clubs: TrainingSet) -> 
     assert as_json(found)["sets"] == {"clubs": {"questions": 6, "weight": 1.0}, "half": {"questions": 3, "weight": 2.0}}
     assert found.figures["clubs"].keys() == {*arms(), "fitted", "left_out"}
     assert "left_out" in as_table(found)
+
+
+def test_the_weights_in_force_are_those_whose_origin_is_kept() -> None:
+    kept = json.loads((Path(__file__).parents[2] / "eval" / "ranker.json").read_text(encoding="utf-8"))
+
+    assert kept["weights"] == asdict(StepWeights())

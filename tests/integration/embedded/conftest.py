@@ -4,6 +4,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -22,7 +23,10 @@ def home() -> Iterator[Path]:
     """A folder that does not exist yet, in one that servers may enter."""
     base = open_home("agentic-rag-embedded-")
     yield base / "home"
-    shutil.rmtree(base)
+    while base.exists():
+        # A server that is ending takes its own files away meanwhile.
+        with suppress(FileNotFoundError):
+            shutil.rmtree(base)
 
 
 @pytest.fixture

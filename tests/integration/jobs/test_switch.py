@@ -214,7 +214,8 @@ async def test_a_gate_whose_recall_falls_refuses_and_nothing_changes(corpus: Dat
     corpus.wide.misled = True
     questions = tuple(
         GateQuestion(f"{word} pump water", (path,))
-        for word, path in (("harbour", "a.md"), ("island", "a.md"), ("marsh", "b.md"), ("beach", "b.md"))
+        # Two are spelled so that only a vector can tell where they belong.
+        for word, path in (("harbour", "a.md"), ("island", "a.md"), ("marshh", "b.md"), ("beachh", "b.md"))
     )
     before = await corpus.database.head(corpus.workspace)
     async with corpus.worker():
