@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agentic_rag.domain.bridge import TEMPERATURE, StepWeights
+from agentic_rag.domain.bridge import TEMPERATURE, StepWeights, softmax
 from agentic_rag_eval.ranking import ndcg_at, recall_at
 from agentic_rag_eval.training_pool import Floats, Trained, as_vector
 
@@ -104,11 +104,6 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _softmax(logits: Floats) -> Floats:
-    powers: Floats = np.exp(logits - logits.max())
-    return powers / powers.sum()
-
-
 def _mass(one: Trained, weights: Floats) -> tuple[Floats, Floats]:
     """(n,) Σ P1·P2 + Σ P1·P2·P3, and (n, 16) its gradient."""
     mass = np.zeros(len(one.score))
@@ -116,7 +111,7 @@ def _mass(one: Trained, weights: Floats) -> tuple[Floats, Floats]:
     chances: list[Floats] = []
     means: list[Floats] = []
     for step in one.steps:
-        chance = _softmax(np.where(step.open_rows, step.features @ weights, -np.inf))
+        chance = softmax(np.where(step.open_rows, step.features @ weights, -np.inf))
         mean = chance @ step.features
         chances.append(chance)
         means.append(mean)

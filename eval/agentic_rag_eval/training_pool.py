@@ -17,6 +17,7 @@ from agentic_rag.domain.bridge import (
     Surroundings,
     Trail,
     extend,
+    first_passages,
     first_trails,
     strongest,
     trail_features,
@@ -27,7 +28,7 @@ from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.entities import extract_entities, question_entities, title_entities
 from agentic_rag.domain.lexical import content_terms, query_terms, term_counts
 from agentic_rag.domain.postings import SegmentRow, build_segment
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Vicinity
+from agentic_rag.domain.retrieval import ArmHit, EntityMentions, Mention, Retriever, Vicinity
 from agentic_rag.domain.storable import storable_text
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.ports.embedder import Embedder
@@ -35,8 +36,8 @@ from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
 Floats = NDArray[np.float64]
 
-ARM_LIMIT, FIRST = 60, 8
-"""As `app.retrieve` and `app.graph_arm`."""
+ARM_LIMIT = 60
+"""As `app.retrieve`."""
 
 BATCH = 512
 _WORKSPACE = UUID(int=0)
@@ -129,12 +130,8 @@ class TrainingCorpus:
             for one in question_entities(_WORKSPACE, question.question)
             if self._around.specificity(one.entity_id) > 0
         )
-        approximate = {
-            place: (1 - self._lexical_share) * max(0.0, float(cosines[place])) for place in dense[: 2 * FIRST]
-        }
-        for hit in lexical[: 2 * FIRST]:
-            approximate[hit.ordinal] = approximate.get(hit.ordinal, 0.0) + self._lexical_share * hit.score
-        first = sorted(approximate, key=lambda place: (-round(approximate[place], 6), place))[:FIRST]
+        arms = {Retriever.DENSE: _hits(dense, cosines), Retriever.LEXICAL: lexical}
+        first = first_passages(arms, self._lexical_share)
         base = {*dense, *(hit.ordinal for hit in lexical)}
 
         def pool_of(ordinals: set[int]) -> Pool:
@@ -188,3 +185,8 @@ class TrainingCorpus:
 def as_vector(weights: StepWeights) -> Floats:
     """(16,) in the order of the fields."""
     return np.array(astuple(weights))
+
+
+def _hits(places: Sequence[int], cosines: NDArray[np.float32]) -> list[ArmHit]:
+    found = [(place, float(cosines[place])) for place in places]
+    return [ArmHit(place, cosine, max(0.0, cosine)) for place, cosine in found]

@@ -17,6 +17,7 @@ from agentic_rag.domain.bridge import (
     Pool,
     Surroundings,
     extend,
+    first_passages,
     first_trails,
     lift_of,
     strongest,
@@ -24,9 +25,6 @@ from agentic_rag.domain.bridge import (
 from agentic_rag.domain.entities import title_entities
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
 from agentic_rag.ports.database import Snapshot
-
-FIRST_PASSAGES = 8
-"""Passages whose links are followed, of those that the text arms put first."""
 
 HIT_LIMIT = 60
 """As many candidates as a text arm gives."""
@@ -67,7 +65,7 @@ class GraphArm:
         candidates = {hit.ordinal for hits in arms.values() for hit in hits}
         if not candidates:
             return {arm: [] for arm in Retriever}
-        first = _first_passages(arms, asked.lexical_share)
+        first = first_passages(arms, asked.lexical_share)
         vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
         total = await snapshot.lexical.passages(asked.scope)
         around = Surroundings.of(vicinities, total)
@@ -116,16 +114,6 @@ class _Look:
             named=np.array([max((self._named.get(one, 0.0) for one in title), default=0.0) for title in titles]),
             lexical_share=asked.lexical_share,
         )
-
-
-def _first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float) -> list[int]:
-    """The first passages of the text arms."""
-    share = {Retriever.DENSE: 1 - lexical_share, Retriever.LEXICAL: lexical_share}
-    scores: dict[int, float] = {}
-    for arm, hits in arms.items():
-        for hit in hits[: 2 * FIRST_PASSAGES]:
-            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share[arm] * hit.score
-    return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
 
 
 def _hits(pool: Pool, extensions: Sequence[Extension]) -> dict[Retriever, list[ArmHit]]:

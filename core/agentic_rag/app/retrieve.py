@@ -16,7 +16,7 @@ from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod,
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.errors import DependencyUnavailable, SpaceMismatch
-from agentic_rag.domain.fusion import fuse, lexical_share
+from agentic_rag.domain.fusion import fuse, share_in_force
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, ExtractedEntity, Retriever, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -158,8 +158,6 @@ def _asked(
     text: _TextArms,
     arms: Mapping[Retriever, Sequence[ArmHit]],
 ) -> GraphQuestion:
-    weights = query.weights
-    share = weights.lexical_share if weights.lexical_share is not None else lexical_share(arms, query.dense_trust)
     searched = query.vector if text.dense else None
     return GraphQuestion(
         workspace_id=query.workspace_id,
@@ -167,7 +165,7 @@ def _asked(
         entities=text.entities,
         vector=None if searched is None else searched.vector,
         space_id=None if snapshot.space is None else snapshot.space.space_id,
-        lexical_share=share,
+        lexical_share=share_in_force(arms, query.weights, query.dense_trust),
         scope=query.scope,
     )
 

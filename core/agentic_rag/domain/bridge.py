@@ -25,13 +25,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT, TermProfile
-from agentic_rag.domain.retrieval import SCORE_DIGITS, EntityMentions, Vicinity
+from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Retriever, Vicinity
 
 Floats = NDArray[np.float64]
 _TINY = float(np.finfo(np.float64).tiny)
 
 PASSAGE_CAP = 40
 """An entity in more passages links nothing: 40 cost 0.1 points of R@5 against 5 % of the set, 20 cost 0.9."""
+
+FIRST_PASSAGES = 8
+"""Passages whose links are looked up; trails begin with the best of them."""
 
 FIRST_TRAILS = 4
 """Passages that trails begin with: 2 cost 0.3 points of R@5, 8 gave 0.4."""
@@ -126,7 +129,7 @@ class Pool:
     @cached_property
     def chance(self) -> Floats:
         """(n,) P1."""
-        return _softmax(self.score / TEMPERATURE)
+        return softmax(self.score / TEMPERATURE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,6 +200,16 @@ def specificity(passages: int, passages_total: int) -> float:
     return math.log((1 + passages_total) / passages) / math.log(1 + passages_total)
 
 
+def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float) -> list[int]:
+    """The ordinals that the text arms put first: those whose links are looked up."""
+    share = {Retriever.DENSE: 1 - lexical_share, Retriever.LEXICAL: lexical_share}
+    scores: dict[int, float] = {}
+    for arm, hits in arms.items():
+        for hit in hits[: 2 * FIRST_PASSAGES]:
+            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share[arm] * hit.score
+    return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
+
+
 def first_trails(pool: Pool, among: Sequence[int]) -> tuple[Trail, ...]:
     """Trails of one passage: the best of those `among` that the pool holds."""
     rows = np.array([pool.rows[ordinal] for ordinal in among if ordinal in pool.rows], np.int64)
@@ -219,7 +232,7 @@ def extend(
     for place, trail in enumerate(trails):
         features, open_rows = trail_features(pool, around, asked, trail)
         logits = np.where(open_rows, features @ linear, -np.inf)
-        chance[place] = trail.chance * _softmax(logits)[:-1]
+        chance[place] = trail.chance * softmax(logits)[:-1]
     return Extension(tuple(trails), pool.ordinals, chance)
 
 
@@ -299,7 +312,8 @@ def trail_features(
     return features, open_rows
 
 
-def _softmax(logits: Floats) -> Floats:
+def softmax(logits: Floats) -> Floats:
+    """Shares that sum to 1; nothing of nothing."""
     if not len(logits):
         return logits
     powers: Floats = np.exp(logits - logits.max())

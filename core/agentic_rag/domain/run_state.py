@@ -68,7 +68,7 @@ class RunState:
     vectors: tuple[NDArray[np.float32], ...] = ()
     """The vector of each part's search (the whole question's where the part waits for another); empty without one."""
     whole_vector: NDArray[np.float32] | None = None
-    """The vector of the question as a whole; None without an embedder."""
+    """The vector of a divided question as a whole; None without an embedder."""
     read_version: int | None = None
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None

@@ -32,7 +32,8 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
     parts = state.plan.sub_questions if state.plan else ()
     waiting = [bool(part.depends_on) for part in parts] or [False]
     texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
-    distinct = list(dict.fromkeys((*texts, state.standalone)))
+    divided = len(parts) > 1
+    distinct = list(dict.fromkeys((*texts, state.standalone) if divided else texts))
     try:
         matrix = await embedders.for_space(state.space).embed(distinct)
     except SpaceMismatch:
@@ -41,4 +42,5 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
         degraded = tuple(dict.fromkeys((*state.degraded, Dependency.EMBEDDER)))
         return StageResult(replace(state, vectors=(), degraded=degraded), outcome=f"degraded: {error.code}")
     vectors = tuple(matrix[distinct.index(text)] for text in texts)
-    return StageResult(replace(state, vectors=vectors, whole_vector=matrix[distinct.index(state.standalone)]))
+    whole = matrix[distinct.index(state.standalone)] if divided else None
+    return StageResult(replace(state, vectors=vectors, whole_vector=whole))
