@@ -55,13 +55,15 @@ class DocumentFilter:
     """Narrows every arm to some documents. Empty tuples and None do not restrict."""
 
     document_ids: tuple[UUID, ...] = ()
+    without_ids: tuple[UUID, ...] = ()
+    """Documents to leave out."""
     source_path_prefix: str | None = None
     media_types: tuple[str, ...] = ()
 
     @property
     def is_empty(self) -> bool:
         """True when the filter lets every document pass."""
-        return not self.document_ids and self.source_path_prefix is None and not self.media_types
+        return self == DocumentFilter()
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,16 +64,16 @@ class SupportWeights:
     (eval/support.json says on what; docs/quality.md what it earns).
     """
 
-    best: float = 0.5
-    dense: float = 2.3
-    ahead: float = 5.0
-    covered: float = 1.7
+    best: float = 0.3
+    dense: float = 2.5
+    ahead: float = 4.9
+    covered: float = 1.8
     near: float = 0.8
-    linked: float = 2.0
+    linked: float = 2.3
     unnamed: float = -4.2
-    unmarked: float = -2.0
+    unmarked: float = -0.5
     unfit: float = -0.5
-    unasked: float = -0.1
+    unasked: float = -0.3
     offset: float = 3.0
     """Puts a support of one half where the corpora looked at have their doubtful questions."""
 
@@ -91,10 +91,10 @@ def signs_of(
     """
     first_found = (passages if found is None else found)[:FIRST]
     held = [_held(passage, part) for passage in first_found]
+    along = [passage for passage in passages if passage.chunk.ordinal in trail]
     together = 0
-    for passage in passages:
-        if passage.chunk.ordinal in trail:
-            together |= _held(passage, part)
+    for passage in along:
+        together |= _held(passage, part)
     everywhere = 0
     for mask in held:
         everywhere |= mask
@@ -107,7 +107,7 @@ def signs_of(
         near=max((_near(part, unit) for unit in draft.units), default=0.0),
         linked=max((_linked(passage) for passage in first_found), default=0.0),
         unnamed=weight_of(part.names & ~everywhere, part.terms),
-        unmarked=min((_unmarked(part, unit, passages[unit.passage]) for unit in draft.units), default=1.0),
+        unmarked=min((_unmarked(part, unit, passages, along) for unit in draft.units), default=1.0),
         unfit=float(not any(unit.fits for unit in draft.units)),
         unasked=float(bool(part.asked & ~first)),
     )
@@ -141,19 +141,23 @@ def _near(part: PartQuery, unit: Unit) -> float:
     return weight_of(own, part.terms) + BESIDE_CREDIT * weight_of(unit.near & ~own, part.terms)
 
 
-def _unmarked(part: PartQuery, unit: Unit, passage: Passage) -> float:
-    """The share of the question's figures and identifiers that do not stand by the unit or elsewhere in its passage."""
+def _unmarked(part: PartQuery, unit: Unit, passages: Sequence[Passage], along: Sequence[Passage]) -> float:
+    """How many of the question's figures and identifiers do not stand by the unit: `MARK_ELSEWHERE` for one elsewhere
+    in its passage or in one of the trail, in [0, 1].
+    """
     if not part.marks:
         return 0.0
+    passage = passages[unit.passage]
     low = reading_of(passage).low
     chunk = passage.chunk
     above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low))).lower()
+    around = [low, *(reading_of(other).low for other in along)]
     lacking = 0.0
     for mark in part.marks:
         found = re.compile(rf"(?<![\w.,]){_either_way(mark)}(?![\w]|[.,]\d)")
         if found.search(low, *unit.around) or found.search(above):
             continue
-        lacking += MARK_ELSEWHERE if found.search(low) else 1.0
+        lacking += MARK_ELSEWHERE if any(found.search(text) for text in around) else 1.0
     return min(1.0, lacking)
 
 
