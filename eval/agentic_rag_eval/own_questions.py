@@ -24,9 +24,9 @@ WORDS = (3, 8)
 REPLACED = (0.45, 0.85)
 """Share of them that stand elsewhere, drawn per question."""
 EASIER = 3.0
-"""People's questions are still harder than made ones: a threshold that abstains on one made question in a hundred abstains
-on up to three of theirs. With this factor the thresholds of ten corpora held their error on the questions that people
-had asked of them (docs/quality.md).
+"""People's questions are still harder than made ones: a threshold that abstains on one made question in a hundred
+abstains on up to three of theirs. With this factor the thresholds of ten corpora held their error on the questions that
+people had asked of them (docs/quality.md).
 """
 LEAST_WORDS = 12
 """Distinct telling words of a passage worth asking for."""

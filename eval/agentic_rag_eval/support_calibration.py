@@ -30,8 +30,8 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A threshold and what it does to the questions asked. `false_abstention` is measured on questions that did not set it: each half of the
-    answerable ones is judged by a threshold from the other half.
+    """A threshold and what it does to the questions asked. `false_abstention` is measured on questions that did not set
+    it: each half of the answerable ones is judged by a threshold from the other half.
     """
 
     threshold: float

@@ -55,10 +55,10 @@ class DocumentFilter:
     """Narrows every arm to some documents. Empty tuples and None do not restrict."""
 
     document_ids: tuple[UUID, ...] = ()
-    without_ids: tuple[UUID, ...] = ()
-    """Documents to leave out."""
     source_path_prefix: str | None = None
     media_types: tuple[str, ...] = ()
+    without_ids: tuple[UUID, ...] = ()
+    """Documents to leave out."""
 
     @property
     def is_empty(self) -> bool:
