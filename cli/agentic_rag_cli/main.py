@@ -12,6 +12,7 @@ from agentic_rag_cli import output
 from agentic_rag_cli.commands import (
     ask,
     audit,
+    calibrate,
     config,
     demo,
     dlq,
@@ -96,6 +97,8 @@ app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
+evaluate.app.command("init")(calibrate.init)
+evaluate.app.command("calibrate")(calibrate.calibrate)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -12,11 +12,11 @@ from uuid import UUID
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.recall_gate import RecallGate
-from agentic_rag.domain.spaces import SpaceRecord
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord
 from agentic_rag.domain.tenancy import (
     DEFAULT_ORG_ID,
     Principal,
@@ -203,6 +203,14 @@ class Session(Protocol):
 
     async def recall(self, workspace: WorkspaceRef) -> RecallReport:
         """Recall of its dense search against exact search."""
+        ...
+
+    async def passages(self, workspace: WorkspaceRef, most: int, seed: int) -> list[Chunk]:
+        """Passages drawn evenly from a workspace."""
+        ...
+
+    async def keep_support_threshold(self, workspace: WorkspaceRef, threshold: float | None) -> EmbeddingSpace:
+        """Have a workspace abstain below a support; None: below the process's."""
         ...
 
 
@@ -415,6 +423,14 @@ class ContainerSession:
     async def recall(self, workspace: WorkspaceRef) -> RecallReport:
         """Recall of its dense search against exact search."""
         return await self._container.recall_check.run(workspace)
+
+    async def passages(self, workspace: WorkspaceRef, most: int, seed: int) -> list[Chunk]:
+        """Passages drawn evenly from a workspace."""
+        return await self._container.calibrate_support.passages(workspace, most, seed)
+
+    async def keep_support_threshold(self, workspace: WorkspaceRef, threshold: float | None) -> EmbeddingSpace:
+        """Have a workspace abstain below a support."""
+        return await self._container.calibrate_support.keep(workspace, threshold, OPERATOR.subject)
 
 
 @asynccontextmanager

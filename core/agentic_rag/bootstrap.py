@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.answer import AnswerQuestion
+    from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.embedding_spaces import SwitchSpaces
@@ -549,6 +550,13 @@ class Container:
         measurement = GateMeasurement(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
         grace = timedelta(seconds=self.settings.space_grace_seconds)
         return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, grace)
+
+    @cached_property
+    def calibrate_support(self) -> CalibrateSupport:
+        """Where workspaces begin to abstain."""
+        from agentic_rag.app.calibrate_support import CalibrateSupport
+
+        return CalibrateSupport(self.database, self.telemetry)
 
     @cached_property
     def recall_check(self) -> RecallCheck:

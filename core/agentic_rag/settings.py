@@ -88,7 +88,7 @@ class Settings:
     min_support: float = _var(
         "AGENTIC_RAG_MIN_SUPPORT",
         DEFAULT_THRESHOLD,
-        "Support below which an answer becomes an abstention (0 never abstains).",
+        "Support below which an answer becomes an abstention (0 never abstains), where `rag eval calibrate` set none.",
         group=_A,
         minimum=0,
         maximum=1,

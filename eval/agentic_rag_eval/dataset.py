@@ -84,6 +84,7 @@ def _question(line: str, where: str) -> EvalQuestion:
             answers=tuple(str(answer) for answer in row.get("answers", ())),
             gold_ids=tuple(str(gold) for gold in row.get("gold_ids", ())),
             kind=str(row.get("type", "single")),
+            without=tuple(str(one) for one in row.get("without", ())),
         )
     except (ValueError, KeyError, TypeError) as problem:
         raise InvalidInput(

@@ -15,6 +15,8 @@ class EvalQuestion:
     answers: tuple[str, ...]
     gold_ids: tuple[str, ...]
     kind: str
+    without: tuple[str, ...] = ()
+    """Documents that the question is asked without: those that answer it, when an abstention is wanted."""
 
     @property
     def answerable(self) -> bool:

@@ -192,6 +192,8 @@ async def test_filters_combine(adapter: Backend) -> None:
     assert await matching(DocumentFilter(source_path_prefix="docs/a_%")) == [0]
     assert await matching(DocumentFilter(media_types=("text/markdown",))) == [0, 2]
     assert await matching(DocumentFilter((published.document_id,), "docs/", ("text/markdown",))) == []
+    assert await matching(DocumentFilter(without_ids=(published.document_id,))) == [0, 2]
+    assert await matching(DocumentFilter(source_path_prefix="docs/", without_ids=(published.document_id,))) == [0]
 
 
 async def test_documents_are_found_by_name_exact_ones_first(adapter: Backend) -> None:

@@ -348,3 +348,27 @@ async def test_only_a_space_that_is_being_filled_is_held_for_its_switch(adapter:
         assert await transaction.spaces.hold(corpus, 2)
         assert not await transaction.spaces.hold(corpus, 1)
         assert not await transaction.spaces.hold(corpus, 3)
+
+
+async def test_a_support_threshold_holds_for_the_space_it_was_set_in(adapter: Backend, corpus: WorkspaceRef) -> None:
+    async def threshold() -> float | None:
+        head = await adapter.database.head(corpus)
+        assert head is not None
+        return head.support_threshold
+
+    async def keep(space_id: int, value: float | None) -> bool:
+        async with adapter.database.transaction(corpus.org_id) as transaction:
+            return await transaction.spaces.set_support_threshold(corpus, space_id, value)
+
+    assert await threshold() is None
+    assert await keep(1, 0.4)
+    assert await threshold() == 0.4
+    await begin(adapter, corpus)
+    await fill(adapter, corpus)
+    await activate(adapter, corpus)
+    assert await threshold() is None
+    await activate(adapter, corpus, 1)
+    assert await threshold() == 0.4
+    assert await keep(1, None)
+    assert await threshold() is None
+    assert not await keep(9, 0.4)

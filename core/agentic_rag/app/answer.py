@@ -112,7 +112,9 @@ class AnswerQuestion:
             if stored is not None:
                 return stored
         space = head.space or self._ports.embedders.default.space
-        context = self._context(head.version if question.as_of is None else question.as_of, space)
+        context = self._context(
+            head.version if question.as_of is None else question.as_of, space, head.support_threshold
+        )
         key = answer_key(question, context)
         begun = _Begun(question, principal, began, trace_id, context, key, head.version, space)
         cache_down = False
@@ -144,7 +146,7 @@ class AnswerQuestion:
             )
         return stored
 
-    def _context(self, version: int, space: EmbeddingSpace) -> AnswerContext:
+    def _context(self, version: int, space: EmbeddingSpace, support_threshold: float | None) -> AnswerContext:
         return AnswerContext(
             access_ids=(DEFAULT_ACCESS_ID,),
             corpus_version=version,
@@ -154,6 +156,7 @@ class AnswerQuestion:
             pipeline_version=PIPELINE_VERSION,
             models=(space.model,),
             defaults=self._fingerprint,
+            support_threshold=support_threshold,
             today=self._ports.clock.now().date(),
         )
 
@@ -190,7 +193,7 @@ class AnswerQuestion:
         return await self._keep(begun.question, run, None if joined else self._fill(begun, answered, answer))
 
     def _first_state(self, begun: _Begun) -> RunState:
-        options = effective(begun.question.options, self._defaults)
+        options = effective(begun.question.options, self._defaults, begun.context.support_threshold)
         return RunState(
             question=begun.question,
             text=folded(begun.question.text),

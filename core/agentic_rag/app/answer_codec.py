@@ -28,13 +28,14 @@ from agentic_rag.domain.answers import (
     Plan,
     SelfCheckReport,
     SubQuestion,
+    Support,
     TextSpan,
     ToolCall,
     ToolRequest,
 )
 from agentic_rag.domain.retrieval import ArmScore, Retriever
 
-LAYOUT = 1
+LAYOUT = 2
 """Raise it with every change of the values below or of their order."""
 
 Row = list[Any]
@@ -157,11 +158,19 @@ def _gate_row(gate: GateDecision) -> Row:
         gate.plan_type,
         gate.score,
         list(gate.thresholds.items()),
-        [[one.name, one.value, one.weight, one.contribution] for one in gate.contributions],
+        _contribution_rows(gate.contributions),
         [[one.before, one.after, one.reason] for one in gate.downgrades],
         gate.weights_version,
         gate.mode,
     ]
+
+
+def _contribution_rows(contributions: tuple[FeatureContribution, ...]) -> Row:
+    return [[one.name, one.value, one.weight, one.contribution] for one in contributions]
+
+
+def _contributions(rows: Row) -> tuple[FeatureContribution, ...]:
+    return tuple([FeatureContribution(*one) for one in rows])
 
 
 def _gate(row: Row) -> GateDecision:
@@ -170,7 +179,7 @@ def _gate(row: Row) -> GateDecision:
         row[1],
         row[2],
         MappingProxyType(dict(row[3])),
-        tuple([FeatureContribution(*one) for one in row[4]]),
+        _contributions(row[4]),
         tuple([Downgrade(*one) for one in row[5]]),
         row[6],
         row[7],
@@ -178,7 +187,7 @@ def _gate(row: Row) -> GateDecision:
 
 
 def _debug_row(debug: AnswerDebug) -> Row:
-    plan, check = debug.plan, debug.self_check
+    plan, check, support = debug.plan, debug.self_check, debug.support
     return [
         None
         if plan is None
@@ -199,11 +208,12 @@ def _debug_row(debug: AnswerDebug) -> Row:
         None
         if check is None
         else [check.citation_coverage, check.unsupported_claims, check.guardrails, check.repaired],
+        None if support is None else [support.score, support.threshold, _contribution_rows(support.contributions)],
     ]
 
 
 def _debug(row: Row) -> AnswerDebug:
-    plan, check = row[0], row[6]
+    plan, check, support = row[0], row[6], row[7]
     return AnswerDebug(
         None
         if plan is None
@@ -219,4 +229,5 @@ def _debug(row: Row) -> AnswerDebug:
         tuple([CandidateTrace(UUID(one[0]), UUID(one[1]), one[2], one[3], _arms(one[4]), one[5]) for one in row[4]]),
         tuple([ToolCall(*one) for one in row[5]]),
         None if check is None else SelfCheckReport(check[0], tuple(check[1]), tuple(check[2]), check[3]),
+        None if support is None else Support(support[0], support[1], _contributions(support[2])),
     )

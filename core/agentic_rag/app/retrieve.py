@@ -20,6 +20,7 @@ from agentic_rag.domain.fusion import fuse, share_in_force
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, ExtractedEntity, Retriever, Scope
 from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.standing import Standing, standing_of
 from agentic_rag.ports.database import Snapshot
 from agentic_rag.ports.telemetry import Telemetry
 
@@ -55,12 +56,14 @@ class RetrievalQuery:
 
 @dataclass(frozen=True, slots=True)
 class Retrieved:
-    """The passages by score, the fused candidates behind them, and how rare the question's terms are."""
+    """The passages by score, the fused candidates behind them, how rare the question's terms are, and how the best
+    passage stands out.
+    """
 
     chunks: tuple[tuple[Chunk, Candidate], ...]
     traces: tuple[CandidateTrace, ...]
     rarity: Mapping[str, float]
-    top_score: float
+    standing: Standing
     degraded: tuple[Dependency, ...]
 
 
@@ -113,7 +116,8 @@ class Retrieve:
         wanted = query.top_k * (SPARE if query.per_document is not None else 1)
         fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=wanted)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
-        return await _with_texts(snapshot, query, fused, text.rarity, degraded)
+        standing = standing_of(arms, share_in_force(arms, query.weights, query.dense_trust), query.dense_trust)
+        return await _with_texts(snapshot, query, _Found(fused, text.rarity, standing, degraded))
 
     async def _text_arms(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
         """Dense beside lexical: the database scans vectors while this process does all that needs no answer of it."""
@@ -176,13 +180,18 @@ def _completed(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:
     return sorted(hits.values(), key=lambda hit: (-hit.raw, hit.ordinal))
 
 
-async def _with_texts(
-    snapshot: Snapshot,
-    query: RetrievalQuery,
-    first: list[Candidate],
-    rarity: Mapping[str, float],
-    degraded: tuple[Dependency, ...],
-) -> Retrieved:
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a search knows before the texts are read."""
+
+    first: list[Candidate]
+    rarity: Mapping[str, float]
+    standing: Standing
+    degraded: tuple[Dependency, ...]
+
+
+async def _with_texts(snapshot: Snapshot, query: RetrievalQuery, found: _Found) -> Retrieved:
+    first = found.first
     chunks = await snapshot.documents.chunks([one.ordinal for one in first], query.scope.access_ids) if first else []
     by_ordinal = {chunk.ordinal: chunk for chunk in chunks}
     kept: list[tuple[Chunk, Candidate]] = []
@@ -201,8 +210,7 @@ async def _with_texts(
                 chunk.chunk_id, chunk.document_id, chunk.document_title, candidate.score, candidate.arms, dropped
             )
         )
-    top = first[0].score if first else 0.0
-    return Retrieved(tuple(kept), tuple(traces), rarity, top, degraded)
+    return Retrieved(tuple(kept), tuple(traces), found.rarity, found.standing, found.degraded)
 
 
 def _why_dropped(

@@ -32,6 +32,8 @@ class AnswerContext:
     models: tuple[str, ...]
     defaults: str
     """A fingerprint of the process defaults that fill the options' gaps."""
+    support_threshold: float | None
+    """The workspace's own; None: the default."""
     today: date
 
 
@@ -63,6 +65,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         context.pipeline_version,
         "\n".join(context.models),
         context.defaults,
+        repr(context.support_threshold),
         context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()
 
@@ -94,6 +97,7 @@ def _options(options: AnswerOptions) -> list[str]:
         str(options.use_hyde),
         str(options.use_tools),
         ",".join(sorted(map(str, options.filter.document_ids))),
+        ",".join(sorted(map(str, options.filter.without_ids))),
         repr(options.filter.source_path_prefix),
         ",".join(sorted(options.filter.media_types)),
         *fusion_fields(options.fusion, options.weights),

@@ -67,8 +67,10 @@ class EffectiveOptions:
     per_document: int | None
 
 
-def effective(options: AnswerOptions, defaults: AnswerDefaults) -> EffectiveOptions:
-    """The caller's options over the defaults."""
+def effective(
+    options: AnswerOptions, defaults: AnswerDefaults, support_threshold: float | None = None
+) -> EffectiveOptions:
+    """The caller's options over the defaults; `support_threshold` is the workspace's own."""
     return EffectiveOptions(
         top_k=defaults.top_k if options.top_k is None else options.top_k,
         min_score=defaults.min_score if options.min_score is None else options.min_score,
@@ -80,7 +82,7 @@ def effective(options: AnswerOptions, defaults: AnswerDefaults) -> EffectiveOpti
         timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,
         fusion=options.fusion or defaults.fusion,
         weights=options.weights or defaults.weights,
-        support_threshold=defaults.support_threshold,
+        support_threshold=defaults.support_threshold if support_threshold is None else support_threshold,
         per_document=defaults.per_document,
     )
 
@@ -125,7 +127,11 @@ def _validate_options(options: AnswerOptions) -> None:
     _within("maxContextTokens", options.max_context_tokens, *CONTEXT_TOKENS)
     _within("timeoutMs", options.timeout_ms, *TIMEOUT_MS)
     narrowed = options.filter
-    for name, values in (("documentIds", narrowed.document_ids), ("mediaTypes", narrowed.media_types)):
+    for name, values in (
+        ("documentIds", narrowed.document_ids),
+        ("withoutIds", narrowed.without_ids),
+        ("mediaTypes", narrowed.media_types),
+    ):
         if len(values) > MAX_FILTER_VALUES:
             raise _out_of_range(name, f"at most {MAX_FILTER_VALUES} values", len(values), ("options", "filter", name))
     weights = options.weights

@@ -149,7 +149,7 @@ class Citation:
 
 @dataclass(frozen=True, slots=True)
 class FeatureContribution:
-    """One signal of the gate: value × weight = contribution."""
+    """One signal of a decision: value × weight = contribution."""
 
     name: str
     value: float
@@ -278,6 +278,20 @@ class StageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Support:
+    """How far the passages found support an answer to the question, in [0, 1], what counts as enough, and why."""
+
+    score: float
+    threshold: float
+    contributions: tuple[FeatureContribution, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        """True when an answer is given."""
+        return self.score >= self.threshold
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDebug:
     """How the answer came about."""
 
@@ -288,6 +302,8 @@ class AnswerDebug:
     candidates: tuple[CandidateTrace, ...] = ()
     tool_calls: tuple[ToolCall, ...] = ()
     self_check: SelfCheckReport | None = None
+    support: Support | None = None
+    """None when the answer does not come from passages."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,7 @@ class AuditAction(enum.Enum):
     PURGE_DEAD_LETTER = "dead_letter.purge"
     SWITCH_EMBEDDINGS = "embeddings.switch"
     CANCEL_SWITCH = "embeddings.cancel"
+    CALIBRATE_SUPPORT = "support.calibrate"
     SNAPSHOT = "snapshot.create"
     DELETE_SNAPSHOT = "snapshot.delete"
     RESTORE = "snapshot.restore"

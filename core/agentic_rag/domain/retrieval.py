@@ -57,11 +57,13 @@ class DocumentFilter:
     document_ids: tuple[UUID, ...] = ()
     source_path_prefix: str | None = None
     media_types: tuple[str, ...] = ()
+    without_ids: tuple[UUID, ...] = ()
+    """Documents to leave out."""
 
     @property
     def is_empty(self) -> bool:
         """True when the filter lets every document pass."""
-        return not self.document_ids and self.source_path_prefix is None and not self.media_types
+        return self == DocumentFilter()
 
 
 @dataclass(frozen=True, slots=True)

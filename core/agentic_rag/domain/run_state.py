@@ -19,6 +19,7 @@ from agentic_rag.domain.answers import (
     Plan,
     Question,
     SelfCheckReport,
+    Support,
     ToolCall,
 )
 from agentic_rag.domain.evidence import Passage
@@ -26,6 +27,7 @@ from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.pipeline import Budget, Verdict
 from agentic_rag.domain.selfcheck import Refusal
 from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.standing import Standing
 from agentic_rag.domain.synthesis import DraftSentence, Excluded
 
 
@@ -73,8 +75,12 @@ class RunState:
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None
     parts: tuple[PartQuery, ...] = ()
+    standings: tuple[Standing, ...] = ()
+    """How the best passage of each part's search stands out."""
     whole: PartQuery | None = None
     """The undivided question."""
+    standing: Standing | None = None
+    """The same of its search."""
     trail: tuple[int, ...] = ()
     """The ordinals of passages that lead to one another, when the whole question found such."""
     passages: tuple[Passage, ...] = ()
@@ -86,6 +92,8 @@ class RunState:
     """The opening passage that a lookup found."""
     draft: tuple[DraftSentence, ...] = ()
     conflicting: bool = False
+    support: Support | None = None
+    """How far the passages support an answer to the question; None when nothing was drafted from passages."""
     missing: tuple[str, ...] = ()
     """Parts of the question without support."""
     shortfall: Shortfall | None = None

@@ -1,103 +1,164 @@
-"""Whether the chosen evidence supports an answer, part by part.
+"""Whether the passages found support an answer.
 
-    support = ( near · 0.10 + passage · 0.20 + lexical · 0.28 + dense · 0.42 ) · factors
+    support = σ( weights · signs − offset )
 
-`near` and `passage` are sums over the part's content terms of weight × credit for the unit that has most of it: terms
-spread over several documents support nothing. Weight is the term's share of the question's rarity. For `near` the
-credit is 1 in the unit, its title, headings or table header, 0.8 in the sentences beside it; for `passage` it is 1
-anywhere in its passage. `lexical` and `dense` are the absolute scores of the arms that found the passage.
-RETRIEVAL.md: a first passage's score separates supported from unsupported questions best, and its scale differs by
-corpus; coverage by idf share is the part of it that keeps its scale.
-
-Each factor lowers the support of a unit that misses what an answer must have: the figure, date or person that is asked
-for; a figure or identifier that the question names; a name that the question names.
+No sign tells it alone: a question on a subject that the corpus treats finds passages of high scores whether or not they
+hold the answer. Each sign has an absolute scale, so one set of weights serves every corpus; where support becomes too
+low does differ by corpus, and a workspace may calibrate it (`rag eval calibrate`).
 """
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, fields
 
+from agentic_rag.domain.answers import FeatureContribution, Support
 from agentic_rag.domain.contradiction import MONTH_NAMES, MONTHS
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.passage_units import PartQuery, Unit, reading_of
-from agentic_rag.domain.retrieval import Retriever
+from agentic_rag.domain.retrieval import SCORE_DIGITS, Retriever
+from agentic_rag.domain.standing import Standing
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.domain.synthesis import PartDraft
-from agentic_rag.domain.term_match import weight_of
+from agentic_rag.domain.term_match import lowered, mask_of, weight_of
 
-NEAR_SHARE, PASSAGE_SHARE, LEXICAL_SHARE, DENSE_SHARE = 0.10, 0.20, 0.28, 0.42
+FIRST = 3
+"""Passages that a name of the question, or a link, may stand in: as many as a trail has hops."""
 BESIDE_CREDIT = 0.8
-WITHOUT_ANSWER = 0.8
-"""Factor for a unit that has no figure, date or name where one is asked for."""
-WITHOUT_PROPERTY = 0.9
-"""Factor for a passage without the word for what is asked (the *salary* of …, which *university* …)."""
-MARK_ELSEWHERE, MARK_MISSING = 0.95, 0.7
-"""Factor for a figure or identifier of the question that stands only elsewhere in the passage, or not at all."""
-NAME_MISSING = 0.5
-"""What is taken off per weight of names of the question that the passage lacks."""
-OTHER_SUBJECT = 0.8
-"""Factor for a passage that lacks at least half of the names, however common they are in the corpus: it is about
-another company, machine or person."""
+"""Of a term in the sentences beside the chosen one."""
+MARK_ELSEWHERE = 0.2
+"""How far a figure or identifier of the question is missing that stands only elsewhere in the passage."""
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, slots=True)
-class Support:
-    """The support of each part in [0, 1], and the positions of the parts that have enough or too little."""
+class Signs:
+    """What speaks for and against an answer. Shares are of the weight of the question's content terms."""
 
-    scores: tuple[float, ...]
-    supported: tuple[int, ...]
-    missing: tuple[int, ...]
+    best: float
+    """As in `Standing`."""
+    dense: float
+    ahead: float
+    covered: float
+    """The share that the first passage holds, or the passages of the trail together."""
+    near: float
+    """The share in the best sentence, its title, headings and table header; beside it `BESIDE_CREDIT`."""
+    linked: float
+    """The graph arm's score of a passage among the first."""
+    unnamed: float
+    """The share of names of the question that none of the first passages holds."""
+    unmarked: float
+    """How many of its figures, identifiers and periods the sentence and its surroundings lack, in [0, 1]."""
+    unfit: float
+    """1 when no sentence has the figure, date or person that is asked for."""
+    unasked: float
+    """1 when the first passage lacks the word for what is asked (the *salary* of …, which *university* …)."""
 
 
-def support_of(part: PartQuery, draft: PartDraft, passages: Sequence[Passage]) -> float:
-    """The support of one part by its best unit, rounded to 1e-6; 0 without one."""
-    return max((unit_support(part, unit, passages) for unit in draft.units), default=0.0)
+@dataclass(frozen=True, slots=True)
+class SupportWeights:
+    """The linear score of the signs, in their order. Fitted by `rag eval train-support`, then rounded
+    (eval/support.json says on what; docs/quality.md what it earns).
+    """
+
+    best: float = 0.3
+    dense: float = 2.5
+    ahead: float = 4.9
+    covered: float = 1.8
+    near: float = 0.8
+    linked: float = 2.3
+    unnamed: float = -4.2
+    unmarked: float = -0.5
+    unfit: float = -0.5
+    unasked: float = -0.3
+    offset: float = 3.0
+    """Puts a support of one half where the corpora looked at have their doubtful questions."""
 
 
-def unit_support(part: PartQuery, unit: Unit, passages: Sequence[Passage]) -> float:
-    """The support that one unit gives, in [0, 1]."""
-    passage = passages[unit.passage]
-    own = unit.mask | unit.context
-    near = weight_of(own, part.terms) + BESIDE_CREDIT * weight_of(unit.near & ~own, part.terms)
-    everywhere = own | unit.near | unit.passage_mask
-    arms = {arm.retriever: min(1.0, max(0.0, arm.normalised)) for arm in passage.candidate.arms}
-    lexical = arms.get(Retriever.LEXICAL, 0.0)
-    dense = arms.get(Retriever.DENSE, lexical)
-    support = (
-        NEAR_SHARE * near
-        + PASSAGE_SHARE * weight_of(everywhere, part.terms)
-        + LEXICAL_SHARE * lexical
-        + DENSE_SHARE * dense
+def signs_of(
+    part: PartQuery,
+    draft: PartDraft,
+    passages: Sequence[Passage],
+    trail: Sequence[int],
+    standing: Standing,
+    found: Sequence[Passage] | None = None,
+) -> Signs:
+    """The signs for one part, drafted from `passages`; `found` are those of them that its own search found, best first
+    (all, when left out); `trail` are ordinals of passages that lead to one another.
+    """
+    first_found = (passages if found is None else found)[:FIRST]
+    held = [_held(passage, part) for passage in first_found]
+    along = [passage for passage in passages if passage.chunk.ordinal in trail]
+    together = 0
+    for passage in along:
+        together |= _held(passage, part)
+    everywhere = 0
+    for mask in held:
+        everywhere |= mask
+    first = held[0] if held else 0
+    return Signs(
+        best=standing.best,
+        dense=standing.dense,
+        ahead=standing.ahead,
+        covered=max(weight_of(first, part.terms), weight_of(together, part.terms)),
+        near=max((_near(part, unit) for unit in draft.units), default=0.0),
+        linked=max((_linked(passage) for passage in first_found), default=0.0),
+        unnamed=weight_of(part.names & ~everywhere, part.terms),
+        unmarked=min((_unmarked(part, unit, passages, along) for unit in draft.units), default=1.0),
+        unfit=float(not any(unit.fits for unit in draft.units)),
+        unasked=float(bool(part.asked & ~first)),
     )
-    if not unit.fits:
-        support *= WITHOUT_ANSWER
-    if part.asked & ~everywhere:
-        support *= WITHOUT_PROPERTY
-    unnamed = part.names & ~everywhere
-    support *= 1.0 - NAME_MISSING * weight_of(unnamed, part.terms)
-    if 2 * unnamed.bit_count() >= max(1, part.names.bit_count()):
-        support *= OTHER_SUBJECT
-    return round(support * _mark_factor(part, unit, passage), 6)
 
 
-def _mark_factor(part: PartQuery, unit: Unit, passage: Passage) -> float:
-    """Each figure and identifier of the question stands by the unit, elsewhere in its passage, or is missing."""
+def support_from(
+    signs: Signs, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
+) -> Support:
+    """What the signs come to, rounded to 1e-6."""
+    values, factors = astuple(signs), astuple(weights)
+    contributions = tuple(
+        FeatureContribution(sign.name, value, factor, round(value * factor, SCORE_DIGITS))
+        for sign, value, factor in zip(fields(signs), values, factors, strict=False)
+    )
+    score = math.fsum(one.contribution for one in contributions) - weights.offset
+    return Support(round(1.0 / (1.0 + math.exp(-score)), SCORE_DIGITS), threshold, contributions)
+
+
+def _held(passage: Passage, part: PartQuery) -> int:
+    chunk = passage.chunk
+    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
+    return mask_of(above, part.terms) | mask_of(reading_of(passage).low, part.terms)
+
+
+def _linked(passage: Passage) -> float:
+    return max((arm.normalised for arm in passage.candidate.arms if arm.retriever is Retriever.GRAPH), default=0.0)
+
+
+def _near(part: PartQuery, unit: Unit) -> float:
+    own = unit.mask | unit.context
+    return weight_of(own, part.terms) + BESIDE_CREDIT * weight_of(unit.near & ~own, part.terms)
+
+
+def _unmarked(part: PartQuery, unit: Unit, passages: Sequence[Passage], along: Sequence[Passage]) -> float:
+    """How many of the question's figures and identifiers do not stand by the unit: `MARK_ELSEWHERE` for one elsewhere
+    in its passage or in one of the trail, in [0, 1].
+    """
     if not part.marks:
-        return 1.0
+        return 0.0
+    passage = passages[unit.passage]
     low = reading_of(passage).low
     chunk = passage.chunk
     above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low))).lower()
-    factor = 1.0
+    around = [low, *(reading_of(other).low for other in along)]
+    lacking = 0.0
     for mark in part.marks:
         found = re.compile(rf"(?<![\w.,]){_either_way(mark)}(?![\w]|[.,]\d)")
         if found.search(low, *unit.around) or found.search(above):
             continue
-        factor *= MARK_ELSEWHERE if found.search(low) else MARK_MISSING
-    return factor
+        lacking += MARK_ELSEWHERE if any(found.search(text) for text in around) else 1.0
+    return min(1.0, lacking)
 
 
 def _heading(unit: Unit, low: str) -> tuple[str, ...]:
@@ -114,10 +175,3 @@ def _either_way(mark: str) -> str:
     if mark in MONTHS:
         return rf"(?:{mark}|{mark[:3]}\.?|(?:19|20)\d\d-{MONTH_NAMES.index(mark) + 1:02d}-\d\d)"
     return re.sub(r"(?:\\-|‑)", "[-‐‑– ]?", re.escape(mark))
-
-
-def assess(scores: Sequence[float], threshold: float = DEFAULT_THRESHOLD) -> Support:
-    """Which parts are supported."""
-    supported = tuple(place for place, score in enumerate(scores) if score >= threshold)
-    missing = tuple(place for place, score in enumerate(scores) if score < threshold)
-    return Support(tuple(scores), supported, missing)

@@ -27,10 +27,13 @@ from agentic_rag.ports.workspace_store import WorkspaceStore
 
 @dataclass(frozen=True, slots=True)
 class CorpusHead:
-    """The newest corpus version, and the space that answers questions at it (None before the first vector)."""
+    """The newest corpus version, the space that answers questions at it (None before the first vector), and the support
+    below which it abstains (None: the process's default).
+    """
 
     version: int
     space: EmbeddingSpace | None
+    support_threshold: float | None = None
 
 
 class Snapshot(Protocol):

@@ -67,6 +67,12 @@ class SpaceStore(Protocol):
         """Keep what the gate measured."""
         ...
 
+    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
+        """Keep the support (0 to 1) below which answers from the space become abstentions; None: the process's default.
+        False when there is no such space.
+        """
+        ...
+
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         """FILLING to ABANDONED; False when it was not FILLING."""
         ...

@@ -8,6 +8,7 @@ import strawberry
 
 from agentic_rag.domain import answers
 from agentic_rag_server.graphql.citations import ArmScore, show_arms
+from agentic_rag_server.graphql.gate import FeatureContribution, show_contributions
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 AnswerType = strawberry.enum(answers.AnswerType, description="What kind of answer the question asks for.")
@@ -72,6 +73,15 @@ class SelfCheck:
     repaired: bool
 
 
+@strawberry.type(description="How far the passages found support an answer.")
+class Support:
+    """The figure that decides between an answer and an abstention."""
+
+    score: float = strawberry.field(description="0 to 1.")
+    threshold: float = strawberry.field(description="Below it the question is abstained on.")
+    contributions: list[FeatureContribution]
+
+
 @strawberry.type(description="One stage of a run.")
 class StageTiming:
     """When a stage began after the run's start, how long it took, and how it ended."""
@@ -93,6 +103,7 @@ class AnswerDebug:
     candidates: list[Candidate]
     tool_calls: list[ToolCall]
     self_check: SelfCheck | None
+    support: Support | None = strawberry.field(description="Null when the answer does not come from passages.")
     timings: list[StageTiming]
 
 
@@ -117,6 +128,7 @@ def show_debug(run: answers.Run) -> AnswerDebug:
             for call in debug.tool_calls
         ],
         self_check=_self_check(debug.self_check) if debug.self_check else None,
+        support=_support(debug.support) if debug.support else None,
         timings=show_timings(run),
     )
 
@@ -145,6 +157,12 @@ def _candidate(candidate: answers.CandidateTrace, workspace_id: UUID) -> Candida
         score=candidate.score,
         scores=show_arms(candidate.arms),
         dropped_because=candidate.dropped_because,
+    )
+
+
+def _support(support: answers.Support) -> Support:
+    return Support(
+        score=support.score, threshold=support.threshold, contributions=show_contributions(support.contributions)
     )
 
 

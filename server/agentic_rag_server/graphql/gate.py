@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+from collections.abc import Sequence
 
 import strawberry
 
@@ -79,11 +80,16 @@ def show_gate(gate: answers.GateDecision) -> GateDecision:
         plan_type=PlanType(gate.plan_type),
         score=gate.score,
         thresholds=[Threshold(name=name, value=value) for name, value in sorted(gate.thresholds.items())],
-        contributions=[
-            FeatureContribution(name=it.name, value=it.value, weight=it.weight, contribution=it.contribution)
-            for it in gate.contributions
-        ],
+        contributions=show_contributions(gate.contributions),
         downgrades=[Downgrade(before=it.before, after=it.after, reason=it.reason) for it in gate.downgrades],
         weights_version=gate.weights_version,
         mode=gate.mode,
     )
+
+
+def show_contributions(contributions: Sequence[answers.FeatureContribution]) -> list[FeatureContribution]:
+    """Signals with their weights."""
+    return [
+        FeatureContribution(name=it.name, value=it.value, weight=it.weight, contribution=it.contribution)
+        for it in contributions
+    ]

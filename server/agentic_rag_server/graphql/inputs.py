@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 import strawberry
 
 from agentic_rag.domain import answers
@@ -40,6 +42,7 @@ class DocumentFilterInput:
     """A filter."""
 
     document_ids: list[strawberry.ID] | None = None
+    without_ids: list[strawberry.ID] | None = strawberry.field(default=None, description="Documents to leave out.")
     source_path_prefix: str | None = None
     media_types: list[str] | None = None
 
@@ -125,18 +128,20 @@ def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOption
 
 def _filter(given: DocumentFilterInput, workspace: WorkspaceRef) -> DocumentFilter:
     path = ("options", "filter")
-    documents = [
-        decode(it, NodeKind.DOCUMENT, path=(*path, "documentIds", str(at)))
-        for at, it in enumerate(given.document_ids or ())
-    ]
-    if any(it.workspace_id != workspace.workspace_id for it in documents):
-        raise InvalidInput("A filter names documents of the asked workspace only.", path=(*path, "documentIds"))
     prefix = given.source_path_prefix
     return DocumentFilter(
-        document_ids=tuple(it.key for it in documents),
+        document_ids=_documents(given.document_ids, workspace, (*path, "documentIds")),
+        without_ids=_documents(given.without_ids, workspace, (*path, "withoutIds")),
         source_path_prefix=_text(prefix, *path, "sourcePathPrefix") if prefix else None,
         media_types=tuple(_text(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())),
     )
+
+
+def _documents(given: list[strawberry.ID] | None, workspace: WorkspaceRef, path: tuple[str, ...]) -> tuple[UUID, ...]:
+    documents = [decode(it, NodeKind.DOCUMENT, path=(*path, str(at))) for at, it in enumerate(given or ())]
+    if any(it.workspace_id != workspace.workspace_id for it in documents):
+        raise InvalidInput("A filter names documents of the asked workspace only.", path=path)
+    return tuple(it.key for it in documents)
 
 
 def _key(key: str | None) -> str | None:

@@ -61,6 +61,7 @@ class Corpus:
     corrupt: bool = False
     corrupt_ordinals: frozenset[int] = frozenset()
     opened: int = 0
+    support_threshold: float | None = None
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
         document_id = document_id_for(WORKSPACE, path)
@@ -124,7 +125,7 @@ class Corpus:
 
     async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
         version = await self.corpus_version(workspace)
-        return None if version is None else CorpusHead(version, SPACE if self.chunks else None)
+        return None if version is None else CorpusHead(version, SPACE if self.chunks else None, self.support_threshold)
 
     @asynccontextmanager
     async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Any]:
@@ -165,6 +166,7 @@ class Documents:
             chunk.ordinal
             for chunk in self.corpus.chunks
             if (not wanted.document_ids or chunk.document_id in wanted.document_ids)
+            and chunk.document_id not in wanted.without_ids
             and chunk.source_path.startswith(wanted.source_path_prefix or "")
         )
 

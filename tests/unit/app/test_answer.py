@@ -101,6 +101,34 @@ async def test_what_the_documents_do_not_hold_is_not_answered(world: World, ques
     assert all(near.verified and near.answer_spans == () for near in answer.abstention.nearest)
 
 
+async def test_how_far_the_passages_support_the_answer_is_said_with_every_sign(world: World) -> None:
+    answered = (await world.ask("At which wave height is crew transfer suspended?")).answer.debug.support
+    abstained = (await world.ask("What is the boiling point of ethanol?")).answer.debug.support
+    assert answered is not None
+    assert abstained is not None
+    assert abstained.score < abstained.threshold <= answered.score
+    assert {one.name for one in answered.contributions} >= {"best", "ahead", "covered", "unnamed"}
+
+
+async def test_documents_can_be_left_out(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    [first, *_] = (await world.ask(question)).answer.citations
+    without = AnswerOptions(filter=DocumentFilter(without_ids=(first.document_id,)))
+    assert first.document_id not in {
+        candidate.document_id for candidate in (await world.ask(question, options=without)).answer.debug.candidates
+    }
+
+
+async def test_a_workspace_abstains_below_its_own_threshold(world: World) -> None:
+    question = "At which wave height is crew transfer suspended?"
+    assert (await world.ask(question)).answer.outcome is Outcome.GROUNDED
+    world.corpus.support_threshold = 1.0
+    after = (await world.ask(question)).answer
+    assert after.outcome is Outcome.ABSTAINED
+    assert after.debug.support is not None
+    assert after.debug.support.threshold == 1.0
+
+
 async def test_a_part_without_support_is_named(world: World) -> None:
     answer = (await world.ask("Who founded Corrand Tidal and what is the boiling point of ethanol?")).answer
     assert answer.outcome is Outcome.PARTIALLY_GROUNDED

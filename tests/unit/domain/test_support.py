@@ -9,7 +9,8 @@ from agentic_rag.domain.findings import names_found
 from agentic_rag.domain.part_queries import marks_of, part_query
 from agentic_rag.domain.planning import answer_type
 from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
-from agentic_rag.domain.support import support_of
+from agentic_rag.domain.standing import Standing
+from agentic_rag.domain.support import signs_of, support_from
 from agentic_rag.domain.synthesis import PartDraft, draft_part
 
 
@@ -25,7 +26,8 @@ def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 
 def _drafted(question: str, *passages: Passage, found: tuple[str, ...] = ()) -> tuple[PartDraft, float]:
     part = part_query(question, answer_type(question), {}, found)
     draft = draft_part(part, 0, passages, 2)
-    return draft, support_of(part, draft, passages)
+    signs = signs_of(part, draft, passages, (), Standing(0.5, 0.5, 0.2))
+    return draft, support_from(signs).score
 
 
 @pytest.mark.parametrize(
@@ -57,14 +59,15 @@ def test_the_marks_of_a_question_are_its_figures_identifiers_and_periods() -> No
 
 
 def test_evidence_for_a_second_hop_must_name_what_the_first_found() -> None:
-    draft, support = _drafted(
+    draft, without = _drafted(
         "Who manages Otter Voe?", _passage("Oona Pellgrave manages the site."), found=("Otter Voe",)
     )
-    assert (draft.units, support) == ((), 0.0)
-    draft, support = _drafted(
+    assert draft.units == ()
+    draft, named = _drafted(
         "Who manages Otter Voe?", _passage("Casimir Druett manages Otter Voe."), found=("Otter Voe",)
     )
-    assert support > 0
+    assert draft.units
+    assert named > without
 
 
 def test_findings_are_names_that_the_question_lacks_nearest_to_what_it_asks_for() -> None:

@@ -4,7 +4,6 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.part_queries import part_query, terms_of
-from agentic_rag.domain.support import assess
 from agentic_rag.domain.term_match import hits, lowered, mask_of, weight_of, weighted_terms
 
 
@@ -54,8 +53,3 @@ def test_a_compound_name_is_matched_by_its_parts_and_asking_words_weigh_little()
     part = part_query("How long is the blade?", AnswerType.FIGURE, {})
     weights = {term.term: term.weight for term in part.terms}
     assert weights["long"] < weights["blade"]
-
-
-def test_parts_below_the_threshold_are_missing() -> None:
-    support = assess([0.9, 0.1], 0.46)
-    assert (support.supported, support.missing) == ((0,), (1,))

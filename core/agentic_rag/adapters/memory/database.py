@@ -161,7 +161,10 @@ class MemoryDatabase:
         if state is None:
             return None
         active = state.active_space()
-        return CorpusHead(state.workspace.corpus_version, None if active is None else active.space)
+        if active is None:
+            return CorpusHead(state.workspace.corpus_version, None)
+        threshold = next(one.support_threshold for one in state.spaces if one.registered == active)
+        return CorpusHead(state.workspace.corpus_version, active.space, threshold)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

@@ -76,6 +76,7 @@ def _names(document: Document) -> tuple[str, str]:
 def _passes(document: Document, wanted: DocumentFilter) -> bool:
     return (
         (not wanted.document_ids or document.document_id in wanted.document_ids)
+        and document.document_id not in wanted.without_ids
         and (wanted.source_path_prefix is None or document.source_path.startswith(wanted.source_path_prefix))
         and (not wanted.media_types or document.media_type in wanted.media_types)
     )

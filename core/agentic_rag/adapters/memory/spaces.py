@@ -109,6 +109,15 @@ class MemorySpaceStore:
         state = self._working.write(workspace)
         _put(state, replace(_stored(state, space_id), verdict=verdict))
 
+    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
+        """Keep the support below which answers from the space become abstentions."""
+        state = self._working.write(workspace)
+        stored = _find(state, space_id)
+        if stored is None:
+            return False
+        _put(state, replace(stored, support_threshold=threshold))
+        return True
+
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         """FILLING to ABANDONED; False when it was not FILLING."""
         state = self._working.write(workspace)

@@ -137,6 +137,7 @@ class StoredSpace:
     drop_after: datetime | None = None
     gate: RecallGate | None = None
     verdict: GateVerdict | None = None
+    support_threshold: float | None = None
 
 
 @dataclass(slots=True)

@@ -234,7 +234,8 @@ class PostgresDatabase:
             row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id)
         if row is None:
             return None
-        return CorpusHead(row["corpus_version"], None if row["space_id"] is None else space_from(row).space)
+        space = None if row["space_id"] is None else space_from(row).space
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"])
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

@@ -65,6 +65,7 @@ WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.access_id = ANY ($3::integer[]
   AND (cardinality($5::uuid[]) = 0 OR d.document_id = ANY ($5))
   AND ($6::text IS NULL OR starts_with(d.source_path, $6))
   AND (cardinality($7::text[]) = 0 OR d.media_type = ANY ($7))
+  AND NOT d.document_id = ANY ($8::uuid[])
 """
 
 # The page of a span is the last one that starts at or before its first character.
@@ -126,6 +127,7 @@ class PostgresDocumentReader:
             wanted.document_ids,
             wanted.source_path_prefix,
             wanted.media_types,
+            wanted.without_ids,
         )
         return frozenset(row["ordinal"] for row in rows)
 

@@ -94,6 +94,11 @@ class PostgresSpaceStore:
         """Keep what the gate measured."""
         await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
 
+    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
+        """Keep the support below which answers from the space become abstentions."""
+        kept = await self._connection.fetchval(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold)
+        return kept is not None
+
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
         """FILLING to ABANDONED; False when it was not FILLING."""
         await self._lock(workspace)

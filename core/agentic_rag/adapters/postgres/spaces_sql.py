@@ -85,6 +85,11 @@ RECORD_VERDICT = """
 UPDATE rag_embedding_spaces SET verdict = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
 """
 
+SET_SUPPORT_THRESHOLD = """
+UPDATE rag_embedding_spaces SET support_threshold = $4 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3
+RETURNING space_id
+"""
+
 ABANDON = """
 UPDATE rag_embedding_spaces SET state = 'ABANDONED', since = now(), drop_after = now() + $4, gate = NULL
 WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND state = 'FILLING'

@@ -23,7 +23,7 @@ from agentic_rag.domain.planning import answer_type
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
-from agentic_rag.domain.support import support_of
+from agentic_rag.domain.support import signs_of, support_from
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.domain.trail_draft import trail_of
@@ -106,7 +106,9 @@ class RetrieveStage:
             searched = done[place]
             passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.found.chunks]
             draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS)
-            if support_of(searched.query, draft, passages) < state.options.support_threshold:
+            trail = trail_of(searched.found.chunks)
+            signs = signs_of(searched.query, draft, passages, trail, searched.found.standing)
+            if not support_from(signs, state.options.support_threshold).enough:
                 continue
             best = [passages[unit.passage].chunk.text[unit.start : unit.end] for unit in draft.units]
             workspace_id = state.question.workspace.workspace_id
@@ -187,9 +189,11 @@ def _collected(state: RunState, done: Sequence[_Searched], whole: Retrieved | No
     collected = replace(
         state,
         whole=None if undivided is None else part_query(state.standalone, _kind(state), undivided.rarity),
+        standing=None if undivided is None else undivided.standing,
         trail=() if undivided is None else trail_of(undivided.chunks),
         searches=tuple(one.text for one in done),
         parts=tuple(one.query for one in done),
+        standings=tuple(one.found.standing for one in done),
         passages=kept,
         candidates=candidates,
         degraded=(*state.degraded, *missed),

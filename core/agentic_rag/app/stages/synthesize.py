@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
-from agentic_rag.domain.answers import AbstentionReason, AnswerType
+from agentic_rag.domain.answers import AbstentionReason, AnswerType, Support
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import unfilled
 from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
-from agentic_rag.domain.support import assess, support_of
-from agentic_rag.domain.synthesis import DraftSentence, draft_part, joined, limit_for, nearest, opening
+from agentic_rag.domain.standing import NOTHING
+from agentic_rag.domain.support import signs_of, support_from
+from agentic_rag.domain.synthesis import DraftSentence, PartDraft, draft_part, joined, limit_for, nearest, opening
 from agentic_rag.domain.trail_draft import draft_trail
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
@@ -33,13 +35,10 @@ class SynthesizeStage:
         drafts = [
             draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
         ]
-        if state.whole is not None and _is_chained(state):
-            chained = draft_trail(state.whole, state.trail, state.passages, state.excluded)
-            if support_of(state.whole, chained, state.passages) >= state.options.support_threshold:
-                return StageResult(replace(state, draft=joined([chained]), missing=(), shortfall=None))
-        scores = [support_of(part, draft, state.passages) for part, draft in zip(state.parts, drafts, strict=True)]
-        support = assess(scores, state.options.support_threshold)
-        if not support.supported:
+        supports = _support_of_parts(state, drafts)
+        support = _support_of_question(state, drafts, supports)
+        state = replace(state, support=support)
+        if not support.enough or not any(draft.sentences for draft in drafts):
             close = nearest(state.passages, drafts)
             shortfall = (
                 Shortfall(AbstentionReason.LOW_SUPPORT, TOO_LITTLE)
@@ -47,16 +46,56 @@ class SynthesizeStage:
                 else Shortfall(AbstentionReason.NO_EVIDENCE, NOTHING_FOUND)
             )
             return StageResult(replace(state, draft=close, shortfall=shortfall, missing=()))
-        supported = [drafts[place] for place in support.supported]
-        missing = _missing(state, support.missing)
+        if state.whole is not None and _is_chained(state):
+            chained = draft_trail(state.whole, state.trail, state.passages, state.excluded)
+            if chained.sentences:
+                return StageResult(replace(state, draft=joined([chained]), missing=(), shortfall=None))
+        answered = _answered(drafts, supports)
+        missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
         drafted = replace(
             state,
-            draft=joined(supported),
-            conflicting=any(draft.conflicting for draft in supported),
+            draft=joined([drafts[place] for place in answered]),
+            conflicting=any(drafts[place].conflicting for place in answered),
             missing=missing,
             shortfall=_partly(state, missing),
         )
         return StageResult(drafted)
+
+
+def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
+    return [
+        support_from(
+            signs_of(
+                part,
+                draft,
+                state.passages,
+                state.trail if len(state.parts) == 1 else (),
+                state.standings[place] if place < len(state.standings) else NOTHING,
+                [passage for passage in state.passages if place in passage.parts],
+            ),
+            state.options.support_threshold,
+        )
+        for place, (part, draft) in enumerate(zip(state.parts, drafts, strict=True))
+    ]
+
+
+def _support_of_question(state: RunState, drafts: Sequence[PartDraft], supports: Sequence[Support]) -> Support:
+    """The support of the undivided question; of its best part when it was not searched as a whole."""
+    if len(drafts) == 1:
+        return supports[0]
+    if state.whole is None or state.standing is None:
+        return max(supports, key=lambda one: one.score, default=Support(0.0, state.options.support_threshold))
+    everywhere = [replace(passage, parts=(0,)) for passage in state.passages]
+    draft = draft_part(state.whole, 0, everywhere, 1)
+    signs = signs_of(state.whole, draft, state.passages, state.trail, state.standing)
+    return support_from(signs, state.options.support_threshold)
+
+
+def _answered(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[int]:
+    """The parts that are answered: those with enough support, and the best one in any case."""
+    drafted = [place for place, draft in enumerate(drafts) if draft.sentences]
+    best = max(drafted, key=lambda place: (supports[place].score, -place))
+    return [place for place in drafted if place == best or supports[place].enough]
 
 
 def _is_chained(state: RunState) -> bool:

@@ -1,0 +1,58 @@
+"""Where to draw the line between answering and abstaining, from questions that should have been answered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+
+def conformal_threshold(supports: Sequence[float], error: float) -> float:
+    """The highest threshold at which a further answerable question is abstained on with a chance of at most `error`,
+    when it is exchangeable with those whose supports are given; 0 (never abstain) when they are too few to say.
+
+    Conformal risk control (Angelopoulos, Bates, Fisch, Lei, Schuster, ICLR 2024) for the loss "support < threshold":
+    of n supports at most ⌊error · (n + 1)⌋ − 1 may lie below it.
+    """
+    if not 0.0 < error < 1.0:
+        raise ValueError(f"error must lie between 0 and 1, not {error}")
+    place = math.floor(error * (len(supports) + 1) + 1e-9)
+    return sorted(supports)[place - 1] if place else 0.0
+
+
+def binomial_interval(hits: int, of: int, confidence: float = 0.95) -> tuple[float, float]:
+    """The exact two-sided interval of a share (Clopper, Pearson, Biometrika 1934): bounds at which so many hits, or
+    more (fewer), would be as unlikely as half of what `confidence` leaves.
+    """
+    if not 0 <= hits <= of or of < 1:
+        raise ValueError(f"{hits} of {of} is no share")
+    tail = (1.0 - confidence) / 2
+    low = 0.0 if hits == 0 else _root(lambda share: 1.0 - _at_most(hits - 1, of, share) - tail)
+    high = 1.0 if hits == of else _root(lambda share: tail - _at_most(hits, of, share))
+    return low, high
+
+
+def chance_of_at_least(hits: int, of: int, share: float) -> float:
+    """How likely that many hits, or more, are when each is as likely as `share`: the one-sided exact test."""
+    return 1.0 - _at_most(hits - 1, of, share)
+
+
+def _at_most(hits: int, of: int, share: float) -> float:
+    if hits < 0:
+        return 0.0
+    if share in (0.0, 1.0):
+        return float(share == 0.0 or hits >= of)
+    logs = (
+        math.lgamma(of + 1) - math.lgamma(k + 1) - math.lgamma(of - k + 1)
+        + k * math.log(share) + (of - k) * math.log1p(-share)
+        for k in range(hits + 1)
+    )  # fmt: skip
+    return min(1.0, math.fsum(math.exp(one) for one in logs))
+
+
+def _root(rising: Callable[[float], float]) -> float:
+    """Where a rising function of a share crosses 0, to about 1e-12."""
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        middle = (low + high) / 2
+        low, high = (low, middle) if rising(middle) > 0 else (middle, high)
+    return (low + high) / 2

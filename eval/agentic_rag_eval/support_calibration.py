@@ -1,0 +1,65 @@
+"""Calibrates where a workspace begins to abstain, and says what that costs and catches."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.domain.calibration import binomial_interval, conformal_threshold
+
+FOLDS = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AskedSupport:
+    """The support of one question, and whether it should have been answered."""
+
+    support: float
+    answerable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A share of questions with its exact 95 % interval."""
+
+    hits: int
+    of: int
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """A threshold and what it does to the questions asked. `false_abstention` is measured on questions that did not set
+    it: each half of the answerable ones is judged by a threshold from the other half.
+    """
+
+    threshold: float
+    error: float
+    false_abstention: Rate | None
+    abstained: Rate | None
+    """Of the questions that should be abstained on; None without any."""
+
+
+def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) -> Calibration:
+    """The threshold for a false abstention rate of at most `error` (conformal, see `domain.calibration`) on questions
+    that are abstained on `easier` times as often as these.
+    """
+    answerable = [one.support for one in asked if one.answerable]
+    others = [one.support for one in asked if not one.answerable]
+    threshold = conformal_threshold(answerable, error / easier)
+    wrongly = 0
+    for fold in range(FOLDS):
+        without = [one for place, one in enumerate(answerable) if place % FOLDS != fold]
+        line = conformal_threshold(without, error / easier)
+        wrongly += sum(one < line for one in answerable[fold::FOLDS])
+    return Calibration(
+        threshold=threshold,
+        error=error,
+        false_abstention=_rate(wrongly, len(answerable)),
+        abstained=_rate(sum(one < threshold for one in others), len(others)),
+    )
+
+
+def _rate(hits: int, of: int) -> Rate | None:
+    return None if not of else Rate(hits, of, *binomial_interval(hits, of))

@@ -1,0 +1,57 @@
+import random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.calibration import binomial_interval, chance_of_at_least, conformal_threshold
+
+shares = st.floats(0.0, 1.0, allow_nan=False)
+
+
+@given(st.lists(shares, max_size=200), st.floats(0.01, 0.5))
+def test_no_more_questions_lie_below_the_threshold_than_the_error_allows(supports: list[float], error: float) -> None:
+    below = sum(one < conformal_threshold(supports, error) for one in supports)
+    assert (below + 1) / (len(supports) + 1) <= error + 1e-9 or below == 0
+
+
+@given(st.lists(shares, min_size=1, max_size=200), st.floats(0.01, 0.4))
+def test_a_larger_error_never_lowers_the_threshold(supports: list[float], error: float) -> None:
+    assert conformal_threshold(supports, error) <= conformal_threshold(supports, error + 0.1)
+
+
+def test_too_few_questions_say_nothing_so_nothing_is_abstained_on() -> None:
+    assert conformal_threshold([0.5] * 18, 0.05) == 0.0
+    assert conformal_threshold([0.5] * 19, 0.05) == 0.5
+
+
+def test_a_further_question_is_below_the_threshold_with_the_chance_that_was_asked_for() -> None:
+    chance = random.Random(5)
+    rounds = 2000
+    missed = 0
+    for _ in range(rounds):
+        supports = [chance.random() for _ in range(100)]
+        missed += chance.random() < conformal_threshold(supports, 0.05)
+    assert missed / rounds == pytest.approx(0.05, abs=0.015)
+
+
+def test_an_error_is_a_share() -> None:
+    with pytest.raises(ValueError, match="between 0 and 1"):
+        conformal_threshold([0.5], 1.5)
+
+
+def test_exact_intervals_are_those_of_the_tables() -> None:
+    low, high = binomial_interval(5, 50)
+    assert (round(low, 4), round(high, 4)) == (0.0333, 0.2181)
+    assert binomial_interval(0, 20) == (0.0, pytest.approx(0.1684, abs=1e-4))
+    assert binomial_interval(20, 20)[1] == 1.0
+
+
+def test_the_exact_test_counts_the_upper_tail() -> None:
+    assert chance_of_at_least(0, 40, 0.05) == 1.0
+    assert chance_of_at_least(5, 40, 0.05) == pytest.approx(0.0480, abs=1e-4)
+
+
+def test_hits_outside_their_number_are_no_share() -> None:
+    with pytest.raises(ValueError, match="no share"):
+        binomial_interval(3, 2)
