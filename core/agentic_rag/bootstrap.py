@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from agentic_rag import __version__
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
+from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import AgenticRagError, Misconfigured, SpaceMismatch
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.pool import PostgresPool
+    from agentic_rag.app.advisor import Advisor
     from agentic_rag.app.answer import AnswerQuestion
+    from agentic_rag.app.answering import ChatUse
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.embedding_spaces import SwitchSpaces
@@ -313,6 +316,41 @@ class Container:
         """The arms' shares by the settings."""
         return FusionWeights(self.settings.vector_weight, self.settings.graph_weight, self.settings.lexical_share_value)
 
+    @cached_property
+    def _chat_tasks(self) -> frozenset[ChatTask]:
+        tasks = {ChatTask(name) for name in self.settings.chat_task_names}
+        return frozenset(tasks | {ChatTask.JUDGE} if self.settings.enable_llm_judge else tasks)
+
+    @cached_property
+    def _advisor(self) -> Advisor:
+        from agentic_rag.adapters.openai.chat import OpenAIChatModel
+        from agentic_rag.adapters.openai.client import open_client
+        from agentic_rag.app.advisor import Advisor, ChatPrices
+
+        settings = self.settings
+        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
+        temperature = settings.chat_temperature if settings.chat_temperature >= 0 else None
+        model = OpenAIChatModel(client, settings.chat_model, temperature=temperature)
+        self._closing.push_async_callback(model.aclose)
+        return Advisor(
+            model,
+            self.clock,
+            self.ids,
+            self.telemetry,
+            timeout_seconds=settings.chat_timeout_seconds,
+            prices=ChatPrices(settings.chat_input_usd, settings.chat_output_usd),
+        )
+
+    @property
+    def _chat(self) -> ChatUse | None:
+        """What a chat model does for answers; None without one."""
+        if not self.settings.chat_model:
+            return None
+        from agentic_rag.app.answering import ChatUse
+        from agentic_rag.app.model_passages import ModelPassages
+
+        return ChatUse(self._advisor, self._chat_tasks, ModelPassages(self._advisor))
+
     # --- answering ------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -350,13 +388,16 @@ class Container:
             self._recorder,
             AnswerDefaults(
                 top_k=settings.top_k,
+                use_hyde=settings.use_hyde,
                 use_tools=settings.use_tools,
                 timeout_ms=settings.timeout_ms,
                 fusion=FusionMethod(settings.fusion.upper()),
                 weights=self.fusion_weights,
                 support_threshold=settings.min_support,
+                chat=" ".join(sorted(task.value for task in self._chat_tasks)) if settings.chat_model else "",
             ),
             retrieve=self.retrieve,
+            chat=self._chat,
             ttl_seconds=settings.cache_ttl_seconds,
         )
 

@@ -84,7 +84,11 @@ class RunState:
     tool_calls: tuple[ToolCall, ...] = ()
     found: Passage | None = None
     """The opening passage that a lookup found."""
+    hyde_text: str | None = None
+    """A hypothetical passage, embedded beside the question."""
     draft: tuple[DraftSentence, ...] = ()
+    author: str | None = None
+    """The model that wrote the draft; None for rules."""
     conflicting: bool = False
     missing: tuple[str, ...] = ()
     """Parts of the question without support."""
