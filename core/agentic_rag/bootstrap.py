@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.upload import UploadDocument
     from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.app.verify import VerifyStores
+    from agentic_rag.app.waited_for import WriteWaitedFor
     from agentic_rag.domain.spaces import EmbeddingSpace
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
@@ -66,6 +67,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.job_queue import JobQueue
     from agentic_rag.ports.job_store import JobBoard
     from agentic_rag.ports.parser import Parser
+    from agentic_rag.ports.passage_exchange import PassageExchange
     from agentic_rag.ports.run_store import RunStore
     from agentic_rag.ports.source_connector import SourceConnector
     from agentic_rag.ports.telemetry import Telemetry
@@ -347,9 +349,27 @@ class Container:
         if not self.settings.chat_model:
             return None
         from agentic_rag.app.answering import ChatUse
-        from agentic_rag.app.model_passages import ModelPassages
+        from agentic_rag.app.queued_passages import QueuedPassages
 
-        return ChatUse(self._advisor, self._chat_tasks, ModelPassages(self._advisor))
+        passages = QueuedPassages(
+            self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
+        )
+        return ChatUse(self._advisor, self._chat_tasks, passages)
+
+    @cached_property
+    def _passage_exchange(self) -> PassageExchange:
+        from agentic_rag.adapters.redis.passages import RedisPassageExchange
+
+        exchange = RedisPassageExchange(self.settings.redis_url, prefix=self.settings.queue_name)
+        self._closing.push_async_callback(exchange.aclose)
+        return exchange
+
+    @cached_property
+    def write_waited_for(self) -> WriteWaitedFor:
+        """The body of HYDE jobs."""
+        from agentic_rag.app.waited_for import WriteWaitedFor
+
+        return WriteWaitedFor(self._passage_exchange, self._advisor if self.settings.chat_model else None)
 
     # --- answering ------------------------------------------------------------------------------------------------
 

@@ -79,18 +79,24 @@ class Advisor:
     async def ask(self, make: Callable[[str], Consultation[T]], budget: Budget) -> Told[T] | Fault:
         """Ask what `make` makes of a fresh nonce, within its task's share of the time left."""
         consultation = make(self._ids.new().hex)
+        left = budget.left(self._clock.monotonic())
+        return await self._asked(consultation, left * CHAT_SHARE[consultation.task])
+
+    async def ask_within(self, make: Callable[[str], Consultation[T]], seconds: float) -> Told[T] | Fault:
+        """The same with all of `seconds`."""
+        return await self._asked(make(self._ids.new().hex), seconds)
+
+    async def _asked(self, consultation: Consultation[T], seconds: float) -> Told[T] | Fault:
         task = consultation.task
         with self._telemetry.span("rag.chat", {"rag.chat.task": task.value}) as span:
-            advice = await self._ask(consultation, budget)
+            advice = await self._ask(consultation, min(self._timeout, seconds))
             outcome = advice.code if isinstance(advice, Fault) else "ok"
             span.set("rag.chat.outcome", outcome)
         self._telemetry.count("rag_chat_requests_total", task=task.value, outcome=outcome)
         return advice
 
-    async def _ask(self, consultation: Consultation[T], budget: Budget) -> Told[T] | Fault:
-        now = self._clock.monotonic()
-        seconds = min(self._timeout, budget.left(now) * CHAT_SHARE[consultation.task])
-        if now < self._rests_until:
+    async def _ask(self, consultation: Consultation[T], seconds: float) -> Told[T] | Fault:
+        if self._clock.monotonic() < self._rests_until:
             return Fault(RESTING)
         if seconds < MIN_CHAT_SECONDS:
             return Fault(LATE)
