@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.domain.answers import AbstentionReason
+from agentic_rag.domain.citations import quotes_of
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.fewer_sentences import with_sentences
 from agentic_rag.domain.prompts.judge import JudgedClaim, Verdict
@@ -21,7 +22,10 @@ GUARDRAILS = {Verdict.UNSUPPORTED: "judge_unsupported", Verdict.OFF_TOPIC: "judg
 
 def claims_of(state: RunState) -> tuple[JudgedClaim, ...]:
     """Each drafted sentence beside what it quotes, with the title and headings above it."""
-    return tuple(JudgedClaim(one.text, _source(one, state.passages)) for one in state.draft)
+    return tuple(
+        JudgedClaim(one.text, "\n\n".join(_source(quote, state.passages) for quote in quotes_of(one)))
+        for one in state.draft
+    )
 
 
 def judged(state: RunState, verdicts: Sequence[Verdict]) -> RunState:

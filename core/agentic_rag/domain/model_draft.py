@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.answers import SubQuestion
+from agentic_rag.domain.citations import quotes_of
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.prompts.synthesis import ClaimedAnswer, ClaimedQuote, ClaimedSentence
 from agentic_rag.domain.quotes import locate
@@ -35,7 +36,7 @@ def model_draft(answer: ClaimedAnswer, passages: Sequence[Passage], parts: Seque
     sentences = tuple(dict.fromkeys(sentence for sentence in drafted if sentence is not None))
     answered = {sentence.part for sentence in sentences}
     lost = lost_parts({sentence.part for sentence in answer.sentences}, answered, parts)
-    documents = {passages[sentence.passage].chunk.document_id for sentence in sentences}
+    documents = {passages[quote.passage].chunk.document_id for one in sentences for quote in quotes_of(one)}
     return ModelDraft(
         sentences,
         sum(sentence is None for sentence in drafted),
@@ -52,13 +53,18 @@ def lost_parts(before: Collection[int], after: Collection[int], parts: Sequence[
 
 def _drafted(sentence: ClaimedSentence, passages: Sequence[Passage]) -> DraftSentence | None:
     text = _without_markers(sentence.text)
+    found: dict[tuple[int, int, int], DraftSentence] = {}
     for quote in sentence.quotes:
         span = _span(quote, passages)
         if span is not None and text:
             passage = passages[quote.passage]
             kind = _kind(passage.chunk.text, span)
-            return DraftSentence(sentence.part, quote.passage, *span, text, kind, passage.candidate.score)
-    return None
+            drafted = DraftSentence(sentence.part, quote.passage, *span, text, kind, passage.candidate.score)
+            found.setdefault((quote.passage, *span), drafted)
+    if not found:
+        return None
+    first, *others = found.values()
+    return replace(first, also=tuple(others))
 
 
 def _span(quote: ClaimedQuote, passages: Sequence[Passage]) -> tuple[int, int] | None:

@@ -280,6 +280,28 @@ async def test_a_quote_of_a_passage_that_there_is_not_never_passes(desk: Desk, p
     assert outcomes(await desk.ask())["synthesize"] == "degraded: CHAT_UNVERIFIED"
 
 
+async def test_a_sentence_may_rest_on_several_passages_and_cites_each(desk: Desk) -> None:
+    founded, height = "Corrand Tidal was founded by Maren Tollack in 2009.", SPAN
+
+    def both(request: Received) -> Any:
+        quotes = [{"passage": passage_with(request, one), "quote": one} for one in (founded, height)]
+        text = (
+            "Corrand Tidal, founded by Maren Tollack, suspends crew transfer when the wave height exceeds 1.5 metres."
+        )
+        return {"sentences": [{"part": 0, "text": text, "quotes": quotes}], "unanswered": [], "conflicting": False}
+
+    desk.script["answer"] = both
+    question = "At which wave height does Corrand Tidal, which Maren Tollack founded, suspend crew transfer?"
+    answer = (await desk.ask(question)).answer
+
+    assert answer.text.endswith("1.5 metres. [1][2]")
+    assert [one.snippet for one in answer.citations] == [founded, height]
+    assert [one.marker for one in answer.citations] == [1, 2]
+    assert {one.answer_spans for one in answer.citations} == {answer.citations[0].answer_spans}
+    span = answer.citations[0].answer_spans[0]
+    assert answer.text[span.start : span.end] == answer.text
+
+
 async def test_a_figure_that_the_quote_does_not_hold_is_refused_by_the_self_check(desk: Desk) -> None:
     desk.script["answer"] = answering(
         "Crew transfer is suspended when the significant wave height exceeds 15 metres.", SPAN

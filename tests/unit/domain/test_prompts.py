@@ -118,7 +118,7 @@ def test_sentences_keep_only_quotes_that_stand_in_their_passage() -> None:
     draft = model_draft(answer, passages, PARTS)
 
     [sentence] = draft.sentences
-    assert (sentence.passage, sentence.text) == (0, "Ada runs it.")
+    assert (sentence.passage, sentence.text, sentence.also) == (0, "Ada runs it.", ())
     assert passages[0].chunk.text[sentence.start : sentence.end] == "She runs   it."
     assert (draft.unverified, draft.missing, draft.conflicting) == (1, (2,), False)
 
