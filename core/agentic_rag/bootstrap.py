@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.model_entities import ModelEntities
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
@@ -470,7 +471,16 @@ class Container:
             GroupPublisher(self.database),
             self.telemetry,
             self.settings.chunk_profile,
+            self._model_entities,
         )
+
+    @property
+    def _model_entities(self) -> ModelEntities | None:
+        if not self.settings.chat_model or ChatTask.EXTRACT not in self._chat_tasks:
+            return None
+        from agentic_rag.app.model_entities import ModelEntities
+
+        return ModelEntities(self._advisor)
 
     @cached_property
     def ingest_prepared(self) -> IngestPrepared:

@@ -27,7 +27,7 @@ UNSET_PATH = Path()
 DEFAULT_CORPUS = Path("simulated_ingestion")
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
-CHAT_TASKS = (ChatTask.REWRITE.value, ChatTask.PLAN.value, ChatTask.SYNTHESIZE.value)
+CHAT_TASKS = tuple(task.value for task in (ChatTask.REWRITE, ChatTask.PLAN, ChatTask.SYNTHESIZE, ChatTask.EXTRACT))
 
 TEST_PREFIX = "AGENTIC_RAG_TEST_"
 
@@ -281,8 +281,8 @@ class Settings:
     chat_tasks: str = _var(
         "AGENTIC_RAG_CHAT_TASKS",
         "rewrite,plan,synthesize",
-        "What the chat model does in answers, of `rewrite` (follow-up questions), `plan` and `synthesize`; HyDE and "
-        "the judge have switches of their own.",
+        "What the chat model does, of `rewrite` (follow-up questions), `plan`, `synthesize`, and `extract` (entities, "
+        "while documents are ingested, a call for each new chunk); HyDE and the judge have switches of their own.",
         group=_L,
     )
     chat_timeout_seconds: float = _var(

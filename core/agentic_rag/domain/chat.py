@@ -26,6 +26,8 @@ class ChatTask(enum.Enum):
     """Write the answer from the passages."""
     JUDGE = "judge"
     """Judge whether a sentence follows from what it cites."""
+    EXTRACT = "extract"
+    """List what a passage names and relates, while it is ingested."""
 
 
 CHAT_SHARE: Mapping[ChatTask, float] = MappingProxyType(

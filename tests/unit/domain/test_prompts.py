@@ -15,6 +15,7 @@ from agentic_rag.domain.chat import ChatForm, Consultation, ReplyInvalid
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.model_draft import lost_parts, model_draft
+from agentic_rag.domain.prompts.extract import extract_consultation
 from agentic_rag.domain.prompts.fence import fenced, invented
 from agentic_rag.domain.prompts.hyde import hyde_consultation
 from agentic_rag.domain.prompts.judge import JudgedClaim, Verdict, judge_consultation
@@ -50,6 +51,7 @@ CONSULTATIONS: list[Consultation[Any]] = [
     hyde_consultation("Who?", NONCE),
     synthesis_consultation("Who?", ["Who?"], [a_passage("It is Ada.")], NONCE),
     judge_consultation("Who?", [JudgedClaim("Ada.", "It is Ada.")], NONCE),
+    extract_consultation("Title", "It is Ada.", NONCE),
 ]
 
 
