@@ -1,6 +1,5 @@
 """What is said to a chat model, and which replies count."""
 
-import contextlib
 import json
 from dataclasses import replace
 from typing import Any
@@ -89,9 +88,19 @@ def test_every_form_keeps_to_strict_structured_output(consultation: Consultation
     ), inner),
 ))  # fmt: skip
 def test_a_reply_is_read_or_refused_whatever_it_holds(consultation: Consultation[Any], reply: Any) -> None:
-    for text in (json.dumps(reply), str(reply)):
-        with contextlib.suppress(ReplyInvalid):
-            consultation.read(text)
+    refused = is_refused(consultation, json.dumps(reply))
+
+    assert refused or (isinstance(reply, dict) and bool(reply))
+    assert is_refused(consultation, json.dumps(reply)[:-1] + "…")
+
+
+def is_refused(consultation: Consultation[Any], text: str) -> bool:
+    """Whether a reply counts for nothing; any other error than `ReplyInvalid` would be a fault of the reader."""
+    try:
+        consultation.read(text)
+    except ReplyInvalid:
+        return True
+    return False
 
 
 def test_names_and_figures_that_nobody_gave_are_found() -> None:
