@@ -235,7 +235,7 @@ async def test_a_model_that_hangs_leaves_time_for_the_rules(desk: Desk) -> None:
     assert run.answer.outcome is Outcome.GROUNDED
     assert run.answer.degraded == (Dependency.CHAT_MODEL,)
     assert outcomes(run)["plan"] == "degraded: CHAT_NO_TIME"
-    assert run.seconds < 1.6
+    assert run.seconds < 4, "without the budget the first call alone takes the client's 5 s"
 
 
 async def test_after_an_outage_the_other_stages_do_not_wait_for_the_model(desk: Desk) -> None:
