@@ -7,6 +7,7 @@ import base64
 import enum
 import hashlib
 import json
+import re
 import socket
 import struct
 import threading
@@ -37,6 +38,12 @@ class Shape(enum.Enum):
     REPEATED_INDEX = "an index twice"
     ZERO_VECTOR = "a vector of zeros"
     BASE64 = "base64 although float was asked for"
+    REFUSAL = "the model declines"
+    FILTERED = "the provider's filter ended the reply"
+    CUT_SHORT = "the reply reaches its token limit"
+    EMPTY = "a reply of nothing"
+    NO_USAGE = "no token counts"
+    PARTS = "content in parts instead of a text"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +96,8 @@ def vector_for(text: str, dimensions: int) -> list[float]:
 class ProviderStub:
     """A context manager: a server in a thread. `script` faults are taken one per request, in order; then all is well.
 
-    Chat completions answer with `replies` in order, then with an echo of the last message.
+    Chat completions answer with `replies` in order, then with what `scribe` writes for a request. A request for
+    structured output is held to OpenAI's rules for strict schemas.
     """
 
     def __init__(self, dimensions: int = 8, key: str = "test-key") -> None:
@@ -99,6 +107,7 @@ class ProviderStub:
         self.otherwise: Callable[[Received], Fault] = lambda _: Fault()
         """What happens to requests once the script is used up."""
         self.replies: deque[str] = deque()
+        self.scribe: Callable[[Received], str] = lambda request: f"echo: {request.body['messages'][-1]['content']}"
         self.received: list[Received] = []
         self.most_at_once = 0
         self._at_once = 0
@@ -161,17 +170,25 @@ class ProviderStub:
         received, refusal, shape = await self._receive(request)
         if refusal is not None:
             return refusal
-        messages = received.body["messages"]
-        content = self.replies.popleft() if self.replies else f"echo: {messages[-1]['content']}"
+        complaint = _schema_complaint(received.body.get("response_format"))
+        if complaint:
+            return _error(400, complaint, {})
+        content = self.replies.popleft() if self.replies else self.scribe(received)
         body = {
             "id": "chatcmpl-stub",
             "object": "chat.completion",
             "created": 0,
             "model": received.body["model"],
-            "choices": [{"index": 0, "finish_reason": "stop", "message": {"role": "assistant", "content": content}}],
+            "choices": [_choice(content, shape)],
             "usage": {"prompt_tokens": 10, "completion_tokens": 5, "total_tokens": 15},
         }
-        return _respond(body, shape)
+        return _respond(
+            {name: value for name, value in body.items() if name != "usage"} if shape is Shape.NO_USAGE else body, shape
+        )
+
+    def asked_for(self, form: str) -> list[Received]:
+        """The chat requests for a reply of that form."""
+        return [one for one in self.received if form_of(one) == form]
 
     async def _receive(self, request: Request) -> tuple[Received, Response | None, Shape | None]:
         """Record a request and act out its fault: an answer to send instead, or the shape of the ordinary one."""
@@ -195,6 +212,59 @@ class ProviderStub:
         if received.headers.get("authorization") != f"Bearer {self.key}":
             return received, _error(401, "Incorrect API key provided", {}), None
         return received, None, fault.shape
+
+
+def form_of(request: Received) -> str | None:
+    """The name of the schema that a chat request asks for."""
+    wanted = request.body.get("response_format") or {}
+    return wanted.get("json_schema", {}).get("name")
+
+
+def _choice(content: str, shape: Shape | None) -> dict[str, Any]:
+    message: dict[str, Any] = {"role": "assistant", "content": content, "refusal": None}
+    finish = "stop"
+    match shape:
+        case Shape.REFUSAL:
+            message |= {"content": None, "refusal": "I cannot help with that."}
+        case Shape.FILTERED:
+            message |= {"content": ""}
+            finish = "content_filter"
+        case Shape.CUT_SHORT:
+            message |= {"content": content[: len(content) // 2]}
+            finish = "length"
+        case Shape.EMPTY:
+            message |= {"content": None}
+        case Shape.PARTS:
+            message |= {"content": [{"type": "text", "text": content}]}
+        case _:
+            pass
+    return {"index": 0, "finish_reason": finish, "message": message, "logprobs": None}
+
+
+def _schema_complaint(wanted: Mapping[str, Any] | None) -> str | None:
+    """What OpenAI would say of a response format: strict schemas require every property and allow no others."""
+    if wanted is None:
+        return None
+    if wanted.get("type") != "json_schema" or wanted["json_schema"].get("strict") is not True:
+        return "response_format must be a strict json_schema"
+    if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", wanted["json_schema"]["name"]):
+        return "the schema's name is invalid"
+    return _object_complaint(wanted["json_schema"]["schema"], root=True)
+
+
+def _object_complaint(schema: Mapping[str, Any], *, root: bool = False) -> str | None:
+    if root and schema.get("type") != "object":
+        return "the schema's root must be an object"
+    inner: list[Mapping[str, Any]] = []
+    if schema.get("type") == "object":
+        if schema.get("additionalProperties") is not False:
+            return "additionalProperties must be false"
+        if set(schema.get("required", ())) != set(schema["properties"]):
+            return "every property must be required"
+        inner = list(schema["properties"].values())
+    elif schema.get("type") == "array":
+        inner = [schema["items"]]
+    return next((found for found in map(_object_complaint, inner) if found), None)
 
 
 def _reset(peer: tuple[str, int]) -> None:

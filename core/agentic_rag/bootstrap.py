@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from agentic_rag import __version__
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
+from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import AgenticRagError, Misconfigured, SpaceMismatch
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
@@ -27,7 +28,9 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.pool import PostgresPool
+    from agentic_rag.app.advisor import Advisor
     from agentic_rag.app.answer import AnswerQuestion
+    from agentic_rag.app.answering import ChatUse
     from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.model_entities import ModelEntities
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
@@ -50,6 +54,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.upload import UploadDocument
     from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.app.verify import VerifyStores
+    from agentic_rag.app.waited_for import WriteWaitedFor
     from agentic_rag.domain.spaces import EmbeddingSpace
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
@@ -64,6 +69,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.job_queue import JobQueue
     from agentic_rag.ports.job_store import JobBoard
     from agentic_rag.ports.parser import Parser
+    from agentic_rag.ports.passage_exchange import PassageExchange
     from agentic_rag.ports.run_store import RunStore
     from agentic_rag.ports.source_connector import SourceConnector
     from agentic_rag.ports.telemetry import Telemetry
@@ -314,6 +320,59 @@ class Container:
         """The arms' shares by the settings."""
         return FusionWeights(self.settings.vector_weight, self.settings.graph_weight, self.settings.lexical_share_value)
 
+    @cached_property
+    def _chat_tasks(self) -> frozenset[ChatTask]:
+        tasks = {ChatTask(name) for name in self.settings.chat_task_names}
+        return frozenset(tasks | {ChatTask.JUDGE} if self.settings.enable_llm_judge else tasks)
+
+    @cached_property
+    def _advisor(self) -> Advisor:
+        from agentic_rag.adapters.openai.chat import OpenAIChatModel
+        from agentic_rag.adapters.openai.client import open_client
+        from agentic_rag.app.advisor import Advisor, ChatPrices
+
+        settings = self.settings
+        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
+        temperature = settings.chat_temperature if settings.chat_temperature >= 0 else None
+        model = OpenAIChatModel(client, settings.chat_model, temperature=temperature)
+        self._closing.push_async_callback(model.aclose)
+        return Advisor(
+            model,
+            self.clock,
+            self.ids,
+            self.telemetry,
+            timeout_seconds=settings.chat_timeout_seconds,
+            prices=ChatPrices(settings.chat_input_usd, settings.chat_output_usd),
+        )
+
+    @property
+    def _chat(self) -> ChatUse | None:
+        """What a chat model does for answers; None without one."""
+        if not self.settings.chat_model:
+            return None
+        from agentic_rag.app.answering import ChatUse
+        from agentic_rag.app.queued_passages import QueuedPassages
+
+        passages = QueuedPassages(
+            self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
+        )
+        return ChatUse(self._advisor, self._chat_tasks, passages)
+
+    @cached_property
+    def _passage_exchange(self) -> PassageExchange:
+        from agentic_rag.adapters.redis.passages import RedisPassageExchange
+
+        exchange = RedisPassageExchange(self.settings.redis_url, prefix=self.settings.queue_name)
+        self._closing.push_async_callback(exchange.aclose)
+        return exchange
+
+    @cached_property
+    def write_waited_for(self) -> WriteWaitedFor:
+        """The body of HYDE jobs."""
+        from agentic_rag.app.waited_for import WriteWaitedFor
+
+        return WriteWaitedFor(self._passage_exchange, self._advisor if self.settings.chat_model else None)
+
     # --- answering ------------------------------------------------------------------------------------------------
 
     @cached_property
@@ -351,13 +410,16 @@ class Container:
             self._recorder,
             AnswerDefaults(
                 top_k=settings.top_k,
+                use_hyde=settings.use_hyde,
                 use_tools=settings.use_tools,
                 timeout_ms=settings.timeout_ms,
                 fusion=FusionMethod(settings.fusion.upper()),
                 weights=self.fusion_weights,
                 support_threshold=settings.min_support,
+                chat=" ".join(sorted(task.value for task in self._chat_tasks)) if settings.chat_model else "",
             ),
             retrieve=self.retrieve,
+            chat=self._chat,
             ttl_seconds=settings.cache_ttl_seconds,
         )
 
@@ -410,7 +472,16 @@ class Container:
             GroupPublisher(self.database),
             self.telemetry,
             self.settings.chunk_profile,
+            self._model_entities,
         )
+
+    @property
+    def _model_entities(self) -> ModelEntities | None:
+        if not self.settings.chat_model or ChatTask.EXTRACT not in self._chat_tasks:
+            return None
+        from agentic_rag.app.model_entities import ModelEntities
+
+        return ModelEntities(self._advisor)
 
     @cached_property
     def ingest_prepared(self) -> IngestPrepared:

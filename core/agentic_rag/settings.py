@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
 
+from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
@@ -25,6 +26,8 @@ OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 UNSET_PATH = Path()
 DEFAULT_CORPUS = Path("simulated_ingestion")
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
+
+CHAT_TASKS = tuple(task.value for task in (ChatTask.REWRITE, ChatTask.PLAN, ChatTask.SYNTHESIZE, ChatTask.EXTRACT))
 
 TEST_PREFIX = "AGENTIC_RAG_TEST_"
 
@@ -55,11 +58,12 @@ def _var(
     return field(default=default, metadata={"variable": variable})
 
 
-_A, _R, _S, _E, _J, _P, _O, _C = (
+_A, _R, _S, _E, _L, _J, _P, _O, _C = (
     "Answering",
     "Retrieval",
     "Stores",
     "Embeddings",
+    "Chat model",
     "Jobs and worker",
     "Server",
     "Observability",
@@ -78,7 +82,7 @@ class Settings:
     use_hyde: bool = _var(
         "AGENTIC_RAG_USE_HYDE",
         False,
-        "Embed a hypothetical answer too; needs a chat model, which this version has none of: skipped.",
+        "Embed a hypothetical answer beside the question (HyDE), written by the chat model in a worker.",
         group=_A,
     )
     use_tools: bool = _var("AGENTIC_RAG_USE_TOOLS", True, "Let the plan call `calc` and `lookup`.", group=_A)
@@ -268,6 +272,51 @@ class Settings:
         group=_E,
         choices=("default", "small", "agent"),
     )
+    chat_model: str = _var(
+        "AGENTIC_RAG_CHAT_MODEL",
+        "",
+        "Chat model at OPENAI_BASE_URL with structured output; empty means rules, and nothing is sent to any model.",
+        group=_L,
+    )
+    chat_tasks: str = _var(
+        "AGENTIC_RAG_CHAT_TASKS",
+        "rewrite,plan,synthesize",
+        "What the chat model does, of `rewrite` (follow-up questions), `plan`, `synthesize`, and `extract` (entities, "
+        "while documents are ingested, a call for each new chunk); HyDE and the judge have switches of their own.",
+        group=_L,
+    )
+    chat_timeout_seconds: float = _var(
+        "AGENTIC_RAG_CHAT_TIMEOUT_SECONDS",
+        30.0,
+        "Time-out of one chat call; a share of what is left of the answer's time is the bound before that.",
+        group=_L,
+        minimum=0.1,
+    )
+    chat_temperature: float = _var(
+        "AGENTIC_RAG_CHAT_TEMPERATURE",
+        0.0,
+        "Sampling temperature; -1 sends none, for models that refuse the field.",
+        group=_L,
+        minimum=-1,
+        maximum=2,
+    )
+    chat_input_usd: float = _var(
+        "AGENTIC_RAG_CHAT_INPUT_USD",
+        0.0,
+        "Price of a million input tokens in US dollars, for `rag_provider_cost_usd_total`.",
+        group=_L,
+        minimum=0,
+    )
+    chat_output_usd: float = _var(
+        "AGENTIC_RAG_CHAT_OUTPUT_USD", 0.0, "The same for a million output tokens.", group=_L, minimum=0
+    )
+    enable_llm_judge: bool = _var(
+        "AGENTIC_RAG_ENABLE_LLM_JUDGE",
+        False,
+        "Let the chat model judge each sentence of an answer against what it cites, and drop what it does not find "
+        "supported.",
+        group=_L,
+    )
     queue_name: str = _var("AGENTIC_RAG_QUEUE_NAME", "agentic-rag", "Prefix of the queues in Redis.", group=_J)
     job_attempts: int = _var(
         "AGENTIC_RAG_JOB_ATTEMPTS", 3, "Attempts before a job becomes a dead letter.", group=_J, minimum=1, maximum=100
@@ -409,12 +458,6 @@ class Settings:
     corpus_dir: Path = _var(
         "AGENTIC_RAG_CORPUS_DIR", DEFAULT_CORPUS, "What `rag ingest` reads without --source.", group=_C
     )
-    enable_llm_judge: bool = _var(
-        "AGENTIC_RAG_ENABLE_LLM_JUDGE",
-        False,
-        "Judge answers by a chat model in `rag eval`; not in this version.",
-        group=_C,
-    )
     url: str = _var(
         "AGENTIC_RAG_URL", "", "Server that the command line talks to; empty means HOST:PORT.", group=_C, url=True
     )
@@ -447,6 +490,11 @@ class Settings:
         """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
         listed = [part.strip() for part in self.worker_partitions.split(",") if part.strip()]
         return tuple(sorted({int(part) for part in listed})) or None
+
+    @property
+    def chat_task_names(self) -> tuple[str, ...]:
+        """AGENTIC_RAG_CHAT_TASKS as a list."""
+        return tuple(part.strip() for part in self.chat_tasks.split(",") if part.strip())
 
     @property
     def lexical_share_value(self) -> float | None:
@@ -549,6 +597,14 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:
         problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    if settings.chat_model and not settings.openai_api_key:
+        problems.append("AGENTIC_RAG_CHAT_MODEL needs OPENAI_API_KEY (any text, for a server that checks none)")
+    unknown = [name for name in settings.chat_task_names if name not in CHAT_TASKS]
+    if unknown:
+        problems.append(
+            f"AGENTIC_RAG_CHAT_TASKS={settings.chat_tasks!r}: expected some of {', '.join(CHAT_TASKS)}, separated by "
+            "commas"
+        )
     if settings.blob_store == "s3" and not (settings.s3_bucket and settings.s3_access_key and settings.s3_secret_key):
         problems.append(
             "AGENTIC_RAG_BLOB_STORE=s3 needs AGENTIC_RAG_S3_BUCKET, AGENTIC_RAG_S3_ACCESS_KEY and "

@@ -73,6 +73,15 @@ def test_two_zero_weights_leave_no_arm_and_are_refused() -> None:
         load(HYBRID_VECTOR_WEIGHT="0", HYBRID_GRAPH_WEIGHT="0")
 
 
+def test_a_chat_model_needs_a_key_and_tasks_that_there_are() -> None:
+    with pytest.raises(SettingsInvalid) as caught:
+        load(AGENTIC_RAG_CHAT_MODEL="m", AGENTIC_RAG_CHAT_TASKS="plan,dance")
+
+    assert len(caught.value.problems) == 2
+    given = load(AGENTIC_RAG_CHAT_MODEL="m", OPENAI_API_KEY="k", AGENTIC_RAG_CHAT_TASKS=" plan, extract")
+    assert given.chat_task_names == ("plan", "extract")
+
+
 def test_secrets_and_passwords_are_never_shown() -> None:
     settings = load(
         OPENAI_API_KEY="sk-secret", DATABASE_URL="postgresql://me:hunter2@db/rag", AGENTIC_RAG_TOKEN="tok-secret"

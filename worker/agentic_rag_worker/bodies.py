@@ -11,6 +11,7 @@ from agentic_rag.app.ingest import IngestDocument, Progress
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.take_snapshot import TakeSnapshot
 from agentic_rag.app.vector_indexing import KeepIndex
+from agentic_rag.app.waited_for import WriteWaitedFor
 from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.ports.blob_store import BlobStore
@@ -153,6 +154,25 @@ class SnapshotBody:
         """Show it on the snapshot once nobody tries any more."""
         if isinstance(decision, GiveUp):
             await self._take_snapshot.record_failure(transaction, lease, error)
+
+
+class HydeBody:
+    """HYDE. The answer waits for a second or two; what comes later is of no use."""
+
+    deadline_seconds = 60.0
+    stall_seconds = 60.0
+
+    def __init__(self, write: WriteWaitedFor) -> None:
+        self._write = write
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Write the passage, unless nobody waits any more."""
+        await self._write.run(lease.job.key)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The answer went on without it, and says so."""
 
 
 class GraphBody:

@@ -27,6 +27,7 @@ from agentic_rag_worker.bodies import (
     CompactBody,
     DeleteBody,
     GraphBody,
+    HydeBody,
     IndexBody,
     IngestBody,
     JobBody,
@@ -92,6 +93,7 @@ def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
         JobKind.RETENTION: RetentionBody(container.database, container.blobs),
         JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
         JobKind.GRAPH: GraphBody(container.graph_sync),
+        JobKind.HYDE: HydeBody(container.write_waited_for),
         JobKind.REEMBED: ReembedBody(container.switch_spaces),
         JobKind.INDEX: IndexBody(container.keep_index),
     }

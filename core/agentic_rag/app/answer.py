@@ -78,6 +78,7 @@ class AnswerQuestion:
         recorder: RunRecorder,
         defaults: AnswerDefaults,
         *,
+        chat_models: tuple[str, ...] = (),
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
     ) -> None:
         self._ports = ports
@@ -85,6 +86,7 @@ class AnswerQuestion:
         self._recorder = recorder
         self._defaults = defaults
         self._fingerprint = defaults.fingerprint
+        self._chat_models = chat_models
         self._ttl = ttl_seconds
         self._flights: SingleFlight[Answered] = SingleFlight()
 
@@ -154,7 +156,7 @@ class AnswerQuestion:
             space=space.name,
             weights_version=HEURISTIC.version,
             pipeline_version=PIPELINE_VERSION,
-            models=(space.model,),
+            models=(space.model, *self._chat_models),
             defaults=self._fingerprint,
             support_threshold=support_threshold,
             today=self._ports.clock.now().date(),
@@ -285,5 +287,5 @@ def _as_read(context: AnswerContext, answered: Answered) -> AnswerContext:
         corpus_version=answered.corpus_version,
         graph_version=answered.graph_version,
         space=answered.space.name,
-        models=(answered.space.model,),
+        models=(answered.space.model, *context.models[1:]),
     )

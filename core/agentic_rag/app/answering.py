@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
+from agentic_rag.app.advisor import Advisor
 from agentic_rag.app.answer import DEFAULT_TTL_SECONDS, AnswerPorts, AnswerQuestion
 from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.run_pipeline import RunPipeline
@@ -11,16 +13,32 @@ from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.app.stage_runner import StageRunner
 from agentic_rag.app.stages.embed import EmbedStage
 from agentic_rag.app.stages.gate import GateStage
+from agentic_rag.app.stages.hyde import HydeStage
+from agentic_rag.app.stages.judged_self_check import JudgedSelfCheckStage
+from agentic_rag.app.stages.model_plan import ModelPlanStage
+from agentic_rag.app.stages.model_synthesize import ModelSynthesizeStage
 from agentic_rag.app.stages.plan import PlanStage
 from agentic_rag.app.stages.retrieve import RetrieveStage
 from agentic_rag.app.stages.rewrite import RewriteStage
 from agentic_rag.app.stages.self_check import SelfCheckStage
 from agentic_rag.app.stages.skipped import SkippedStage
+from agentic_rag.app.stages.stage import StageStep
 from agentic_rag.app.stages.synthesize import SynthesizeStage
 from agentic_rag.app.stages.tools import ToolsStage
 from agentic_rag.domain.answer_options import AnswerDefaults
+from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import NO_ALIASES
+from agentic_rag.ports.hypothetical_passages import HypotheticalPassages
+
+
+@dataclass(frozen=True, slots=True)
+class ChatUse:
+    """What a chat model does for answers; `passages` writes for HyDE, wherever its model is."""
+
+    advisor: Advisor
+    tasks: frozenset[ChatTask]
+    passages: HypotheticalPassages
 
 
 def answer_question(
@@ -29,21 +47,41 @@ def answer_question(
     defaults: AnswerDefaults,
     *,
     retrieve: Retrieve | None = None,
+    chat: ChatUse | None = None,
     aliases: Mapping[str, str] = NO_ALIASES,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
 ) -> AnswerQuestion:
     """The use case with its stages. The caller closes `recorder`."""
     steps = (
         GateStage(),
-        PlanStage(),
+        _planning(chat),
         RewriteStage(aliases),
-        SkippedStage(Stage.HYDE, "off"),
+        HydeStage(chat.passages if chat else None),
         EmbedStage(ports.embedders),
         RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock),
         SkippedStage(Stage.SEARCH, "off"),
         ToolsStage(),
-        SynthesizeStage(),
-        SelfCheckStage(),
+        _synthesis(chat),
+        _checking(chat),
     )
     pipeline = RunPipeline(ports.database, ports.clock, StageRunner(ports.telemetry, ports.clock), steps)
-    return AnswerQuestion(ports, pipeline, recorder, defaults, ttl_seconds=ttl_seconds)
+    models = (chat.advisor.model,) if chat else ()
+    return AnswerQuestion(ports, pipeline, recorder, defaults, chat_models=models, ttl_seconds=ttl_seconds)
+
+
+def _planning(chat: ChatUse | None) -> StageStep:
+    if chat is None or chat.tasks.isdisjoint((ChatTask.PLAN, ChatTask.REWRITE)):
+        return PlanStage()
+    return ModelPlanStage(PlanStage(), chat.advisor, chat.tasks)
+
+
+def _synthesis(chat: ChatUse | None) -> StageStep:
+    if chat is None or ChatTask.SYNTHESIZE not in chat.tasks:
+        return SynthesizeStage()
+    return ModelSynthesizeStage(SynthesizeStage(), chat.advisor)
+
+
+def _checking(chat: ChatUse | None) -> StageStep:
+    if chat is None or ChatTask.JUDGE not in chat.tasks:
+        return SelfCheckStage()
+    return JudgedSelfCheckStage(SelfCheckStage(), chat.advisor)

@@ -12,6 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
+from agentic_rag.app.model_entities import ModelEntities
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.publishing import GroupPublisher
 from agentic_rag.domain.documents import (
@@ -140,6 +141,7 @@ class IngestDocument:
         publisher: GroupPublisher,
         telemetry: Telemetry,
         chunk_profile: str,
+        model_entities: ModelEntities | None = None,
     ) -> None:
         self._database = database
         self._blobs = blobs
@@ -149,6 +151,7 @@ class IngestDocument:
         self._publisher = publisher
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
+        self._model_entities = model_entities
         self._large = asyncio.Semaphore(1)
 
     async def run(self, lease: Lease, progress: Progress) -> IngestReport:
@@ -379,6 +382,11 @@ class IngestDocument:
         title = _title(parsed, document)
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
+        provenance: dict[str, str] = {}
+        if self._model_entities is not None:
+            extracted = await self._model_entities.read(document.workspace, title, added, work.progress)
+            added = extracted.chunks
+            provenance.update(extracted.provenance())
         cost = await self._analysis.cost(
             [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], work.embedder.space
         )
@@ -395,7 +403,7 @@ class IngestDocument:
             fence=work.lease.fence,
             title=parsed.title,
             media_type=parsed.media_type,
-            provenance=cost.provenance(),
+            provenance={**provenance, **cost.provenance()},
         )
 
     def _tell(self, report: IngestReport) -> None:

@@ -11,7 +11,7 @@ from agentic_rag.ports.database import Database, Snapshot
 
 
 class Reads:
-    """Opens a workspace's snapshot at most once."""
+    """Opens a workspace's snapshot when it is first needed."""
 
     def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None) -> None:
         self._database = database
@@ -26,6 +26,14 @@ class Reads:
             opened = self._database.snapshot(self._workspace, self._as_of)
             self._snapshot = await self._stack.enter_async_context(opened)
         return self._snapshot
+
+    async def release(self) -> None:
+        """Close the snapshot before a long wait, so that no database connection waits along; the next read opens a new
+        one, perhaps at a later version.
+        """
+        if self._snapshot is not None:
+            self._snapshot = None
+            await self._stack.aclose()
 
     async def __aenter__(self) -> Self:
         return self

@@ -37,6 +37,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             plan=state.plan,
             standalone_question=state.standalone if state.standalone != state.text else None,
             rewritten_query=rewritten or None,
+            hyde_text=state.hyde_text,
             candidates=state.candidates,
             tool_calls=state.tool_calls,
             self_check=state.report,

@@ -33,6 +33,7 @@ class AnswerDefaults:
     top_k: int = 8
     min_score: float = 0.0
     max_context_tokens: int = 8000
+    use_hyde: bool = False
     use_tools: bool = True
     timeout_ms: int = 20_000
     fusion: FusionMethod = FusionMethod.WEIGHTED
@@ -40,6 +41,8 @@ class AnswerDefaults:
     support_threshold: float = DEFAULT_THRESHOLD
     per_document: int | None = None
     """At most so many passages of one document; None: no cap."""
+    chat: str = ""
+    """What a chat model does in this process, as text that differs whenever an answer may; empty without one."""
 
     @property
     def fingerprint(self) -> str:
@@ -47,7 +50,7 @@ class AnswerDefaults:
         shares = f"{self.weights.vector!r} {self.weights.graph!r} {self.weights.lexical_share!r}"
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
-            f"{self.support_threshold!r} {self.per_document}"
+            f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat}"
         )
 
 
@@ -58,6 +61,7 @@ class EffectiveOptions:
     top_k: int
     min_score: float
     max_context_tokens: int
+    use_hyde: bool
     use_tools: bool
     filter: DocumentFilter
     timeout_ms: int
@@ -77,6 +81,7 @@ def effective(
         max_context_tokens=(
             defaults.max_context_tokens if options.max_context_tokens is None else options.max_context_tokens
         ),
+        use_hyde=defaults.use_hyde if options.use_hyde is None else options.use_hyde,
         use_tools=defaults.use_tools if options.use_tools is None else options.use_tools,
         filter=options.filter,
         timeout_ms=defaults.timeout_ms if options.timeout_ms is None else options.timeout_ms,

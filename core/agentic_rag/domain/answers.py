@@ -267,8 +267,8 @@ class SelfCheckReport:
 
 @dataclass(frozen=True, slots=True)
 class StageRecord:
-    """One stage of a run: when it began and how long it took, in seconds, and how it ended (`ok`, `skipped: why`,
-    `degraded: what`, or an error code).
+    """One stage of a run: when it began and how long it took, in seconds, and how it ended (`ok`, `ok: model` when a
+    chat model did it, `skipped: why`, `degraded: what`, or an error code).
     """
 
     stage: str

@@ -20,6 +20,11 @@ class Composed:
     spans: tuple[TextSpan, ...]
 
 
+def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
+    """The sentence once for each span that it rests on; each becomes a citation."""
+    return (sentence, *sentence.also)
+
+
 def span_request(sentence: DraftSentence, passages: Sequence[Passage]) -> SpanRequest:
     """Where the sentence's quote lies in its revision."""
     chunk = passages[sentence.passage].chunk
@@ -33,16 +38,18 @@ def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: Revisi
 
 
 def compose(sentences: Sequence[DraftSentence]) -> Composed:
-    """Join sentences with their markers `[1]`, `[2]` …; list items stand on lines of their own."""
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own."""
     pieces: list[str] = []
     spans: list[TextSpan] = []
-    length = 0
-    for marker, sentence in enumerate(sentences, start=1):
+    length = marker = 0
+    for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
             lead = "\n"
-        piece = f"{lead}{sentence.text} [{marker}]"
+        markers = range(marker + 1, marker + 1 + len(quotes_of(sentence)))
+        marker = markers[-1]
+        piece = f"{lead}{sentence.text} " + "".join(f"[{one}]" for one in markers)
         spans.append(TextSpan(length + len(lead), length + len(piece)))
         pieces.append(piece)
         length += len(piece)

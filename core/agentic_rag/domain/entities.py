@@ -93,7 +93,7 @@ class _Found:
     sentences: set[int] = field(default_factory=set[int])
 
 
-def _is_entity_key(key: str) -> bool:
+def is_entity_key(key: str) -> bool:
     """Not a number alone, not a function word, not a single letter."""
     return len(key) > 1 and key not in _NO_NAMES and not key.replace(" ", "").isdigit()
 
@@ -196,7 +196,7 @@ class _Reader:
         if len(name) > _LONGEST_NAME:
             return
         key = entity_key(name)
-        if not (_is_entity_key(key) or _is_acronym(name)):
+        if not (is_entity_key(key) or _is_acronym(name)):
             return
         found = self.found.get(key)
         if found is None:
@@ -267,7 +267,7 @@ def question_entities(workspace_id: UUID, text: str) -> tuple[ExtractedEntity, .
         spans = _named_parts(match.group()) if match.lastgroup == "name" else ((match.group(), "code"),)
         for name, kind in spans:
             key = entity_key(name)
-            if len(name) <= _LONGEST_NAME and (_is_entity_key(key) or (_is_acronym(name) and not shouted)):
+            if len(name) <= _LONGEST_NAME and (is_entity_key(key) or (_is_acronym(name) and not shouted)):
                 offer(key, name, "code" if kind == "code" else "name")
     words = entity_key(text[:_LONGEST_QUESTION]).split(" ")
     for size in (4, 3, 2, 1):
@@ -276,7 +276,7 @@ def question_entities(workspace_id: UUID, text: str) -> tuple[ExtractedEntity, .
             if gram[0] in FUNCTION_WORDS or gram[-1] in FUNCTION_WORDS:
                 continue
             key = " ".join(gram)
-            if _is_entity_key(key):
+            if is_entity_key(key):
                 offer(key, key, "ngram")
     ranked = sorted(names.values(), key=lambda entity: -len(entity.key.split(" ")))
     return tuple(ranked[:_MOST_CANDIDATES])

@@ -90,7 +90,11 @@ class RunState:
     tool_calls: tuple[ToolCall, ...] = ()
     found: Passage | None = None
     """The opening passage that a lookup found."""
+    hyde_text: str | None = None
+    """A hypothetical passage, embedded beside the question."""
     draft: tuple[DraftSentence, ...] = ()
+    author: str | None = None
+    """The model that wrote the draft; None for rules."""
     conflicting: bool = False
     support: Support | None = None
     """How far the passages support an answer to the question; None when nothing was drafted from passages."""

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.domain.answers import Citation, SelfCheckReport
-from agentic_rag.domain.citations import cite, compose, matches
+from agentic_rag.domain.citations import cite, compose, matches, quotes_of
 from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
@@ -34,7 +34,8 @@ class Refusal:
 class Checked:
     """What passed and what did not."""
 
-    passed: tuple[tuple[DraftSentence, RevisionSpan], ...]
+    passed: tuple[tuple[DraftSentence, tuple[RevisionSpan, ...]], ...]
+    """With the stored text of each quote."""
     refused: tuple[Refusal, ...]
 
 
@@ -49,15 +50,18 @@ class Written:
 def check(
     sentences: Sequence[DraftSentence], passages: Sequence[Passage], stored: Sequence[RevisionSpan | None]
 ) -> Checked:
-    """Check each drafted sentence against the stored span of its quote (same order)."""
-    passed: list[tuple[DraftSentence, RevisionSpan]] = []
+    """Check each drafted sentence against the stored spans of its quotes (`quotes_of` all sentences, in order)."""
+    passed: list[tuple[DraftSentence, tuple[RevisionSpan, ...]]] = []
     refused: list[Refusal] = []
-    for sentence, span in zip(sentences, stored, strict=True):
-        guardrail = _broken_guardrail(sentence, passages, span)
-        if guardrail is None and span is not None:
-            passed.append((sentence, span))
+    at = 0
+    for sentence in sentences:
+        spans = stored[at : at + len(quotes_of(sentence))]
+        at += len(spans)
+        guardrail = _broken_guardrail(sentence, passages, spans)
+        if guardrail is None:
+            passed.append((sentence, tuple(span for span in spans if span is not None)))
         else:
-            refused.append(Refusal(sentence, guardrail or "citation_not_stored"))
+            refused.append(Refusal(sentence, guardrail))
     return Checked(tuple(passed), tuple(refused))
 
 
@@ -65,9 +69,13 @@ def write(checked: Checked, passages: Sequence[Passage]) -> Written:
     """The answer made of the sentences that passed, each with its citation."""
     sentences = [sentence for sentence, _ in checked.passed]
     composed = compose(sentences)
+    quoted = (
+        (quote, span, composed.spans[place])
+        for place, (sentence, spans) in enumerate(checked.passed)
+        for quote, span in zip(quotes_of(sentence), spans, strict=True)
+    )
     citations = tuple(
-        cite(marker, sentence, passages, span, (composed.spans[marker - 1],))
-        for marker, (sentence, span) in enumerate(checked.passed, start=1)
+        cite(marker, quote, passages, span, (said,)) for marker, (quote, span, said) in enumerate(quoted, start=1)
     )
     return Written(composed.text, citations)
 
@@ -75,7 +83,8 @@ def write(checked: Checked, passages: Sequence[Passage]) -> Written:
 def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Verified citations that no sentence uses: the nearest evidence of an abstention."""
     return tuple(
-        cite(marker, sentence, passages, span, ()) for marker, (sentence, span) in enumerate(checked.passed, start=1)
+        cite(marker, sentence, passages, spans[0], ())
+        for marker, (sentence, spans) in enumerate(checked.passed, start=1)
     )
 
 
@@ -92,21 +101,20 @@ def report(
     )
 
 
-def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None) -> str | None:
-    if not 0 <= sentence.passage < len(passages):
+def _broken_guardrail(
+    sentence: DraftSentence, passages: Sequence[Passage], stored: Sequence[RevisionSpan | None]
+) -> str | None:
+    quotes = quotes_of(sentence)
+    if not all(0 <= quote.passage < len(passages) for quote in quotes):
         return "citation_not_retrieved"
-    if not matches(sentence, passages, stored):
+    if not all(matches(quote, passages, span) for quote, span in zip(quotes, stored, strict=True)):
         return "citation_not_stored"
-    chunk = passages[sentence.passage].chunk
-    quote = chunk.text[sentence.start : sentence.end]
     if _HIDDEN.search(sentence.text):
         return "hidden_characters"
     links = _LINK.findall(sentence.text)
-    if any(link not in quote and link != chunk.url for link in links):
+    if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
         return "link_to_uncited_source"
-    source = quote if sentence.kind is not UnitKind.TABLE_ROW else chunk.text[: sentence.end]
-    if sentence.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
-        source = f"{chunk.document_title}\n{source}"
+    source = "\n".join(_source(quote, passages) for quote in quotes)
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
@@ -114,3 +122,19 @@ def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stor
     if figures(sentence.text) - figures(source):
         return "figure_not_in_source"
     return None
+
+
+def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> bool:
+    chunk = passages[quote.passage].chunk
+    return link in chunk.text[quote.start : quote.end] or link == chunk.url
+
+
+def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    """What a sentence with this quote may say: a table row counts with all above it, and with its document's title."""
+    chunk = passages[quote.passage].chunk
+    source = chunk.text[quote.start : quote.end]
+    if quote.kind is UnitKind.TABLE_ROW:
+        source = chunk.text[: quote.end]
+    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
+        source = f"{chunk.document_title}\n{source}"
+    return source

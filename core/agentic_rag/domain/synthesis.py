@@ -49,6 +49,8 @@ class DraftSentence:
     text: str
     kind: UnitKind
     score: float
+    also: tuple[DraftSentence, ...] = ()
+    """The other spans that it rests on, one each."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -89,7 +89,9 @@ class StageTiming:
     stage: str
     started: float = strawberry.field(description="Seconds.")
     seconds: float
-    outcome: str = strawberry.field(description="`ok`, `skipped: why`, `degraded: what`, or an error code.")
+    outcome: str = strawberry.field(
+        description="`ok`, `ok: model` when a chat model did it, `skipped: why`, `degraded: what`, or an error code."
+    )
 
 
 @strawberry.type(description="How the answer came about.")

@@ -163,6 +163,8 @@ class DataPlane:
     workspace: WorkspaceRef = field(default_factory=lambda: WorkspaceRef(DEFAULT_ORG_ID, uuid4()))
     neo4j_uri: str | None = None
     """Where the graph is kept, if not in Postgres."""
+    more_bodies: dict[JobKind, JobBody] = field(default_factory=dict)
+    """Of kinds that only some tests run."""
 
     @cached_property
     def neo4j(self) -> Neo4jConnection | None:
@@ -255,6 +257,7 @@ class DataPlane:
             JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
             JobKind.REEMBED: ReembedBody(self.switch),
             JobKind.GRAPH: GraphBody(self.graph_sync),
+            **self.more_bodies,
         }
 
     def dead_payloads(self) -> PostgresDeadPayloads:

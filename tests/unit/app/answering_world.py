@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from tests.unit.app.corpus import SPACE, WORKSPACE, Corpus
 
 from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
-from agentic_rag.app.answering import answer_question
+from agentic_rag.app.answering import ChatUse, answer_question
 from agentic_rag.app.embedders import only
 from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.domain.answer_options import AnswerDefaults
@@ -182,7 +182,13 @@ class Embedder:
 class World:
     """Everything that answering needs, ready to ask."""
 
-    def __init__(self, corpus: Corpus, defaults: AnswerDefaults | None = None, space: EmbeddingSpace = SPACE) -> None:
+    def __init__(
+        self,
+        corpus: Corpus,
+        defaults: AnswerDefaults | None = None,
+        space: EmbeddingSpace = SPACE,
+        chat: Callable[[Telemetry], ChatUse] | None = None,
+    ) -> None:
         self.corpus = corpus
         self.telemetry = Telemetry()
         self.cache = Cache()
@@ -191,7 +197,8 @@ class World:
         database: Any = corpus
         self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
         ports = AnswerPorts(database, self.cache, self.runs, only(self.embedder), self.telemetry, Clock(), Ids())
-        self.answer: AnswerQuestion = answer_question(ports, self.recorder, defaults or AnswerDefaults())
+        use = None if chat is None else chat(self.telemetry)
+        self.answer: AnswerQuestion = answer_question(ports, self.recorder, defaults or AnswerDefaults(), chat=use)
 
     async def ask(
         self,

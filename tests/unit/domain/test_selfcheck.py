@@ -1,3 +1,4 @@
+from dataclasses import replace
 from uuid import UUID
 
 from hypothesis import given
@@ -93,3 +94,30 @@ def test_list_items_stand_on_lines_of_their_own() -> None:
     composed = compose([lead, item, item, lead])
     assert composed.text == "Bring these: [1]\n- A jacket. [2]\n- A jacket. [3]\nBring these: [4]"
     assert [composed.text[span.start : span.end] for span in composed.spans][1] == "A jacket. [2]"
+
+
+def test_a_sentence_is_refused_when_one_of_its_quotes_is_not_stored() -> None:
+    passage = _passage()
+    other = _sentence("The master decides.", "Crew transfer stops at 1.5 m, and the master decides.")
+    sentence = replace(_sentence("Crew transfer stops at 1.5 m.", other.text), also=(other,))
+    last = _sentence("The master decides.")
+    spans = [_stored(one, passage) for one in (sentence, other, last)]
+
+    whole = check([sentence, last], [passage], spans)
+    torn = check([sentence, last], [passage], [spans[0], None, spans[2]])
+
+    assert write(whole, [passage]).text == f"{other.text} [1][2] The master decides. [3]"
+    assert [one.snippet for one in write(whole, [passage]).citations] == [span.text for span in spans]
+    assert [one.guardrail for one in torn.refused] == ["citation_not_stored"]
+    assert write(torn, [passage]).text == "The master decides. [1]"
+
+
+def test_a_sentence_says_no_more_than_all_of_its_quotes_together() -> None:
+    passage = _passage()
+    other = _sentence("The master decides.")
+    text = "Crew transfer stops at 1.5 m, and the master decides."
+    alone = _sentence("The master decides.", text)
+
+    assert check([alone], [passage], [_stored(alone, passage)]).refused[0].guardrail == "low_overlap"
+    both = replace(_sentence("Crew transfer stops at 1.5 m.", text), also=(other,))
+    assert check([both], [passage], [_stored(one, passage) for one in (both, other)]).refused == ()

@@ -54,14 +54,31 @@ SELECT count(*) FROM gone
 """
 
 
+# They come with every question that uses HyDE, and are of no use to anybody once it is answered.
+DROP_HYDE_JOBS = """
+WITH gone AS (
+    DELETE FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+        SELECT job_id FROM rag_jobs
+        WHERE org_id = $1 AND workspace_id = $2 AND kind = 'hyde' AND state = 'DONE'
+          AND updated_at <= now() - interval '1 hour'
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
 async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
-    """Drop up to `STEP` runs, cached answers, idempotency keys and vectors of retired spaces, and versions past the
-    history; True when there may be more.
+    """Drop up to `STEP` runs, cached answers, idempotency keys, HyDE jobs and vectors of retired spaces, and versions
+    past the history; True when there may be more.
     """
     key = (workspace.org_id, workspace.workspace_id)
     runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
     cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
     keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
+    hyde: int = await connection.fetchval(DROP_HYDE_JOBS, *key, STEP)
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
-    return more or STEP in (runs, cached, keys)
+    return more or STEP in (runs, cached, keys, hyde)

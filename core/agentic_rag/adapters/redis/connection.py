@@ -62,6 +62,18 @@ def cache_client(url: str, *, timeout_seconds: float) -> Redis:
     return Redis(connection_pool=pool)
 
 
+def waiting_client(url: str, *, connect_seconds: float = 0.5) -> Redis:
+    """A client whose commands may block: whoever calls ends the wait."""
+    pool: ConnectionPool = ConnectionPool.from_url(
+        url,
+        socket_timeout=None,
+        socket_connect_timeout=connect_seconds,
+        retry=Retry(NoBackoff(), 1),
+        retry_on_error=[ConnectionError],
+    )
+    return Redis(connection_pool=pool)
+
+
 def unavailable() -> DependencyUnavailable:
     """The typed form of a failed Redis call; raise it `from` the client's error, which names the address."""
     return DependencyUnavailable("Redis did not answer. Check REDIS_URL and `rag doctor`.", dependency="redis")

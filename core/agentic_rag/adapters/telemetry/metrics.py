@@ -67,6 +67,12 @@ METRICS: tuple[Metric, ...] = (
     Metric("rag_jobs", MetricKind.GAUGE, "Jobs in the outbox.", ("state", "kind")),
     Metric("rag_job_seconds", MetricKind.HISTOGRAM, "Time one attempt of a job took.", ("kind",), JOB),
     Metric("rag_dead_letters_total", MetricKind.COUNTER, "Jobs that gave up.", ("kind",)),
+    Metric(
+        "rag_chat_requests_total",
+        MetricKind.COUNTER,
+        "Calls of the chat model, by what for and how they ended (`ok` or an error code).",
+        ("task", "outcome"),
+    ),
     Metric("rag_tokens_total", MetricKind.COUNTER, "Tokens sent to and received from models.", ("kind",)),
     Metric("rag_provider_cost_usd_total", MetricKind.COUNTER, "Money spent on models, in US dollars."),
     Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "Rows of another tenant that a last check caught."),

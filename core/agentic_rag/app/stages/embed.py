@@ -7,6 +7,7 @@ from dataclasses import replace
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import Dependency
 from agentic_rag.domain.errors import DependencyUnavailable, Permanent, Retryable, SpaceMismatch
+from agentic_rag.domain.hypothetical import merged
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.ports.embedder import Embedders
@@ -34,13 +35,18 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
     texts = [state.standalone if waits else text for waits, text in zip(waiting, state.searches, strict=True)]
     divided = len(parts) > 1
     distinct = list(dict.fromkeys((*texts, state.standalone) if divided else texts))
+    written = [] if state.hyde_text is None else [state.hyde_text]
     try:
-        matrix = await embedders.for_space(state.space).embed(distinct)
+        matrix = await embedders.for_space(state.space).embed([*distinct, *written])
     except SpaceMismatch:
         raise
     except (Retryable, Permanent, DependencyUnavailable) as error:
         degraded = tuple(dict.fromkeys((*state.degraded, Dependency.EMBEDDER)))
         return StageResult(replace(state, vectors=(), degraded=degraded), outcome=f"degraded: {error.code}")
-    vectors = tuple(matrix[distinct.index(text)] for text in texts)
-    whole = matrix[distinct.index(state.standalone)] if divided else None
+    found = dict(zip(distinct, matrix, strict=False))
+    if written:
+        asked = state.standalone if divided else texts[0]
+        found[asked] = merged(found[asked], matrix[-1])
+    vectors = tuple(found[text] for text in texts)
+    whole = found[state.standalone] if divided else None
     return StageResult(replace(state, vectors=vectors, whole_vector=whole))

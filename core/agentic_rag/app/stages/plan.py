@@ -18,7 +18,7 @@ class PlanStage:
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the standalone question and its plan."""
-        whole = standalone(state.text, state.question.history)
+        whole = state.standalone or standalone(state.text, state.question.history)
         planned = replace(state, standalone=whole, plan=plan(whole, use_tools=state.options.use_tools))
         if state.gate is not None and not state.gate.directives.use_retrieval:
             return StageResult(planned, Verdict.WITHOUT_RETRIEVAL)

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import Abstention, AbstentionReason, Outcome
-from agentic_rag.domain.citations import span_request
+from agentic_rag.domain.citations import quotes_of, span_request
 from agentic_rag.domain.pipeline import MAX_REPAIRS, Stage, Verdict
 from agentic_rag.domain.run_state import Ending, RunState, StageResult
 from agentic_rag.domain.selfcheck import Checked, check, quoted_only, report, write
@@ -24,7 +24,7 @@ class SelfCheckStage:
         if not state.draft:
             return StageResult(_abstained(state, Checked((), ())))
         snapshot = await reads.snapshot()
-        requests = [span_request(sentence, state.passages) for sentence in state.draft]
+        requests = [span_request(quote, state.passages) for sentence in state.draft for quote in quotes_of(sentence)]
         stored = await snapshot.documents.revision_spans(requests)
         checked = check(state.draft, state.passages, stored)
         abstaining = state.shortfall is not None and not state.missing

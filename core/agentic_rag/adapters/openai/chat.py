@@ -1,0 +1,88 @@
+"""Chat completions with structured output from any provider with OpenAI's interface."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, cast
+
+from agentic_rag.adapters.openai.client import provider_failure
+from agentic_rag.domain.chat import ChatEnd, ChatReply, ChatRequest, ChatUsage
+from agentic_rag.domain.errors import Retryable
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+
+class OpenAIChatModel:
+    """Implements `ports.ChatModel`. Owns `client` (see `open_client`).
+
+    `temperature` None leaves it to the provider: some models refuse any other than their own.
+    """
+
+    def __init__(self, client: AsyncOpenAI, model: str, *, temperature: float | None = None) -> None:
+        self._client = client
+        self._model = model
+        self._temperature = temperature
+
+    @property
+    def name(self) -> str:
+        """The model's name."""
+        return self._model
+
+    async def complete(self, request: ChatRequest) -> ChatReply:
+        """One exchange. Errors: those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE)."""
+        import openai
+
+        try:
+            # The raw body is read here: the client's own models take a malformed answer without complaint.
+            response = await self._client.chat.completions.with_raw_response.create(
+                model=self._model,
+                messages=[
+                    {"role": "system", "content": request.system},
+                    {"role": "user", "content": request.user},
+                ],
+                response_format={
+                    "type": "json_schema",
+                    "json_schema": {"name": request.form.name, "strict": True, "schema": dict(request.form.schema)},
+                },
+                temperature=openai.omit if self._temperature is None else self._temperature,
+            )
+        except openai.OpenAIError as error:
+            raise provider_failure(error) from error
+        return _reply(response.content)
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.close()
+
+
+def _reply(body: bytes) -> ChatReply:
+    """What a body says. Errors: `Retryable` (PROVIDER_BAD_RESPONSE)."""
+    try:
+        parsed = cast(dict[str, Any], json.loads(body))
+        choice = cast(dict[str, Any], parsed["choices"][0])
+        message = cast(dict[str, Any], choice["message"])
+        content = message.get("content")
+        if content is not None and not isinstance(content, str):
+            raise TypeError("content is no text")
+        usage = _usage(parsed.get("usage"))
+        end = _end(content or "", message.get("refusal"), choice.get("finish_reason"))
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        raise Retryable(
+            "The provider's answer is no chat completion; try again.", code="PROVIDER_BAD_RESPONSE"
+        ) from error
+    return ChatReply(content or "", usage, end)
+
+
+def _end(content: str, refusal: object, finish: object) -> ChatEnd:
+    if refusal or finish == "content_filter":
+        return ChatEnd.REFUSED
+    if finish == "length":
+        return ChatEnd.CUT_SHORT
+    return ChatEnd.COMPLETE if content.strip() else ChatEnd.EMPTY
+
+
+def _usage(given: Any) -> ChatUsage | None:
+    if given is None:
+        return None
+    return ChatUsage(max(0, int(given["prompt_tokens"])), max(0, int(given["completion_tokens"])))

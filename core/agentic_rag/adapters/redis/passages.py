@@ -1,0 +1,76 @@
+"""Hypothetical passages on their way from a worker to the answer that waits for them."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from typing import Any, cast
+
+import orjson
+
+from agentic_rag.adapters.redis.connection import FAILURES, unavailable, waiting_client
+from agentic_rag.domain.chat import Fault, Told
+from agentic_rag.ports.passage_exchange import WaitedFor
+
+
+class RedisPassageExchange:
+    """`ports.PassageExchange`: a key for the question, whose time to live is the wait, and a list for what comes."""
+
+    def __init__(self, url: str, *, prefix: str = "agentic-rag") -> None:
+        self._client = waiting_client(url)
+        self._prefix = prefix
+
+    async def ask(self, key: str, question: str, seconds: float) -> None:
+        """Leave a question; it is gone after `seconds`."""
+        try:
+            await self._client.set(self._question(key), question.encode(), px=_milliseconds(seconds))
+        except FAILURES as error:
+            raise unavailable() from error
+
+    async def waited_for(self, key: str) -> WaitedFor | None:
+        """The question, or None when nobody waits any more."""
+        try:
+            async with self._client.pipeline(transaction=True) as commands:
+                commands.get(self._question(key))
+                commands.pttl(self._question(key))
+                found: Any = await commands.execute()
+        except FAILURES as error:
+            raise unavailable() from error
+        question, left = found
+        return None if question is None else WaitedFor(question.decode(), left / 1000)
+
+    async def give(self, key: str, passage: Told[str] | Fault, seconds: float) -> None:
+        """Hand over what came of it; it is gone after `seconds`, taken or not."""
+        value = {"fault": passage.code} if isinstance(passage, Fault) else {"text": passage.value}
+        try:
+            async with self._client.pipeline(transaction=True) as commands:
+                commands.rpush(self._passage(key), orjson.dumps(value))
+                commands.pexpire(self._passage(key), _milliseconds(seconds))
+                await commands.execute()
+        except FAILURES as error:
+            raise unavailable() from error
+
+    async def wait(self, key: str) -> Told[str] | Fault:
+        """What came of it, once, as soon as it is there. The caller ends the wait."""
+        try:
+            found: Any = await cast(Awaitable[Any], self._client.blpop([self._passage(key)], timeout=0))
+        except FAILURES as error:
+            raise unavailable() from error
+        value = orjson.loads(found[1])
+        return Told(value["text"]) if "text" in value else Fault(value["fault"])
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.aclose(close_connection_pool=True)
+
+    def _question(self, key: str) -> str:
+        return f"{self._prefix}:hyde:{{{key}}}:question"
+
+    def _passage(self, key: str) -> str:
+        return f"{self._prefix}:hyde:{{{key}}}:passage"
+
+
+def _milliseconds(seconds: float) -> int:
+    return max(1, int(seconds * 1000))

@@ -1,0 +1,33 @@
+"""The body of HYDE jobs: write the passage that an answer waits for."""
+
+from __future__ import annotations
+
+from agentic_rag.app.advisor import Advisor
+from agentic_rag.domain.chat import Fault
+from agentic_rag.domain.prompts.hyde import hyde_consultation
+from agentic_rag.ports.passage_exchange import PassageExchange
+
+NO_MODEL = Fault("CHAT_MODEL_MISSING")
+KEEP_SECONDS = 10.0
+"""How long a passage is there to be taken; longer than the difference of any two clocks' ideas of the wait."""
+
+
+class WriteWaitedFor:
+    """`advisor` None: this process has no chat model, which the answer is told at once."""
+
+    def __init__(self, exchange: PassageExchange, advisor: Advisor | None) -> None:
+        self._exchange = exchange
+        self._advisor = advisor
+
+    async def run(self, key: str) -> None:
+        """Write for the exchange `key`, unless nobody waits any more. Errors: `DependencyUnavailable`."""
+        asked = await self._exchange.waited_for(key)
+        if asked is None:
+            return
+        if self._advisor is None:
+            await self._exchange.give(key, NO_MODEL, KEEP_SECONDS)
+            return
+        written = await self._advisor.ask_within(
+            lambda nonce: hyde_consultation(asked.question, nonce), asked.seconds_left
+        )
+        await self._exchange.give(key, written, KEEP_SECONDS)

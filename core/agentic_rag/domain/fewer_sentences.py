@@ -1,0 +1,34 @@
+"""What a run still answers after sentences were taken out of its draft."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from agentic_rag.domain.answers import AbstentionReason, SubQuestion
+from agentic_rag.domain.model_draft import lost_parts
+from agentic_rag.domain.rewriting import unfilled
+from agentic_rag.domain.run_state import RunState, Shortfall
+from agentic_rag.domain.synthesis import DraftSentence
+
+
+def parts_of(state: RunState) -> tuple[SubQuestion, ...]:
+    """The parts of the question; the question itself when it was not planned."""
+    return state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
+
+
+def with_sentences(state: RunState, kept: Sequence[DraftSentence]) -> RunState:
+    """The draft with only these sentences; parts that lose all of theirs are missing."""
+    before, after = ({one.part for one in sentences} for sentences in (state.draft, kept))
+    return missing_also(replace(state, draft=tuple(kept)), lost_parts(before, after, parts_of(state)))
+
+
+def missing_also(state: RunState, places: Sequence[int]) -> RunState:
+    """The parts at these positions are missing besides those that are."""
+    parts = parts_of(state)
+    missing = tuple(dict.fromkeys((*state.missing, *(unfilled(parts[place]) for place in places))))
+    if not missing:
+        return replace(state, missing=(), shortfall=None)
+    reason = AbstentionReason.BUDGET if state.cut_short else AbstentionReason.LOW_SUPPORT
+    explanation = "No answer was found for: " + "; ".join(f"“{part}”" for part in missing)
+    return replace(state, missing=missing, shortfall=Shortfall(reason, explanation))

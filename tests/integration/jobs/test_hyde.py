@@ -1,0 +1,168 @@
+"""HyDE through the interactive queue: a worker writes the passage that an answer waits for, or the answer goes on."""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from tests.integration.jobs.data_plane import DataPlane, until
+from tests.provider_stub import Fault as StubFault
+from tests.provider_stub import ProviderStub, form_of
+
+from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.client import open_client
+from agentic_rag.adapters.redis.passages import RedisPassageExchange
+from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.queued_passages import QueuedPassages
+from agentic_rag.app.waited_for import WriteWaitedFor
+from agentic_rag.domain.chat import CHAT_SHARE, ChatTask, Fault, Told
+from agentic_rag.domain.jobs import JobKind, JobState, QueueName
+from agentic_rag.domain.pipeline import Budget
+from agentic_rag_worker.bodies import HydeBody
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+PASSAGE = "The harbour is dredged every spring."
+
+
+@pytest.fixture
+def stub() -> Iterator[ProviderStub]:
+    with ProviderStub() as running:
+        running.scribe = lambda _: json.dumps({"passage": PASSAGE})
+        yield running
+
+
+@pytest.fixture
+async def exchange(plane: DataPlane) -> AsyncIterator[RedisPassageExchange]:
+    made = RedisPassageExchange(plane.redis_url)
+    yield made
+    await made.aclose()
+
+
+@pytest.fixture
+async def advisor(plane: DataPlane, stub: ProviderStub) -> AsyncIterator[Advisor]:
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat")
+    yield Advisor(model, plane.clock, plane.ids, plane.telemetry)
+    await model.aclose()
+
+
+@pytest.fixture
+def passages(plane: DataPlane, exchange: RedisPassageExchange) -> QueuedPassages:
+    return QueuedPassages(plane.database, plane.queue, exchange, plane.clock, plane.ids, plane.telemetry)
+
+
+def within(plane: DataPlane, seconds: float) -> Budget:
+    """A budget whose share for HyDE is `seconds`."""
+    return Budget(plane.clock.monotonic() + seconds / CHAT_SHARE[ChatTask.HYDE])
+
+
+def serve(plane: DataPlane, exchange: RedisPassageExchange, advisor: Advisor | None) -> None:
+    plane.more_bodies[JobKind.HYDE] = HydeBody(WriteWaitedFor(exchange, advisor))
+
+
+async def test_a_worker_writes_the_passage_that_an_answer_waits_for(
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, advisor)
+    async with plane.worker():
+        written = await passages.write(plane.workspace, "When is the harbour dredged?", within(plane, 20))
+        await plane.until_idle()
+
+    assert written == Told(PASSAGE)
+    assert [form_of(request) for request in stub.received] == ["hypothetical_passage"]
+    [job] = await plane.jobs(JobKind.HYDE)
+    assert (job.state, job.queue, job.arguments) == (JobState.DONE, QueueName.INTERACTIVE, {})
+
+
+async def test_without_a_worker_the_answer_goes_on_when_its_share_of_the_time_is_over(
+    plane: DataPlane, passages: QueuedPassages
+) -> None:
+    began = plane.clock.monotonic()
+
+    written = await passages.write(plane.workspace, "When?", within(plane, 0.6))
+
+    assert written == Fault("HYDE_LATE")
+    assert plane.clock.monotonic() - began < 1.5
+
+
+async def test_a_job_that_nobody_waits_for_any_more_costs_no_call(
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, advisor)
+    await passages.write(plane.workspace, "When?", within(plane, 0.3))
+
+    async with plane.worker():
+        await plane.until_idle()
+
+    assert stub.received == []
+    assert [job.state for job in await plane.jobs(JobKind.HYDE)] == [JobState.DONE]
+
+
+async def test_a_fault_of_the_model_reaches_the_answer_and_is_no_dead_letter(
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, advisor)
+    stub.script.append(StubFault(status=500))
+    async with plane.worker():
+        written = await passages.write(plane.workspace, "When?", within(plane, 20))
+        await plane.until_idle()
+
+    assert written == Fault("PROVIDER_UNAVAILABLE")
+    assert [job.state for job in await plane.jobs(JobKind.HYDE)] == [JobState.DONE]
+
+
+async def test_a_worker_without_a_model_says_so_at_once(
+    plane: DataPlane, exchange: RedisPassageExchange, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, None)
+    async with plane.worker():
+        assert await passages.write(plane.workspace, "When?", within(plane, 20)) == Fault("CHAT_MODEL_MISSING")
+
+
+async def test_answers_that_wait_at_once_get_each_their_own(
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, advisor)
+    stub.scribe = lambda request: json.dumps({"passage": request.body["messages"][1]["content"]})
+    questions = [f"What is number {number}?" for number in range(4)]
+    async with plane.worker():
+        written = await asyncio.gather(
+            *(passages.write(plane.workspace, question, within(plane, 20)) for question in questions)
+        )
+
+    for question, passage in zip(questions, written, strict=True):
+        assert isinstance(passage, Told)
+        assert question in passage.value
+
+
+async def test_nothing_of_an_exchange_stays_in_redis(
+    plane: DataPlane, exchange: RedisPassageExchange, passages: QueuedPassages
+) -> None:
+    await exchange.ask("k", "When?", 0.2)
+    await exchange.give("k", Told(PASSAGE), 0.2)
+
+    async def gone() -> bool:
+        pool = plane.arq_pool()
+        try:
+            return await pool.keys("*:hyde:*") == []
+        finally:
+            await pool.aclose(close_connection_pool=True)
+
+    await until(gone, "the question and the passage are gone")
+    assert await exchange.waited_for("k") is None
+
+
+async def test_retention_drops_finished_jobs(
+    plane: DataPlane, exchange: RedisPassageExchange, passages: QueuedPassages
+) -> None:
+    serve(plane, exchange, None)
+    async with plane.worker():
+        await passages.write(plane.workspace, "When?", within(plane, 20))
+        await plane.until_idle()
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("UPDATE rag_jobs SET updated_at = now() - interval '2 hours'")
+
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        await transaction.workspaces.drop_expired(plane.workspace)
+
+    assert await plane.jobs(JobKind.HYDE) == ()

@@ -1,0 +1,89 @@
+"""Ingestion with a chat model that lists entities: what it finds is in the graph, what it fails for is by rule."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import pytest
+from tests.integration.jobs.data_plane import DataPlane
+from tests.provider_stub import Fault, ProviderStub, form_of
+
+from agentic_rag.adapters.memory.compute import InlineCompute
+from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.client import open_client
+from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.ingest import IngestDocument
+from agentic_rag.app.model_entities import ModelEntities
+from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.domain.documents import DocumentStatus
+from agentic_rag.domain.entities import entity_id_for
+from agentic_rag.domain.tokens import estimate_tokens
+
+pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+@pytest.fixture
+def stub() -> Iterator[ProviderStub]:
+    with ProviderStub() as running:
+        reply = {
+            "names": [{"name": "sluice gates"}, {"name": "Loch Ness"}],
+            "relations": [{"subject": "sluice gates", "relation": "made in", "object": "Port Aldery"}],
+        }
+        running.scribe = lambda _: json.dumps(reply)
+        yield running
+
+
+@pytest.fixture
+async def reading(plane: DataPlane, stub: ProviderStub, folder: Path) -> AsyncIterator[DataPlane]:
+    """A plane that reads entities with the model, and a document."""
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat")
+    advisor = Advisor(model, plane.clock, plane.ids, plane.telemetry)
+    plane.__dict__["ingest"] = IngestDocument(
+        plane.database, plane.blobs, plane.parser, plane.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
+        GroupPublisher(plane.database), plane.telemetry, "small", ModelEntities(advisor),
+    )  # fmt: skip
+    (folder / "site.md").write_text("# Site\n\nThe lagoon has sluice gates. Its pumps came from Port Aldery.")
+    yield plane
+    await model.aclose()
+
+
+async def knows(plane: DataPlane, key: str) -> bool:
+    entity = entity_id_for(plane.workspace.workspace_id, key)
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        return bool(
+            await connection.fetchval(
+                "SELECT count(*) FROM rag_entities WHERE workspace_id = $1 AND entity_id = $2",
+                plane.workspace.workspace_id,
+                entity,
+            )
+        )
+
+
+async def test_names_that_stand_in_the_text_are_in_the_graph_and_invented_ones_are_not(
+    reading: DataPlane, stub: ProviderStub, folder: Path
+) -> None:
+    await reading.ingest_folder(folder)
+
+    assert {form_of(request) for request in stub.received} == {"graph"}
+    assert await knows(reading, "sluice gates")
+    assert not await knows(reading, "loch ness")
+    document = await reading.document("site.md")
+    assert document is not None
+    assert document.provenance["entities_model"] == "stub-chat"
+    assert document.provenance["entities_by_rules"] == "0"
+
+
+async def test_a_model_that_fails_leaves_the_entities_of_the_rules_and_says_so(
+    reading: DataPlane, stub: ProviderStub, folder: Path
+) -> None:
+    stub.otherwise = lambda _: Fault(status=503)
+
+    await reading.ingest_folder(folder)
+
+    document = await reading.document("site.md")
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+    assert document.provenance["entities_by_rules"] == str(document.chunk_count)
+    assert await knows(reading, "port aldery")
+    assert not await knows(reading, "sluice gates")

@@ -1,0 +1,133 @@
+"""The OpenAI-compatible chat model against a provider that misbehaves."""
+
+import json
+from collections.abc import AsyncIterator, Iterator
+
+import pytest
+from tests.provider_stub import Fault, ProviderStub, Shape, form_of
+
+from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.client import open_client
+from agentic_rag.domain.chat import ChatEnd, ChatForm, ChatRequest, ChatUsage
+from agentic_rag.domain.errors import AgenticRagError, Permanent, Retryable
+from agentic_rag.domain.prompts.fence import TEXT, strict_object
+
+pytestmark = pytest.mark.network
+
+REQUEST = ChatRequest("Be brief.", "What is a fulmar?", ChatForm("bird", strict_object({"bird": TEXT})))
+REPLY = json.dumps({"bird": "a seabird"})
+
+
+@pytest.fixture
+def stub() -> Iterator[ProviderStub]:
+    with ProviderStub() as running:
+        running.scribe = lambda _: REPLY
+        yield running
+
+
+@pytest.fixture
+async def model(stub: ProviderStub) -> AsyncIterator[OpenAIChatModel]:
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat", temperature=0.0)
+    yield model
+    await model.aclose()
+
+
+async def failure(model: OpenAIChatModel) -> AgenticRagError:
+    with pytest.raises(AgenticRagError) as caught:
+        await model.complete(REQUEST)
+    return caught.value
+
+
+async def test_a_reply_comes_with_its_text_and_what_it_cost(model: OpenAIChatModel) -> None:
+    reply = await model.complete(REQUEST)
+
+    assert (reply.text, reply.end, reply.usage) == (REPLY, ChatEnd.COMPLETE, ChatUsage(10, 5))
+
+
+async def test_structured_output_is_asked_for_strictly(stub: ProviderStub, model: OpenAIChatModel) -> None:
+    await model.complete(REQUEST)
+
+    [request] = stub.received
+    assert request.path == "/v1/chat/completions"
+    assert form_of(request) == "bird"
+    assert request.body["response_format"]["json_schema"]["schema"] == dict(REQUEST.form.schema)
+    assert [one["role"] for one in request.body["messages"]] == ["system", "user"]
+    assert request.body["temperature"] == 0.0
+
+
+async def test_a_temperature_is_sent_only_when_one_is_set(stub: ProviderStub) -> None:
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat")
+    await model.complete(REQUEST)
+    await model.aclose()
+
+    assert "temperature" not in stub.received[0].body
+
+
+@pytest.mark.parametrize(
+    ("shape", "end"),
+    [
+        (Shape.REFUSAL, ChatEnd.REFUSED),
+        (Shape.FILTERED, ChatEnd.REFUSED),
+        (Shape.CUT_SHORT, ChatEnd.CUT_SHORT),
+        (Shape.EMPTY, ChatEnd.EMPTY),
+    ],
+)
+async def test_a_reply_that_is_none_says_why_and_still_what_it_cost(
+    stub: ProviderStub, model: OpenAIChatModel, shape: Shape, end: ChatEnd
+) -> None:
+    stub.script.append(Fault(shape=shape))
+
+    reply = await model.complete(REQUEST)
+
+    assert (reply.end, reply.usage) == (end, ChatUsage(10, 5))
+
+
+async def test_a_provider_that_counts_no_tokens_is_taken(stub: ProviderStub, model: OpenAIChatModel) -> None:
+    stub.script.append(Fault(shape=Shape.NO_USAGE))
+
+    assert (await model.complete(REQUEST)).usage is None
+
+
+@pytest.mark.parametrize("shape", [Shape.TRUNCATED_JSON, Shape.NO_DATA, Shape.PARTS])
+async def test_an_answer_that_is_no_completion_is_worth_another_try(
+    stub: ProviderStub, model: OpenAIChatModel, shape: Shape
+) -> None:
+    stub.script.append(Fault(shape=shape))
+
+    error = await failure(model)
+
+    assert isinstance(error, Retryable)
+    assert error.code == "PROVIDER_BAD_RESPONSE"
+
+
+@pytest.mark.parametrize(
+    ("fault", "code", "kind"),
+    [
+        (Fault(status=429, headers={"retry-after": "7"}), "PROVIDER_RATE_LIMITED", Retryable),
+        (Fault(status=500), "PROVIDER_UNAVAILABLE", Retryable),
+        (Fault(status=503), "PROVIDER_UNAVAILABLE", Retryable),
+        (Fault(reset=True), "PROVIDER_UNAVAILABLE", Retryable),
+        (Fault(status=401), "PROVIDER_KEY_REJECTED", Permanent),
+        (Fault(status=400), "PROVIDER_REFUSED", Permanent),
+    ],
+)
+async def test_a_failed_call_says_what_the_caller_can_do(
+    stub: ProviderStub, model: OpenAIChatModel, fault: Fault, code: str, kind: type[AgenticRagError]
+) -> None:
+    stub.script.append(fault)
+
+    error = await failure(model)
+
+    assert isinstance(error, kind)
+    assert error.code == code
+    assert error.__cause__ is not None
+
+
+async def test_a_provider_that_does_not_answer_in_time_is_unavailable(stub: ProviderStub) -> None:
+    stub.script.append(Fault(hang=True))
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 0.2), "stub-chat")
+
+    error = await failure(model)
+    await model.aclose()
+
+    assert (error.code, isinstance(error, Retryable)) == ("PROVIDER_UNAVAILABLE", True)
