@@ -9,7 +9,7 @@ from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
 from agentic_rag.domain.answer_assembly import is_cacheable
-from agentic_rag.domain.answer_key import AnswerContext, answer_key, folded, input_hash
+from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
 from agentic_rag.domain.answers import (
     Answer,
@@ -26,7 +26,7 @@ from agentic_rag.domain.gate import HEURISTIC
 from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
 from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.domain.storable import folded, storable_text
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock

@@ -15,6 +15,10 @@ MAX_QUESTION_CHARACTERS = 4000
 """Longer questions are refused with QUESTION_TOO_LONG before any work."""
 
 MAX_HISTORY_TURNS = 10
+MAX_TURN_CHARACTERS = 4 * MAX_QUESTION_CHARACTERS
+"""Question and answer of one turn together."""
+MAX_TURN_CITED = 50
+"""Passages that one turn may name as cited."""
 
 
 class Outcome(enum.Enum):
@@ -62,11 +66,20 @@ class CacheMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that an earlier answer cited."""
+
+    document_id: UUID
+    chunk_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question and its answer."""
+    """An earlier question, its answer, and what that cited."""
 
     question: str
     answer: str
+    cited: tuple[CitedPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
