@@ -31,6 +31,8 @@ MOST_NAMES = 4
 _DATE_NOUNS = frozenset(["year", "date", "day", "month", "quarter", "time", "period"])
 _YEAR = re.compile(r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)")
 _PLACE_BEFORE = re.compile(r"\b(?:in|at|on|near|of|from|to)(?: the)? $", re.IGNORECASE)
+_LINKS = r"(?:of|for|in|at|on|to|from|by|with|this|that|these|those)\b"
+_PEOPLES = re.compile(r"(?:an|ese|ish)$")
 _SHE = frozenset(("she", "her", "hers", "herself"))
 _WOMEN = re.compile(
     r"\b(?:wife|mother|daughter|sister|queen|actress|woman|widow|girlfriend|aunt|niece)\b", re.IGNORECASE
@@ -95,6 +97,8 @@ def _person(word: str, _: BackReference, turn: Said) -> str | None:
 
 def _may_be_person(name: str) -> bool:
     words = name.split(" ")
+    if len(words) == 1 and _PEOPLES.search(name):
+        return False
     return len(words) <= 4 and " and " not in name and all(word[:1].isupper() and word.isalpha() for word in words)
 
 
@@ -116,7 +120,10 @@ def _thing(_: str, reference: BackReference, turn: Said) -> str | None:
     def agrees(one: Mention) -> bool:
         return one.kind is not Kind.PERSON and not one.plural
 
-    return _first(turn.asked, agrees) or _first(turn.said, agrees)
+    return _first(turn.asked, agrees) or _first(
+        turn.said,
+        lambda one: agrees(one) and one.kind is not None and (one.kind is not Kind.PLACE or asks_where(turn.question)),
+    )
 
 
 def _group(_: str, __: BackReference, turn: Said) -> str | None:
@@ -132,7 +139,7 @@ def _group(_: str, __: BackReference, turn: Said) -> str | None:
         _first(names, lambda one: one.plural)
         or _first(names, lambda one: one.kind is Kind.ORGANISATION)
         or _first(names, lambda one: one.kind is Kind.PERSON)
-        or _first(names, lambda one: one.kind is not Kind.PLACE)
+        or _first(turn.asked, lambda one: one.kind is not Kind.PLACE)
     )
 
 
@@ -168,7 +175,9 @@ def _named(word: str, reference: BackReference, turn: Said) -> str | None:
         )
     if is_plural(noun):
         return None
-    holding = re.search(rf"\b(?:the|a|an) (?:[\w-]+ ){{0,3}}{re.escape(noun)}\b", turn.question, re.IGNORECASE)
+    holding = re.search(
+        rf"\b(?:the|a|an) (?:(?!{_LINKS})[\w-]+ ){{0,3}}{re.escape(noun)}\b", turn.question, re.IGNORECASE
+    )
     if holding is not None:
         rest = re.match(r" (?:of|for|at|in) [^?.!,]{1,60}", turn.question[holding.end() :])
         return re.sub(r"^an? ", "the ", holding.group() + (rest.group() if rest else ""), flags=re.IGNORECASE)

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentic_rag.domain.english import FUNCTION_WORDS
-from agentic_rag.domain.mentions import names_asked, word_set
+from agentic_rag.domain.mentions import kind_of_noun, names_asked, word_set
 
 
 class Pointer(enum.Enum):
@@ -46,7 +46,7 @@ AUXILIARY = (
 _WORD = re.compile(
     r"\b(?:(?P<person>he|she|him|his|hers|her|himself|herself)|(?P<thing>its|it)|(?P<group>they|them|theirs|their)|"
     r"(?P<place>there)|(?P<matter>(?:which|the (?:first|second|third|other|last|same)) ones?\b|the former|the latter)|"
-    r"(?P<named>(?:that|those|the same|this|these) (?P<noun>[a-z][\w-]+))|(?P<bare>that|this|those|these))\b",
+    r"(?P<named>(?:that|those|the same|this|these) (?P<noun>(?-i:[a-z])[\w-]+))|(?P<bare>that|this|those|these))\b",
     re.IGNORECASE,
 )
 _LEAD = re.compile(r"^(?:(?:and|but|so|or|then|now|well|also|ok|okay)\b[, ]*)+", re.IGNORECASE)
@@ -54,7 +54,8 @@ _PREPOSITION = (
     r"(?:of|for|in|at|on|to|from|by|with|about|during|after|before|since|under|behind|near|like|into|against)"
 )
 _CLAUSE = re.compile(
-    r"[,;:]|\b(?:when|if|while|because|before|after|until|once|and|or|but|that|which|who|whose|where|so|as|than|unless|"
+    r"[,;:?!]|\. | - |--|[–—]|"
+    r"\b(?:when|if|while|because|before|after|until|once|and|or|but|that|which|who|whose|where|so|as|than|unless|"
     r"although|though|whether)\b",
     re.IGNORECASE,
 )
@@ -70,14 +71,24 @@ _PHRASE = re.compile(
     r"^(?:(?:in|at|on|for|by) )?(?:which|whose) \w+",
     re.IGNORECASE,
 )
+_HAS_SUBJECT = re.compile(rf"\b{AUXILIARY}(?: not)? (?!not )\w+ \w", re.IGNORECASE)
+"""An auxiliary with more than a verb behind it: the clause has a subject of its own."""
 _TIME_WORDS = word_set("year day month time date much many long often far old kind type quarter week")
 _WEATHER = r"(?:rain|rains|raining|snow|snows|snowing|windy|cold|hot|dark|foggy|wet|late|too late|midnight|noon)"
 _JUDGED = (
     r"(?:possible|true|necessary|mandatory|allowed|permitted|important|legal|safe|required|compulsory|ok|okay|enough|better|"
     r"worth|likely|clear|known|said|forbidden|normal|common|correct|acceptable|sufficient|advisable|useful)"
 )
+_OPENS_CLAUSE = re.compile(
+    rf"^(?:if|while|because|although|though|unless|until|once|whenever|when (?!{AUXILIARY}\b)) ?\w", re.IGNORECASE
+)
+_TAKES_TO = r"(?:similar|related|close|equal|due|open|next|linked|subject|attached|connected|identical|compared|up)"
+_JUDGING = re.compile(r"\b(?:is|was|be|isn't|wasn't) $", re.IGNORECASE)
+_JUDGEMENT = re.compile(rf"^(?: (?!{_TAKES_TO}\b)[\w'’-]+){{0,4}} (?:to|that|whether) \w", re.IGNORECASE)
+_OF_SOMEONE = re.compile(r"^ be (?:[\w'’-]+ ){1,3}(?:to|that|for|if|whether) \w", re.IGNORECASE)
 _EMPTY_IT = re.compile(
-    rf"^(?: is| was| be| has been)? (?:{_WEATHER}\b|(?:\w+ ){{0,2}}{_JUDGED} (?:to|that|for|if|whether|when)\b|"
+    rf"^(?: is| was| be| has been| get| gets)? (?:{_WEATHER}\b|"
+    rf"(?:\w+ ){{0,2}}{_JUDGED} (?:to|that|for|if|whether|when)\b|"
     r"(?:\w+ ){0,1}(?:takes?|took|means?|meant|costs?|matters?|requires?) (?:\w+ ){0,4}?(?:to|if|whether|when)\b)",
     re.IGNORECASE,
 )
@@ -101,6 +112,12 @@ _AFTER_BARE = re.compile(
 _DONE = re.compile(r"\b(?:\w+ed|wrote|made|set|built|won|bought|sold|led|held|took|gave|chose|born) $", re.IGNORECASE)
 """A verb of the past: what follows it is no relative clause."""
 _TIMES = frozenset(("year", "day", "date", "month"))
+_AFTER_PREPOSITION = re.compile(rf"^ {_PREPOSITION}\b", re.IGNORECASE)
+_SUBJECT_FORMS = frozenset(("he", "she", "they"))
+_AFTER_THIS = re.compile(
+    rf"^(?:\W*$|[,;:]| (?:{AUXILIARY}|{_PREPOSITION}|and|or|that|which|say|says)\b)", re.IGNORECASE
+)
+"""What can follow a whole noun phrase."""
 _PRESENT = word_set("year quarter month week morning afternoon evening summer winter spring autumn time days")
 """With "this" and "these" they mean the day of asking."""
 _END = re.compile(r"^[ ?.!]*$")
@@ -129,13 +146,13 @@ def _candidates(question: str) -> Iterator[BackReference]:
             owns = low == "his" or (low == "her" and _has_noun(after))
             yield BackReference(start, end, Pointer.PERSON, owns or low == "hers")
         elif match["thing"]:
-            if low == "its" or not _EMPTY_IT.match(after):
+            if low == "its" or not _is_empty_it(before, after):
                 yield BackReference(start, end, Pointer.THING, low == "its")
         elif match["group"]:
             yield BackReference(start, end, Pointer.GROUP, low in ("their", "theirs"))
         elif match["place"]:
             if _EXISTS_BEFORE.search(before) and not re.match(r"^who\b", before, re.IGNORECASE):
-                if _END.match(after):
+                if _END.match(after) and not _has_content(before):
                     yield BackReference(start, end, Pointer.MATTER)
             elif not _EXISTS_AFTER.match(after):
                 yield BackReference(start, end, Pointer.PLACE)
@@ -149,19 +166,33 @@ def _pointed(match: re.Match[str], before: str, after: str) -> Iterator[BackRefe
     start, end = match.span()
     if match["named"] and match["noun"].lower() not in _NO_NOUN and not match["noun"].endswith("ed"):
         low = match.group().lower()
-        now = low.startswith(("this ", "these ")) and match["noun"].lower() in _PRESENT
-        apart = _POINTS.search(before) or _DONE.search(before) or match["noun"].lower() in _TIMES
+        noun = match["noun"].lower()
+        now = low.startswith(("this ", "these ")) and (noun in _PRESENT or not _AFTER_THIS.match(after))
+        now = now or (low.startswith("the same ") and kind_of_noun(noun) is None and noun not in _TIMES)
+        apart = _POINTS.search(before) or _DONE.search(before) or noun in _TIMES
         relative = low.startswith("that ") and not apart
         if not now and not relative:
-            yield BackReference(start, end, Pointer.NAMED, noun=match["noun"].lower())
+            yield BackReference(start, end, Pointer.NAMED, noun=noun)
         return
     word = match["bare"] or match.group().split()[0]
     if match["named"]:
         end, after = start + len(word), f" {match['noun']}{after}"
-        if not word.lower().startswith(("th",)) or word.lower() == "the":
+        if word.lower() == "the":
             return
-    if _END.match(after) or (_POINTS.search(before) and _AFTER_BARE.match(after)):
+    compared = _AFTER_PREPOSITION.match(after) and not _SUBJECT.search(before)
+    if _END.match(after) or (_POINTS.search(before) and _AFTER_BARE.match(after) and not compared):
         yield BackReference(start, end, Pointer.MATTER)
+
+
+def _is_empty_it(before: str, after: str) -> bool:
+    """ "It" that stands for nothing: weather, time, and what "to …" or "that …" says later."""
+    if after.startswith(("'", "’")) or before.lower().endswith("worth ") or _EMPTY_IT.match(after):
+        return True
+    return bool(_OF_SOMEONE.match(after) or (_JUDGING.search(before) and _judged(after)))
+
+
+def _judged(after: str) -> bool:
+    return _JUDGEMENT.match(after) is not None or re.match(r"^ [\w'’ -]{1,40} for \w+ to \w", after) is not None
 
 
 def _has_noun(after: str) -> bool:
@@ -171,8 +202,6 @@ def _has_noun(after: str) -> bool:
 
 def _is_explained(question: str, reference: BackReference) -> bool:
     """True when something before the word in its own question is what it stands for."""
-    if reference.points_at is Pointer.MATTER:
-        return False
     lead = _LEAD.match(question)
     offset = lead.end() if lead else 0
     if reference.start < offset:
@@ -185,18 +214,28 @@ def _is_explained(question: str, reference: BackReference) -> bool:
         body = before
     if reference.points_at is Pointer.PLACE:
         return _has_name(before)
+    if _OPENS_CLAUSE.match(body) and _has_content(body):
+        return True
     clauses = [match.start() for match in _CLAUSE.finditer(body) if match.start() > 0]
     if clauses:
         return _has_content(body[: clauses[-1]])
-    if not reference.possessive or _SUBJECT.search(body) or _OF_PHRASE.match(body):
+    word = question[reference.start : reference.end].lower()
+    if word in _SUBJECT_FORMS and not _SUBJECT.search(body):
+        return _has_content(body)
+    return reference.possessive and _has_owner(body, plural=reference.points_at is Pointer.GROUP)
+
+
+def _has_owner(body: str, *, plural: bool) -> bool:
+    """True when a clause up to its possessive pronoun has somebody or something that may own."""
+    if _SUBJECT.search(body) or _OF_PHRASE.match(body):
         return False
     if _has_name(body):
         return True
     if _ASKS_WHO.match(body):
         return False
-    if reference.points_at is Pointer.GROUP:
-        return _has_content(body)
-    return _PHRASE.search(body) is not None
+    if body.lower().startswith("who ") or _HAS_SUBJECT.search(body):
+        return True
+    return _has_content(body) if plural else _PHRASE.search(body) is not None
 
 
 def _has_name(text: str) -> bool:

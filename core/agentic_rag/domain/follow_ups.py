@@ -24,19 +24,29 @@ from agentic_rag.domain.answers import (
 from agentic_rag.domain.antecedents import Said, antecedent
 from agentic_rag.domain.back_references import AUXILIARY, BackReference, Pointer, back_references
 from agentic_rag.domain.ellipsis import about, capital, completed, continues, without_lead
+from agentic_rag.domain.english import FUNCTION_WORDS
 from agentic_rag.domain.gate import is_pleasantry
-from agentic_rag.domain.lexical import content_terms, query_terms
-from agentic_rag.domain.mentions import names_asked
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.mentions import READ_CHARACTERS, names_asked
 from agentic_rag.domain.storable import folded
 
 LONGEST_FOLLOW_UP = 300
 """Characters: a longer question says what it is about."""
 FEW_TERMS = 2
-"""Content terms up to which a question that opens with "And" is taken for the rest of the one before it."""
+"""Content terms up to which a question that opens with "And", or points back at nothing named, is taken for the rest of
+the one before it."""
+MOST_TERMS, MOST_TERMS_OF_SUBJECT = 4, 8
+"""Content terms up to which a question with a pronoun may point back, and one whose subject is the pronoun: what says
+more is understood by itself."""
 _KEPT = 64
 """Conversations whose last question is kept written out: one run asks for it more than once."""
 
 _IN_BEFORE = re.compile(r"\b(?:in|at|from|to|near|around|of|on|by|during|since|over|about)$", re.IGNORECASE)
+_POINTS_AT_ONCE = re.compile(
+    rf"^(?:(?:and|but|so|or)\b,? )?(?:(?:\w+ ){{0,4}}?{AUXILIARY} )(?:it|its|they|their|he|she|his|her|that|those)\b",
+    re.IGNORECASE,
+)
+"""The subject of the question is a pronoun."""
 _NO_VERB = re.compile(
     rf"^(?!.*\b(?:{AUXILIARY}|who|whom|whose|what|when|where|why|which|how)\b)(?:\S+ ){{0,7}}\S+\?$", re.IGNORECASE
 )
@@ -84,8 +94,8 @@ def turn_of(run: Run) -> Turn:
 def _standalone(question: str, history: tuple[tuple[str, str], ...]) -> Standalone:
     said: list[Said] = []
     for asked, answer in history:
-        text = _written_out(folded(asked), said).text
-        if content_terms(query_terms(text)) and not is_pleasantry(text):
+        text = _written_out(folded(asked), said).text[:READ_CHARACTERS]
+        if _terms(text) and not is_pleasantry(text):
             said.append(Said(text, answer))
     return _written_out(question, said)
 
@@ -98,7 +108,7 @@ def _written_out(question: str, said: Sequence[Said]) -> Standalone:
     whole = completed(question, earlier)
     if whole is not None:
         return _checked(whole, Reason.COMPLETED, alone)
-    references = back_references(question)
+    references = [] if _says_enough(question) else back_references(question)
     if references:
         return _resolved(question, references, said, alone)
     if _continues(question):
@@ -134,7 +144,7 @@ def _resolved(
 def _must_point_back(question: str, reference: BackReference) -> bool:
     """ "This document" may be the one that is searched; a question with a name of its own says what it is about."""
     word = question[reference.start : reference.end].lower()
-    return not word.startswith(("this ", "these ")) and not names_asked(question)
+    return not (word.startswith(("this ", "these ")) or names_asked(question)) and _terms(question) <= FEW_TERMS
 
 
 def _in_place(found: str, reference: BackReference, before: str) -> str:
@@ -146,12 +156,20 @@ def _in_place(found: str, reference: BackReference, before: str) -> str:
     return found
 
 
+def _says_enough(question: str) -> bool:
+    return _terms(question) > (MOST_TERMS_OF_SUBJECT if _POINTS_AT_ONCE.match(question) else MOST_TERMS)
+
+
+def _terms(question: str) -> int:
+    return sum(term not in FUNCTION_WORDS for term in query_terms(question))
+
+
 def _continues(question: str) -> bool:
     """ "And what is the limit?": says by its first word that it goes on, and hardly what about."""
     body = without_lead(question)
     if not continues(question) or names_asked(body) or any(sign.isdigit() for sign in body):
         return False
-    return 0 < len(content_terms(query_terms(body))) <= FEW_TERMS and body.endswith("?")
+    return 0 < _terms(body) <= FEW_TERMS and body.endswith("?")
 
 
 def _checked(text: str, reason: Reason, alone: Standalone) -> Standalone:

@@ -15,7 +15,7 @@ from agentic_rag.domain.contradiction import MONTHS
 from agentic_rag.domain.entities import extract_entities
 
 READ_CHARACTERS = 2000
-"""Of an answer: what a follow-up means stands near its beginning."""
+"""Of a question and of an answer: what a follow-up means stands near their beginning."""
 
 _NOWHERE = UUID(int=0)
 """Names are compared within a conversation only, so their ids need no workspace."""
@@ -113,10 +113,10 @@ _WHO_IS = re.compile(r"^who (?:is|was|are|were) $", re.IGNORECASE)
 _WHERE = re.compile(
     r"^(?:where\b|(?:in |at )?(?:which|what) (?:city|country|town|place|state|region|island|site)\b)", re.I
 )
-_REQUESTS = word_set(
-    "name list tell give explain describe show define compare find summarise summarize identify state please does did "
-    "do can has have had was were is are will would should may must"
+_GOES_ON = re.compile(
+    r"^(?:['’]s?\b| (?:is|are|was|were|do|does|did|can|could|has|have|had|will|would|must|may)\b|\W*$)"
 )
+"""After a capitalised first word that is a name."""
 _OF = re.compile(r"\s(?:of|for|in|at|on|to|from|by|with|about|during|under|between)\s")
 _BETWEEN = re.compile(r" (?:in|for) (?:the )?")
 _POSSESSIVE = re.compile(r"(?:['’]s|(?<=s)['’])$")
@@ -179,7 +179,7 @@ def names_asked(question: str) -> list[Mention]:
     return [
         Mention(name, _kind(name, question, at, None), " and " in name, at)
         for name, at in _names(question)
-        if not (at == 0 and name.lower() in _REQUESTS)
+        if not (" " not in name and _opens(question, at) and not _GOES_ON.match(question[at + len(name) :]))
     ]
 
 
@@ -234,8 +234,24 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
     end = 0
     for at, _, name in found:
         if at >= end:
-            yield name, at
             end = at + len(name)
+            while end < len(text) - 1 and text[end] == "-" and text[end + 1].isalnum():
+                end = _past_word(text, end + 1)
+            while at > 1 and text[at - 1] == "-" and text[at - 2].isalnum():
+                at = _before_word(text, at - 1)
+            yield text[at:end], at
+
+
+def _past_word(text: str, at: int) -> int:
+    while at < len(text) and text[at].isalnum():
+        at += 1
+    return at
+
+
+def _before_word(text: str, at: int) -> int:
+    while at > 0 and text[at - 1].isalnum():
+        at -= 1
+    return at
 
 
 def _split(name: str) -> Iterator[str]:
