@@ -12,6 +12,7 @@ from agentic_rag.domain.answer_assembly import is_cacheable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
 from agentic_rag.domain.answers import (
+    MAX_HISTORY_TURNS,
     Answer,
     CacheMode,
     CacheOutcome,
@@ -22,6 +23,7 @@ from agentic_rag.domain.answers import (
     StageRecord,
 )
 from agentic_rag.domain.errors import IdempotencyConflict, NotFound
+from agentic_rag.domain.follow_ups import turn_of
 from agentic_rag.domain.gate import HEURISTIC
 from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
@@ -92,8 +94,8 @@ class AnswerQuestion:
         """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
-        AS_OF_UNAVAILABLE), `NotFound` code WORKSPACE_NOT_FOUND, `IdempotencyConflict`, `DependencyUnavailable`,
-        `SpaceMismatch`.
+        AS_OF_UNAVAILABLE), `NotFound` (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`,
+        `DependencyUnavailable`, `SpaceMismatch`.
         """
         validate(question)
         with self._ports.telemetry.span("rag.run") as span:
@@ -107,6 +109,7 @@ class AnswerQuestion:
     async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question)
+        question = await self._following(question)
         if question.idempotency_key is not None:
             stored = await self._stored(question, question.idempotency_key)
             if stored is not None:
@@ -133,6 +136,19 @@ class AnswerQuestion:
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return head
+
+    async def _following(self, question: Question) -> Question:
+        """The question with the run it follows as its last turn. Errors: `NotFound` code RUN_NOT_FOUND."""
+        if question.after is None:
+            return question
+        run = self._recorder.find(question.workspace, question.after)
+        run = run or await self._ports.runs.get(question.workspace, question.after)
+        if run is None:
+            raise NotFound(
+                "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
+                code="RUN_NOT_FOUND",
+            )
+        return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
     async def _stored(self, question: Question, key: str) -> Run | None:
         """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""

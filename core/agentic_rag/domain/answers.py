@@ -120,6 +120,8 @@ class Question:
     """A corpus version to read at, or None for the newest."""
     options: AnswerOptions = field(default_factory=AnswerOptions)
     idempotency_key: str | None = None
+    after: UUID | None = None
+    """A stored run that this question follows: the last turn of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,7 @@ class Citation:
     score: float
     arms: tuple[ArmScore, ...]
     origin: str
-    """`corpus` or the name of the tool whose result is quoted."""
+    """`corpus`, `section` (beside a passage that was found; scores and arms are its own) or a tool's name."""
     verified: bool
 
 

@@ -104,7 +104,8 @@ def _broken_guardrail(sentence: DraftSentence, passages: Sequence[Passage], stor
     links = _LINK.findall(sentence.text)
     if any(link not in quote and link != chunk.url for link in links):
         return "link_to_uncited_source"
-    source = quote if sentence.kind is not UnitKind.TABLE_ROW else chunk.text[: sentence.end]
+    passage = passages[sentence.passage]
+    source = quote if sentence.kind is not UnitKind.TABLE_ROW else passage.above + chunk.text[: sentence.end]
     if sentence.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
         source = f"{chunk.document_title}\n{source}"
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
