@@ -202,22 +202,26 @@ async def test_conversations_that_come_to_the_same_question_share_an_answer(worl
 
 
 async def test_what_was_cited_before_is_kept_and_not_searched_for_again(world: World) -> None:
-    kept = world.corpus.chunks[3]
-    turn = Turn(
-        "Which certificates are renewed?", "Sea-survival ones.", (CitedPassage(kept.document_id, kept.chunk_id),)
-    )
+    kept = next(chunk for chunk in world.corpus.chunks if "Sea-survival" in chunk.text)
+    cited = CitedPassage(kept.document_id, kept.chunk_id)
+    turn = Turn("Which certificates are renewed?", "Sea-survival ones.", (cited,))
     question = "How often are sea-survival certificates renewed?"
-    one_passage = AnswerOptions(top_k=1, filter=DocumentFilter(source_path_prefix="overview"))
-    world.corpus.add("overview-2.md", "Renewals", "Certificates are renewed.", whole=True)
-    narrow = AnswerOptions(top_k=1, cache=CacheMode.BYPASS)
-    hidden = await world.ask(question, options=one_passage, history=(turn,))
-    assert kept.chunk_id not in {one.chunk_id for one in hidden.answer.debug.candidates}
+    nearer = "How often are sea-survival certificates renewed? How often sea-survival certificates are renewed."
+    world.corpus.add("renewals.md", "Sea-survival certificates", nearer, whole=True)
     world.corpus.calls.names.clear()
-    run = await world.ask(question, options=narrow, history=(turn,))
-    assert world.corpus.calls.names.count("search") == 1
-    assert world.corpus.calls.names.count("cited") == 1
-    dropped = {one.chunk_id: one.dropped_because for one in run.answer.debug.candidates}
-    assert dropped[kept.chunk_id] is None
+    run = await world.ask(question, options=AnswerOptions(top_k=1), history=(turn,))
+    first, second = run.answer.debug.candidates
+    assert (first.title, second.chunk_id) == ("Sea-survival certificates", kept.chunk_id)
+    assert (world.corpus.calls.names.count("search"), world.corpus.calls.names.count("cited")) == (1, 1)
+    assert "4 years" in run.answer.text
+
+
+async def test_what_was_cited_before_stays_hidden_behind_a_filter(world: World) -> None:
+    kept = next(chunk for chunk in world.corpus.chunks if "Sea-survival" in chunk.text)
+    turn = Turn("Which certificates?", "Sea-survival ones.", (CitedPassage(kept.document_id, kept.chunk_id),))
+    elsewhere = AnswerOptions(filter=DocumentFilter(source_path_prefix="overview"))
+    run = await world.ask("How often are sea-survival certificates renewed?", options=elsewhere, history=(turn,))
+    assert {one.title for one in run.answer.debug.candidates} <= {"Company overview"}
 
 
 async def test_what_was_cited_before_on_another_matter_is_left_out(world: World) -> None:
