@@ -58,6 +58,8 @@ class ShownAnswer:
     stage_seconds: Mapping[str, float]
     retrieved: tuple[str, ...]
     citation_coverage: float
+    standalone: str | None = None
+    """What a follow-up question was read as."""
 
 
 def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
@@ -82,6 +84,7 @@ def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
         stage_seconds={stage.stage: stage.seconds for stage in run.stages},
         retrieved=tuple(seen),
         citation_coverage=check.citation_coverage if check else 0.0,
+        standalone=answer.debug.standalone_question,
     )
 
 
@@ -120,6 +123,7 @@ def answer_json(shown: ShownAnswer) -> dict[str, Any]:
         "cache": shown.cache,
         "seconds": shown.seconds,
         "stageSeconds": dict(shown.stage_seconds),
+        "standaloneQuestion": shown.standalone,
     }
 
 
@@ -140,7 +144,7 @@ def _citation_json(citation: ShownCitation) -> dict[str, Any]:
 
 def answer_text(shown: ShownAnswer) -> str:
     """The answer with numbered citations, or the abstention with its reason and the nearest passages."""
-    parts: list[str] = []
+    parts: list[str] = [] if shown.standalone is None else [_wrapped(f"Read as: {shown.standalone}")]
     if shown.abstention_reason is None:
         parts.append(_wrapped(shown.answer))
         if shown.outcome != "GROUNDED":

@@ -44,6 +44,8 @@ query Documents($workspaceId: ID!, $after: String) {
 }
 """
 
+_LAST_RUN = "query LastRun($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
+
 _CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
 
 _ASK = f"""
@@ -56,6 +58,7 @@ mutation Ask($input: RagAnswerInput!) {{
     citations {{ {_CITATION} }}
     run {{ id cache seconds versions {{ corpusVersion }} }}
     debug {{
+      standaloneQuestion
       candidates {{ sourceId }}
       selfCheck {{ citationCoverage }}
       timings {{ stage seconds }}
@@ -65,7 +68,7 @@ mutation Ask($input: RagAnswerInput!) {{
 }}
 """
 
-QUERIES = (_WORKSPACES, _DOCUMENTS, _ASK)
+QUERIES = (_WORKSPACES, _DOCUMENTS, _LAST_RUN, _ASK)
 """Every query this client sends; a test holds them against the schema."""
 
 
@@ -129,14 +132,28 @@ class GraphQLClient:
                 return paths
             after = page["pageInfo"]["endCursor"]
 
+    async def last_run(self, workspace_id: str) -> str | None:
+        """The public id of the newest run of a workspace."""
+        nodes = (await self.execute(_LAST_RUN, {"workspaceId": workspace_id}))["runs"]["nodes"]
+        return nodes[0]["id"] if nodes else None
+
     async def ask(
-        self, question: str, workspace_id: str, paths: Mapping[str, str] = MappingProxyType({}), *, fresh: bool = False
+        self,
+        question: str,
+        workspace_id: str,
+        paths: Mapping[str, str] = MappingProxyType({}),
+        *,
+        fresh: bool = False,
+        after: str | None = None,
     ) -> ShownAnswer:
-        """Ask through `ragAnswer`; `paths` names the documents behind the candidates, `fresh` bypasses the cache.
+        """Ask through `ragAnswer`; `paths` names the documents behind the candidates, `fresh` bypasses the cache,
+        `after` is the run that the question follows.
 
         Errors: also those of `userErrors`, with the server's code.
         """
         given: dict[str, Any] = {"question": question, "workspaceId": workspace_id}
+        if after is not None:
+            given["after"] = after
         if fresh:
             given["options"] = {"cache": "BYPASS"}
         payload = (await self.execute(_ASK, {"input": given}))["ragAnswer"]
@@ -204,6 +221,7 @@ def _shown(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) 
             dict.fromkeys(paths[one["sourceId"]] for one in debug["candidates"] if one["sourceId"] in paths)
         ),
         citation_coverage=check["citationCoverage"] if check else 0.0,
+        standalone=debug["standaloneQuestion"],
     )
 
 

@@ -1,8 +1,10 @@
 """`ragAnswer` from the wire to the use case and back."""
 
+from dataclasses import replace
+
 import pytest
 
-from agentic_rag.domain.answers import CacheMode, FusionMethod, FusionWeights, Turn
+from agentic_rag.domain.answers import CacheMode, CitedPassage, FusionMethod, FusionWeights, Question, Run, Turn
 from agentic_rag.domain.errors import (
     AgenticRagError,
     BudgetExceeded,
@@ -14,7 +16,11 @@ from agentic_rag.domain.errors import (
     PolicyRefused,
     Retryable,
 )
+from agentic_rag.domain.tenancy import Principal
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import REF, WORKSPACE_ID, Container, FakeAnswer, a_run, document_id, numbered, query
+from tests.unit.app.answering_world import PRINCIPAL, World
+from tests.unit.app.corpus import WORKSPACE, Corpus
 
 ASK = "query Ask($input: RagAnswerInput!) { ragAnswer(input: $input) { %s } }"
 MINIMAL = {"question": "When does the valve open?", "workspaceId": WORKSPACE_ID}
@@ -49,7 +55,16 @@ async def test_the_payload_carries_the_answer_and_its_proof() -> None:
 async def test_every_option_reaches_the_use_case() -> None:
     container = Container()
     given = MINIMAL | {
-        "history": [{"question": "And the pump?", "answer": "It starts at 2 bar."}],
+        "history": [
+            {
+                "question": "And the pump?",
+                "answer": "It starts at 2 bar.",
+                "cited": [
+                    {"sourceId": document_id(1), "chunkId": encode(NodeKind.CHUNK, REF.workspace_id, numbered(9))}
+                ],
+            }
+        ],
+        "after": encode(NodeKind.RUN, REF.workspace_id, numbered(8)),
         "asOf": 5,
         "idempotencyKey": "k1",
         "options": {
@@ -71,7 +86,10 @@ async def test_every_option_reaches_the_use_case() -> None:
     principal, question = container.answer.asked[0]
     assert principal.subject == "ada"
     assert question.workspace == REF
-    assert question.history == (Turn("And the pump?", "It starts at 2 bar."),)
+    assert question.history == (
+        Turn("And the pump?", "It starts at 2 bar.", (CitedPassage(numbered(1), numbered(9)),)),
+    )
+    assert question.after == numbered(8)
     assert (question.as_of, question.idempotency_key) == (5, "k1")
     options = question.options
     assert (options.top_k, options.min_score, options.max_context_tokens) == (3, 0.25, 900)
@@ -164,3 +182,43 @@ async def test_documents_of_citations_come_in_one_transaction() -> None:
     await query(container, ASK % "citations { document { title } }", {"input": MINIMAL})
 
     assert container.database.transactions == 1
+
+
+class _AsWorld(FakeAnswer):
+    """The real use case over a corpus in memory, as the workspace of these tests."""
+
+    def __init__(self, world: World) -> None:
+        super().__init__()
+        self._world = world
+
+    async def ask(self, principal: Principal, question: Question) -> Run:
+        run = await self._world.answer.ask(PRINCIPAL, replace(question, workspace=WORKSPACE))
+        return replace(run, workspace=REF)
+
+
+async def test_a_follow_up_shows_what_it_was_read_as() -> None:
+    corpus = Corpus()
+    corpus.add("overview.md", "Company overview", "Corrand Tidal was founded by Maren Tollack in 2009.")
+    world = World(corpus)
+    container = Container(answer=_AsWorld(world))
+    shown = "answer citations { sourceId chunkId } debug { standaloneQuestion } run { id } userErrors { code }"
+
+    first = (await query(container, ASK % shown, {"input": MINIMAL | {"question": "Who founded Corrand Tidal?"}}))[
+        "data"
+    ]
+    given = MINIMAL | {"question": "And when?", "after": first["ragAnswer"]["run"]["id"]}
+    by_run = (await query(container, ASK % shown, {"input": given}))["data"]["ragAnswer"]
+    turn = {
+        "question": "Who founded Corrand Tidal?",
+        "answer": first["ragAnswer"]["answer"],
+        "cited": first["ragAnswer"]["citations"],
+    }
+    given = MINIMAL | {"question": "And when?", "history": [turn]}
+    by_history = (await query(container, ASK % shown, {"input": given}))["data"]["ragAnswer"]
+    await world.recorder.aclose()
+
+    assert first["ragAnswer"]["debug"]["standaloneQuestion"] is None
+    for found in (by_run, by_history):
+        assert found["debug"]["standaloneQuestion"] == "When was Corrand Tidal founded?"
+        assert "2009" in found["answer"]
+        assert found["citations"] == first["ragAnswer"]["citations"]

@@ -12,7 +12,8 @@ from tests.builders import (
 )
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus, PageSpan, RevisionSpan, SpanRequest
+from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.documents import ChunkPlace, DocumentFault, DocumentStatus, PageSpan, RevisionSpan, SpanRequest
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.retrieval import DocumentFilter
@@ -29,6 +30,41 @@ async def test_registering_again_sets_the_document_back_to_pending(adapter: Back
     assert (again.status, again.title, again.chunk_count) == (DocumentStatus.PENDING, "Renamed", 1)
     async with adapter.database.snapshot(workspace) as snapshot:
         assert len(await snapshot.documents.chunks([0], EVERYBODY)) == 1
+
+
+async def test_cited_passages_are_read_by_id_while_they_are_visible(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["one", "two"])
+    await adapter.publish(workspace, "b.md", ["three"])
+    async with adapter.database.snapshot(workspace) as snapshot:
+        one, two, three = await snapshot.documents.chunks([0, 1, 2], EVERYBODY)
+    cited = [CitedPassage(chunk.document_id, chunk.chunk_id) for chunk in (three, two, one)]
+    elsewhere = CitedPassage(three.document_id, one.chunk_id)
+    await adapter.publish(workspace, "a.md", ["two", "four"])
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        found = await snapshot.documents.cited([*cited, elsewhere], EVERYBODY)
+        hidden = await snapshot.documents.cited(cited, [77])
+    async with adapter.database.snapshot(workspace, as_of=2) as snapshot:
+        before = await snapshot.documents.cited(cited, EVERYBODY)
+
+    assert [chunk.text for chunk in found] == ["three", "two"]
+    assert [chunk.text for chunk in before] == ["three", "two", "one"]
+    assert hidden == []
+
+
+async def test_chunks_are_read_by_their_place_in_a_revision(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["one", "two", "three"])
+    async with adapter.database.snapshot(workspace) as snapshot:
+        [two] = await snapshot.documents.chunks([1], EVERYBODY)
+        places = [ChunkPlace(two.document_id, two.revision_id, index) for index in (2, 0, 3)]
+        found = await snapshot.documents.placed(places, EVERYBODY)
+        hidden = await snapshot.documents.placed(places, [77])
+        nothing = await snapshot.documents.placed([], EVERYBODY)
+
+    assert [chunk.text for chunk in found] == ["three", "one"]
+    assert hidden == nothing == []
 
 
 async def test_only_legal_moves_of_status_happen(adapter: Backend) -> None:

@@ -7,32 +7,47 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
+    from agentic_rag.domain.tenancy import WorkspaceRef
     from agentic_rag_cli.answer_view import ShownAnswer
     from agentic_rag_cli.session import Session
+
+LAST = "last"
+NO_RUN = "Nothing was asked in this workspace yet: `--after last` has no run to follow."
 
 
 def ask(
     context: typer.Context,
     question: Annotated[str, typer.Argument(help="The question; `-` reads it from standard input.")],
     workspace: WorkspaceOption = None,
+    after: Annotated[
+        str | None,
+        typer.Option(metavar="RUN", help="The run that this question follows (“And when?”): its id, or `last`."),
+    ] = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Answer a question with numbered, verified citations, or say why there is no answer.
 
     Example: rag ask "Who signs off the annual isolation audit?" --workspace handbook
+
+    Example: rag ask --after last "And when?"
     """
     from agentic_rag.domain.answers import Question
     from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
-    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_server.graphql.node_ids import NodeKind
 
+    if after not in (None, LAST):
+        needed_id(after, NodeKind.RUN)
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
@@ -40,12 +55,13 @@ def ask(
     settings = wiring.settings()
     address = url or settings.url
     if address:
-        shown = run_async(_remote(wiring, settings, address, text, workspace))
+        shown = run_async(_remote(wiring, settings, address, text, workspace, after))
     else:
 
         async def work(session: Session) -> ShownAnswer:
-            chosen = (await the_workspace(session, workspace)).ref
-            return shown_run(await session.ask(Question(chosen, text)), {})
+            chosen = (await the_workspace(session, workspace, *filter(None, [after]))).ref
+            followed = await _followed(session, chosen, after)
+            return shown_run(await session.ask(Question(chosen, text, after=followed)), {})
 
         shown = in_process(context, work)
     if as_json:
@@ -54,11 +70,30 @@ def ask(
         output.result(answer_text(shown))
 
 
+async def _followed(session: Session, workspace: WorkspaceRef, after: str | None) -> UUID | None:
+    """The run that was named, or the newest one. Errors: `NotFound`."""
+    from agentic_rag_cli.listing import collect, needed_id
+    from agentic_rag_server.graphql.node_ids import NodeKind
+
+    if after is None:
+        return None
+    if after != LAST:
+        return needed_id(after, NodeKind.RUN)
+    newest = await collect(lambda request: session.runs(workspace, request), 1)
+    if not newest:
+        raise NotFound(NO_RUN, code="RUN_NOT_FOUND")
+    return newest[0].run_id
+
+
 async def _remote(
-    wiring: Wiring, settings: Settings, address: str, question: str, workspace: str | None
+    wiring: Wiring, settings: Settings, address: str, question: str, workspace: str | None, after: str | None
 ) -> ShownAnswer:
     from agentic_rag_cli.access import token_of
     from agentic_rag_cli.graphql_client import GraphQLClient
 
     async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
-        return await client.ask(question, await client.workspace_id(workspace))
+        chosen = await client.workspace_id(workspace)
+        followed = await client.last_run(chosen) if after == LAST else after
+        if after is not None and followed is None:
+            raise NotFound(NO_RUN, code="RUN_NOT_FOUND")
+        return await client.ask(question, chosen, after=followed)

@@ -9,9 +9,10 @@ from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
 from agentic_rag.domain.answer_assembly import is_cacheable
-from agentic_rag.domain.answer_key import AnswerContext, answer_key, folded, input_hash
+from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
 from agentic_rag.domain.answers import (
+    MAX_HISTORY_TURNS,
     Answer,
     CacheMode,
     CacheOutcome,
@@ -22,11 +23,12 @@ from agentic_rag.domain.answers import (
     StageRecord,
 )
 from agentic_rag.domain.errors import IdempotencyConflict, NotFound
+from agentic_rag.domain.follow_ups import turn_of
 from agentic_rag.domain.gate import HEURISTIC
 from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
 from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.domain.storable import folded, storable_text
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
@@ -94,8 +96,8 @@ class AnswerQuestion:
         """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
-        AS_OF_UNAVAILABLE), `NotFound` code WORKSPACE_NOT_FOUND, `IdempotencyConflict`, `DependencyUnavailable`,
-        `SpaceMismatch`.
+        AS_OF_UNAVAILABLE), `NotFound` (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`,
+        `DependencyUnavailable`, `SpaceMismatch`.
         """
         validate(question)
         with self._ports.telemetry.span("rag.run") as span:
@@ -109,6 +111,7 @@ class AnswerQuestion:
     async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question)
+        question = await self._following(question)
         if question.idempotency_key is not None:
             stored = await self._stored(question, question.idempotency_key)
             if stored is not None:
@@ -138,6 +141,19 @@ class AnswerQuestion:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return head
 
+    async def _following(self, question: Question) -> Question:
+        """The question with the run it follows as its last turn. Errors: `NotFound` code RUN_NOT_FOUND."""
+        if question.after is None:
+            return question
+        run = self._recorder.find(question.workspace, question.after)
+        run = run or await self._ports.runs.get(question.workspace, question.after)
+        if run is None:
+            raise NotFound(
+                "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
+                code="RUN_NOT_FOUND",
+            )
+        return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
+
     async def _stored(self, question: Question, key: str) -> Run | None:
         """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""
         stored = await self._ports.runs.by_idempotency_key(question.workspace, key)
@@ -157,6 +173,7 @@ class AnswerQuestion:
             weights_version=HEURISTIC.version,
             pipeline_version=PIPELINE_VERSION,
             models=(space.model, *self._chat_models),
+            model_reads_history=bool(self._chat_models),
             defaults=self._fingerprint,
             support_threshold=support_threshold,
             today=self._ports.clock.now().date(),

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import re
-import unicodedata
 from dataclasses import dataclass
 from datetime import date
 
 from agentic_rag.domain.answers import AnswerOptions, FusionMethod, FusionWeights, Question, Turn
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.domain.follow_ups import standalone
+from agentic_rag.domain.storable import folded
 
-_SPACE = re.compile(r"\s+")
 _ABOUT_TIME = re.compile(
     r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
     r"(?:this|last|next|past|coming) (?:year|quarter|month|week|decade|night|summer|winter|spring|autumn))\b",
@@ -35,11 +34,8 @@ class AnswerContext:
     support_threshold: float | None
     """The workspace's own; None: the default."""
     today: date
-
-
-def folded(text: str) -> str:
-    """Storable text in NFKC with white space folded; case is kept, it carries meaning."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", storable_text(text))).strip()
+    model_reads_history: bool = False
+    """A model writes follow-ups out, so the wording of the conversation decides; by rule only what it comes to does."""
 
 
 def is_about_time(question: str) -> bool:
@@ -49,14 +45,18 @@ def is_about_time(question: str) -> bool:
 
 def answer_key(question: Question, context: AnswerContext) -> str:
     """SHA-256 (64 hex digits) over all that the answer depends on. Fields are length-prefixed, so none runs into the
-    next.
+    next. Of a conversation that is the stand-alone question and the passages cited before.
     """
+    text = folded(question.text)
+    whole = standalone(text, question.history).text
     return _digest(
         str(question.workspace.org_id),
         str(question.workspace.workspace_id),
         ",".join(map(str, sorted(context.access_ids))),
-        folded(question.text),
-        *_history(question.history),
+        text,
+        whole,
+        *(_history(question.history) if context.model_reads_history else ()),
+        *_cited(question.history),
         *_options(question.options),
         str(context.corpus_version),
         str(context.graph_version),
@@ -66,7 +66,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         "\n".join(context.models),
         context.defaults,
         repr(context.support_threshold),
-        context.today.isoformat() if is_about_time(question.text) else "",
+        context.today.isoformat() if is_about_time(whole) else "",
     ).hex()
 
 
@@ -77,6 +77,7 @@ def input_hash(question: Question) -> bytes:
         str(question.workspace.workspace_id),
         question.text,
         *_history(question.history),
+        *_cited(question.history),
         *_options(question.options),
         question.options.cache.value,
         str(question.options.timeout_ms),
@@ -86,6 +87,11 @@ def input_hash(question: Question) -> bytes:
 
 def _history(turns: tuple[Turn, ...]) -> list[str]:
     return [str(len(turns)), *(part for turn in turns for part in (turn.question, turn.answer))]
+
+
+def _cited(turns: tuple[Turn, ...]) -> list[str]:
+    cited = [one.chunk_id.hex for turn in turns for one in turn.cited]
+    return [str(len(cited)), *cited]
 
 
 def _options(options: AnswerOptions) -> list[str]:

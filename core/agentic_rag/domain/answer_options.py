@@ -5,10 +5,11 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.answers import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
+    MAX_TURN_CHARACTERS,
+    MAX_TURN_CITED,
     AnswerOptions,
     FusionMethod,
     FusionWeights,
@@ -16,11 +17,10 @@ from agentic_rag.domain.answers import (
 )
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.storable import folded
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 
 MAX_TOP_K = 50
-MAX_TURN_CHARACTERS = 4 * MAX_QUESTION_CHARACTERS
-"""Question and answer of one turn together."""
 CONTEXT_TOKENS = (64, 64_000)
 TIMEOUT_MS = (1, 120_000)
 MAX_FILTER_VALUES = 1000
@@ -123,6 +123,12 @@ def _validate_history(question: Question) -> None:
                 f"Turn {place} of the history is longer than {MAX_TURN_CHARACTERS:,} characters.",
                 code="HISTORY_TOO_LONG",
                 path=("history", str(place)),
+            )
+        if len(turn.cited) > MAX_TURN_CITED:
+            raise InvalidInput(
+                f"Turn {place} of the history cites {len(turn.cited)} passages; at most {MAX_TURN_CITED} are read.",
+                code="HISTORY_TOO_LONG",
+                path=("history", str(place), "cited"),
             )
 
 

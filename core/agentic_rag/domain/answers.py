@@ -15,6 +15,10 @@ MAX_QUESTION_CHARACTERS = 4000
 """Longer questions are refused with QUESTION_TOO_LONG before any work."""
 
 MAX_HISTORY_TURNS = 10
+MAX_TURN_CHARACTERS = 4 * MAX_QUESTION_CHARACTERS
+"""Question and answer of one turn together."""
+MAX_TURN_CITED = 50
+"""Passages that one turn may name as cited."""
 
 
 class Outcome(enum.Enum):
@@ -62,11 +66,20 @@ class CacheMode(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that an earlier answer cited."""
+
+    document_id: UUID
+    chunk_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
-    """An earlier question and its answer."""
+    """An earlier question, its answer, and what that cited."""
 
     question: str
     answer: str
+    cited: tuple[CitedPassage, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +120,8 @@ class Question:
     """A corpus version to read at, or None for the newest."""
     options: AnswerOptions = field(default_factory=AnswerOptions)
     idempotency_key: str | None = None
+    after: UUID | None = None
+    """A stored run that this question follows: the last turn of the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +158,7 @@ class Citation:
     score: float
     arms: tuple[ArmScore, ...]
     origin: str
-    """`corpus` or the name of the tool whose result is quoted."""
+    """`corpus`, `section` (beside a passage that was found; scores and arms are its own) or a tool's name."""
     verified: bool
 
 

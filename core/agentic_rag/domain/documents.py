@@ -128,6 +128,15 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """The chunk number `index` of a document's revision."""
+
+    document_id: UUID
+    revision_id: UUID
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
 class DocumentFault:
     """Why a document is FAILED."""
 

@@ -10,6 +10,9 @@ from agentic_rag.domain.retrieval import Candidate
 CORPUS = "corpus"
 """Origin of evidence that retrieval found; a tool's evidence carries the tool's name."""
 
+SECTION = "section"
+"""Origin of evidence that goes on with a passage's section. Its scores are that passage's."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:
@@ -19,3 +22,10 @@ class Passage:
     candidate: Candidate
     parts: tuple[int, ...] = (0,)
     origin: str = CORPUS
+    above: str = ""
+    """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it."""
+
+    @property
+    def with_above(self) -> str:
+        """The chunk's text as rows of a table that began before it need it read."""
+        return self.above + self.chunk.text

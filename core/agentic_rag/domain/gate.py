@@ -25,11 +25,6 @@ _QUESTION_FORM = re.compile(
     r"has|have|had|name|list|explain|describe|show|find|give|tell|summari[sz]e|compare|define|calculate)\b",
     re.IGNORECASE,
 )
-_HISTORY_REFERENCE = re.compile(
-    r"\b(?:it|its|they|them|their|he|she|his|her|that|those|these|this one|the same|there|former|latter)\b|"
-    r"^(?:and|but|or|so|then|what about|how about|why)\b",
-    re.IGNORECASE,
-)
 _NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]+(?: [A-Z0-9][\w'’-]*)*|\b[A-Z]{1,6}-?\d{1,8}\b|\b[A-Z]{2,}\b")
 _WEB = re.compile(
     r"\b(?:on|from|search) the (?:web|internet)\b|\bsearch online\b|\bgoogle\b|https?://\S+", re.IGNORECASE
@@ -39,7 +34,7 @@ _FRESH = re.compile(r"\b(?:latest|breaking|today'?s|current|up-to-date|newest|th
 
 @dataclass(frozen=True, slots=True)
 class GateSignals:
-    """What the gate looks at. Counts are of the question; `history_turns` of the conversation."""
+    """What the gate looks at. Counts are of the stand-alone question."""
 
     content_terms: int
     entities: int
@@ -87,15 +82,17 @@ ENTITIES_FOR_FULL_SIGNAL = 2
 
 
 def signals_of(
-    question: str, *, content_terms: int, history_turns: int, calculation: bool, corpus_empty: bool
+    question: str, *, content_terms: int, follows_up: bool, calculation: bool, corpus_empty: bool
 ) -> GateSignals:
-    """The signals of a folded question; `content_terms` is the tokenizer's count."""
+    """The signals of a stand-alone question (folded); `content_terms` is the tokenizer's count, `follows_up` says that
+    the question as asked needed the conversation.
+    """
     return GateSignals(
         content_terms=content_terms,
         entities=sum(1 for _ in _NAME.finditer(question)),
         question_form=question.endswith(("?", "？")) or _QUESTION_FORM.match(question) is not None,
-        refers_to_history=history_turns > 0 and refers_back(question),
-        chit_chat=_GREETING.match(question) is not None,
+        refers_to_history=follows_up,
+        chit_chat=is_pleasantry(question),
         calculation=calculation,
         corpus_empty=corpus_empty,
         wants_fresh=_FRESH.search(question) is not None,
@@ -103,9 +100,9 @@ def signals_of(
     )
 
 
-def refers_back(question: str) -> bool:
-    """True when the question has a word that may stand for something said before."""
-    return _HISTORY_REFERENCE.search(question) is not None
+def is_pleasantry(question: str) -> bool:
+    """True for a greeting, thanks and the like."""
+    return _GREETING.match(question) is not None
 
 
 def decide(signals: GateSignals, weights: GateWeights = HEURISTIC) -> GateDecision:

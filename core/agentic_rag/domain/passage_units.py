@@ -274,15 +274,17 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigh
         return None
     context = block.context
     if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
-        if is_header(text, start, end) or is_page_foot(text, start, end):
+        above = len(read.passage.above)
+        whole = read.passage.with_above if above else text
+        if is_header(whole, above + start, above + end) or is_page_foot(text, start, end):
             return None
         if read.reading.kind(spans[0]) is UnitKind.HEADING:
             context |= block.masks.get(0, 0)
-        header = header_span(text, start)
+        header = header_span(whole, above + start)
         if header is not None:
-            caption = caption_span(text, header[0])
+            caption = caption_span(whole, header[0])
             named = (header[0] if caption is None else caption[0], header[1])
-            context |= mask_of(read.reading.low[slice(*named)], part.terms)
+            context |= mask_of((lowered(whole) if above else read.reading.low)[slice(*named)], part.terms)
     near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
     sentence = text[start:end]
     fits = holds(sentence, part.answer_type, part.text)

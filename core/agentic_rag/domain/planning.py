@@ -136,7 +136,7 @@ _NAMED_FILE = re.compile(
 
 
 def plan(question: str, *, use_tools: bool = True) -> Plan:
-    """The plan of a standalone question (folded, see `answer_key.folded`)."""
+    """The plan of a standalone question (folded, see `storable.folded`)."""
     expression = arithmetic_of(question)
     if expression is not None:
         tools = (ToolRequest(CALC, expression),) if use_tools else ()

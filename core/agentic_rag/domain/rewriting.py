@@ -1,4 +1,4 @@
-"""Turns a question into the text that is searched for: standalone, with aliases, with what earlier parts found."""
+"""Turns a question into the text that is searched for: with aliases, with what earlier parts found."""
 
 from __future__ import annotations
 
@@ -6,20 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from agentic_rag.domain.answer_key import folded
-from agentic_rag.domain.answers import SubQuestion, Turn
-from agentic_rag.domain.gate import refers_back
+from agentic_rag.domain.answers import SubQuestion
 from agentic_rag.domain.planning import FINDING
+from agentic_rag.domain.storable import folded
 
 NO_ALIASES: Mapping[str, str] = MappingProxyType({})
-
-
-def standalone(question: str, history: Sequence[Turn]) -> str:
-    """The question with the last one of the conversation before it when it points back to something said there."""
-    if not history or not refers_back(question):
-        return question
-    before = folded(history[-1].question).rstrip(" ?.!")
-    return f"{before}: {question}" if before else question
 
 
 def with_aliases(text: str, aliases: Mapping[str, str]) -> str:

@@ -134,7 +134,7 @@ def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     chunk = passages[quote.passage].chunk
     source = chunk.text[quote.start : quote.end]
     if quote.kind is UnitKind.TABLE_ROW:
-        source = chunk.text[: quote.end]
+        source = passages[quote.passage].above + chunk.text[: quote.end]
     if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
         source = f"{chunk.document_title}\n{source}"
     return source

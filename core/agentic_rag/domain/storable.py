@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 
+_SPACE = re.compile(r"\s+")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 
 
@@ -15,3 +17,8 @@ def is_storable(text: str) -> bool:
 def storable_text(text: str) -> str:
     """`text` without NUL (Postgres cannot store it) and lone surrogates (UTF-8 cannot encode them)."""
     return _UNSTORABLE.sub("", text)
+
+
+def folded(text: str) -> str:
+    """Storable text in NFKC with white space folded; case is kept, it carries meaning."""
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", storable_text(text))).strip()

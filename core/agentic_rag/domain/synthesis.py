@@ -234,8 +234,9 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
     quote = _quote(unit, passages)
     header = None
     if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
-        text = passages[unit.passage].chunk.text
-        span = header_span(text, unit.start)
+        passage = passages[unit.passage]
+        text = passage.with_above
+        span = header_span(text, len(passage.above) + unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
     if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):

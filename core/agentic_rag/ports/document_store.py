@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.answers import CitedPassage
 from agentic_rag.domain.documents import (
     Chunk,
     ChunkDraft,
+    ChunkPlace,
     Document,
     DocumentFault,
     DocumentStatus,
@@ -71,6 +73,14 @@ class DocumentReader(Protocol):
         """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
         left out.
         """
+        ...
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        ...
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks at these places that the access sets may read, in the order asked."""
         ...
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:

@@ -56,7 +56,9 @@ class Citation:
     heading_path: list[str]
     score: float
     scores: list[ArmScore]
-    origin: str = strawberry.field(description="`corpus`, or the tool whose result is quoted.")
+    origin: str = strawberry.field(
+        description="`corpus`, `section` for text beside a passage that was found, or the tool whose result is quoted."
+    )
     verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]

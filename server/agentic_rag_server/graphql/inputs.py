@@ -11,7 +11,9 @@ from agentic_rag.domain.answer_options import CONTEXT_TOKENS, MAX_TOP_K, TIMEOUT
 from agentic_rag.domain.answers import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
+    MAX_TURN_CITED,
     AnswerOptions,
+    CitedPassage,
     FusionWeights,
     Question,
     Turn,
@@ -29,12 +31,24 @@ CacheMode = strawberry.enum(
 MAX_KEY_CHARACTERS = 200
 
 
+@strawberry.input(description="A passage that an earlier answer cited: `sourceId` and `chunkId` of its citation.")
+class CitedInput:
+    """A cited passage."""
+
+    source_id: strawberry.ID
+    chunk_id: strawberry.ID
+
+
 @strawberry.input(description="An earlier question and its answer.")
 class TurnInput:
     """A turn of the conversation."""
 
     question: str
     answer: str
+    cited: list[CitedInput] | None = strawberry.field(
+        default=None,
+        description=f"What the answer cited, at most {MAX_TURN_CITED}; kept as evidence where it still matters.",
+    )
 
 
 @strawberry.input(description="Narrows retrieval to some documents; what is left out does not restrict.")
@@ -85,6 +99,9 @@ class RagAnswerInput:
     history: list[TurnInput] | None = strawberry.field(
         default=None, description=f"Earlier turns, oldest first, at most {MAX_HISTORY_TURNS}."
     )
+    after: strawberry.ID | None = strawberry.field(
+        default=None, description="A run that this question follows: its last turn, with what it cited."
+    )
     as_of: int | None = strawberry.field(default=None, description="A corpus version to read at; null: the newest.")
     options: AnswerOptionsInput | None = None
     idempotency_key: str | None = strawberry.field(
@@ -101,13 +118,33 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
             Turn(
                 question=_text(turn.question, "history", str(at), "question"),
                 answer=_text(turn.answer, "history", str(at), "answer"),
+                cited=tuple(
+                    _cited(one, workspace, ("history", str(at), "cited", str(place)))
+                    for place, one in enumerate(turn.cited or ())
+                ),
             )
             for at, turn in enumerate(given.history or ())
         ),
         as_of=given.as_of,
         options=_options(given.options, workspace) if given.options else AnswerOptions(),
         idempotency_key=_key(given.idempotency_key),
+        after=None if given.after is None else _own(given.after, NodeKind.RUN, workspace, ("after",)),
     )
+
+
+def _cited(given: CitedInput, workspace: WorkspaceRef, path: tuple[str, ...]) -> CitedPassage:
+    return CitedPassage(
+        _own(given.source_id, NodeKind.DOCUMENT, workspace, (*path, "sourceId")),
+        _own(given.chunk_id, NodeKind.CHUNK, workspace, (*path, "chunkId")),
+    )
+
+
+def _own(given: str, kind: NodeKind, workspace: WorkspaceRef, path: tuple[str, ...]) -> UUID:
+    """The key of something in the asked workspace."""
+    found = decode(given, kind, path=path)
+    if found.workspace_id != workspace.workspace_id:
+        raise InvalidInput(f"This {kind.name.lower()} is not of the asked workspace.", path=path)
+    return found.key
 
 
 def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOptions:

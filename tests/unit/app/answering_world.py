@@ -209,6 +209,7 @@ class World:
         key: str | None = None,
         as_of: int | None = None,
         workspace: WorkspaceRef = WORKSPACE,
+        after: UUID | None = None,
     ) -> Run:
-        question = Question(workspace, text, history, as_of, options or AnswerOptions(), key)
+        question = Question(workspace, text, history, as_of, options or AnswerOptions(), key, after)
         return await self.answer.ask(PRINCIPAL, question)

@@ -13,9 +13,11 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.answers import CitedPassage
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings, inverse_frequency
 from agentic_rag.domain.documents import (
     Chunk,
+    ChunkPlace,
     Document,
     DocumentStatus,
     RevisionSpan,
@@ -155,6 +157,17 @@ class Documents:
     async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
         self.corpus.calls.note("chunks")
         return [self.corpus.chunks[ordinal] for ordinal in ordinals]
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        self.corpus.calls.note("cited")
+        by_id = {chunk.chunk_id: chunk for chunk in self.corpus.chunks}
+        return [by_id[one.chunk_id] for one in cited if one.chunk_id in by_id]
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        self.corpus.calls.note("placed")
+        by_place = {(chunk.revision_id, chunk.index): chunk for chunk in self.corpus.chunks}
+        keys = [(one.revision_id, one.index) for one in places]
+        return [by_place[key] for key in keys if key in by_place]
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         self.corpus.calls.note("titles")

@@ -14,6 +14,7 @@ from agentic_rag.domain.answers import (
     AnswerOptions,
     CacheMode,
     CacheOutcome,
+    CitedPassage,
     Dependency,
     FusionWeights,
     Outcome,
@@ -28,6 +29,7 @@ from agentic_rag.domain.errors import (
     Retryable,
     SpaceMismatch,
 )
+from agentic_rag.domain.follow_ups import turn_of
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -192,11 +194,70 @@ async def test_a_document_named_outright_is_looked_up(world: World) -> None:
     assert "28 days" in answer.text
 
 
-async def test_a_follow_up_is_searched_with_the_question_before(world: World) -> None:
-    history = (Turn("At which wave height is crew transfer suspended?", "At 1.5 metres."),)
-    answer = (await world.ask("And why is it?", history=history)).answer
-    assert answer.debug.standalone_question is not None
-    assert "crew transfer" in answer.debug.standalone_question
+async def test_a_follow_up_is_answered_as_the_question_it_stands_for(world: World) -> None:
+    founded = await world.ask("Who founded Corrand Tidal?")
+    follow_up = await world.ask("And when?", history=(turn_of(founded),))
+    alone = await world.ask("When was Corrand Tidal founded?")
+    assert follow_up.answer.debug.standalone_question == "When was Corrand Tidal founded?"
+    assert follow_up.question == "And when?"
+    assert "2009" in follow_up.answer.text
+    assert follow_up.answer.text == alone.answer.text
+    assert world.embedder.calls[-2:] == [["When was Corrand Tidal founded?"]] * 2
+
+
+async def test_a_question_may_follow_a_run(world: World) -> None:
+    founded = await world.ask("Who founded Corrand Tidal?")
+    before_it_is_stored = await world.ask("And when?", after=founded.run_id)
+    await world.recorder.drain()
+    after = await world.ask("Where is its head office?", after=before_it_is_stored.run_id)
+    assert before_it_is_stored.answer.debug.standalone_question == "When was Corrand Tidal founded?"
+    assert after.answer.debug.standalone_question == "Where is Corrand Tidal's head office?"
+    assert "Port Aldery" in after.answer.text
+
+
+async def test_a_run_that_is_not_there_cannot_be_followed(world: World) -> None:
+    with pytest.raises(NotFound) as caught:
+        await world.ask("And when?", after=UUID(int=404))
+    assert caught.value.code == "RUN_NOT_FOUND"
+
+
+async def test_conversations_that_come_to_the_same_question_share_an_answer(world: World) -> None:
+    question = Turn("Who founded Corrand Tidal?", "Maren Tollack.")
+    first = await world.ask("And when?", history=(question,))
+    again = await world.ask("And when?", history=(Turn("Hello!", "Hello."), question))
+    other = await world.ask("And when?", history=(Turn("Who founded Otter Voe?", "Nobody knows."),))
+    assert (first.cache, again.cache, other.cache) == (CacheOutcome.MISS, CacheOutcome.HIT, CacheOutcome.MISS)
+
+
+async def test_what_was_cited_before_is_kept_and_not_searched_for_again(world: World) -> None:
+    kept = next(chunk for chunk in world.corpus.chunks if "Sea-survival" in chunk.text)
+    cited = CitedPassage(kept.document_id, kept.chunk_id)
+    turn = Turn("Which certificates are renewed?", "Sea-survival ones.", (cited,))
+    question = "How often are sea-survival certificates renewed?"
+    nearer = "How often are sea-survival certificates renewed? How often sea-survival certificates are renewed."
+    world.corpus.add("renewals.md", "Sea-survival certificates", nearer, whole=True)
+    world.corpus.calls.names.clear()
+    run = await world.ask(question, options=AnswerOptions(top_k=1), history=(turn,))
+    first, second = run.answer.debug.candidates
+    assert (first.title, second.chunk_id) == ("Sea-survival certificates", kept.chunk_id)
+    assert (world.corpus.calls.names.count("search"), world.corpus.calls.names.count("cited")) == (1, 1)
+    assert "4 years" in run.answer.text
+
+
+async def test_what_was_cited_before_stays_hidden_behind_a_filter(world: World) -> None:
+    kept = next(chunk for chunk in world.corpus.chunks if "Sea-survival" in chunk.text)
+    turn = Turn("Which certificates?", "Sea-survival ones.", (CitedPassage(kept.document_id, kept.chunk_id),))
+    elsewhere = AnswerOptions(filter=DocumentFilter(source_path_prefix="overview"))
+    run = await world.ask("How often are sea-survival certificates renewed?", options=elsewhere, history=(turn,))
+    assert {one.title for one in run.answer.debug.candidates} <= {"Company overview"}
+
+
+async def test_what_was_cited_before_on_another_matter_is_left_out(world: World) -> None:
+    kept = world.corpus.chunks[0]
+    turn = Turn("When is crew transfer suspended?", "Above 1.5 m.", (CitedPassage(kept.document_id, kept.chunk_id),))
+    narrow = AnswerOptions(top_k=1, cache=CacheMode.BYPASS)
+    run = await world.ask("Who founded Corrand Tidal?", options=narrow, history=(turn,))
+    assert kept.chunk_id not in {one.chunk_id for one in run.answer.debug.candidates if one.dropped_because is None}
 
 
 async def test_a_filter_holds_in_every_arm(world: World) -> None:
@@ -209,7 +270,7 @@ async def test_a_filter_holds_in_every_arm(world: World) -> None:
 async def test_a_retrieval_costs_a_fixed_number_of_round_trips(world: World) -> None:
     await world.ask("At which wave height is crew transfer suspended?")
     assert sorted(world.corpus.calls.names) == sorted(
-        ["corpus_version", "snapshot", "nearest", "search", "chunks", "revision_spans"]
+        ["corpus_version", "snapshot", "nearest", "search", "chunks", "placed", "revision_spans"]
         # Around the first passages, and around those that follow.
         + 2 * ["vicinity", "titles", "cosines"]
     )

@@ -49,6 +49,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "cache",
         "seconds",
         "stageSeconds",
+        "standaloneQuestion",
     ]
     assert list(answer["citations"][0]) == [
         "marker",

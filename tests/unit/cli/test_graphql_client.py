@@ -46,6 +46,7 @@ ANSWER = {
     "citations": [CITATION],
     "run": {"id": "Ug==", "cache": "MISS", "seconds": 0.01, "versions": {"corpusVersion": 7}},
     "debug": {
+        "standaloneQuestion": None,
         "candidates": [{"sourceId": "RA=="}, {"sourceId": "RA=="}, {"sourceId": "gone"}],
         "selfCheck": {"citationCoverage": 1.0},
         "timings": [{"stage": "retrieve", "seconds": 0.004}],

@@ -4,9 +4,18 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.domain.answer_key import AnswerContext, answer_key, folded, input_hash
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionMethod, FusionWeights, Question, Turn
+from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
+from agentic_rag.domain.answers import (
+    AnswerOptions,
+    CacheMode,
+    CitedPassage,
+    FusionMethod,
+    FusionWeights,
+    Question,
+    Turn,
+)
 from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
@@ -19,8 +28,8 @@ CONTEXT = AnswerContext((0,), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026,
         replace(QUESTION, text="What is the Wave limit?"),
         replace(QUESTION, workspace=WorkspaceRef(UUID(int=1), UUID(int=3))),
         replace(QUESTION, workspace=WorkspaceRef(UUID(int=9), UUID(int=2))),
-        replace(QUESTION, history=(Turn("a", "b"),)),
-        replace(QUESTION, history=(Turn("ab", ""),)),
+        replace(QUESTION, history=(Turn("a", "b", (CitedPassage(UUID(int=1), UUID(int=2)),)),)),
+        replace(QUESTION, text="And in 2021?"),
         replace(QUESTION, options=AnswerOptions(top_k=3)),
         replace(QUESTION, options=AnswerOptions(min_score=0.1)),
         replace(QUESTION, options=AnswerOptions(use_tools=False)),
@@ -49,6 +58,22 @@ def test_another_question_has_another_key(other: Question) -> None:
 )
 def test_the_same_question_in_another_context_has_another_key(context: AnswerContext) -> None:
     assert answer_key(QUESTION, context) != answer_key(QUESTION, CONTEXT)
+
+
+def test_of_a_conversation_only_what_it_makes_of_the_question_matters() -> None:
+    founded = Turn("Who founded Acme?", "Jane Doe.")
+    follow_up = replace(QUESTION, text="And when?", history=(founded,))
+    reworded = replace(follow_up, history=(Turn("Thanks!", "Welcome."), founded))
+    elsewhere = replace(follow_up, history=(Turn("Who founded Initech?", "Jane Doe."),))
+    assert answer_key(reworded, CONTEXT) == answer_key(follow_up, CONTEXT)
+    assert answer_key(elsewhere, CONTEXT) != answer_key(follow_up, CONTEXT)
+    assert answer_key(replace(QUESTION, history=(founded,)), CONTEXT) == answer_key(QUESTION, CONTEXT)
+
+
+def test_where_a_model_reads_the_conversation_its_wording_matters() -> None:
+    context = replace(CONTEXT, model_reads_history=True)
+    said = replace(QUESTION, history=(Turn("a", "b"),))
+    assert len({answer_key(one, context) for one in (QUESTION, said, replace(said, history=(Turn("ab", ""),)))}) == 3
 
 
 def test_white_space_and_compatibility_forms_do_not_matter() -> None:

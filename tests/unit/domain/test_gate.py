@@ -19,7 +19,7 @@ signals = st.builds(
 
 
 def _signals(question: str, *, terms: int = 3, calculation: bool = False, empty: bool = False) -> GateSignals:
-    return signals_of(question, content_terms=terms, history_turns=0, calculation=calculation, corpus_empty=empty)
+    return signals_of(question, content_terms=terms, follows_up=False, calculation=calculation, corpus_empty=empty)
 
 
 @given(signals)

@@ -1,8 +1,8 @@
 import pytest
 
-from agentic_rag.domain.answers import AnswerType, SubQuestion, ToolRequest, Turn
+from agentic_rag.domain.answers import AnswerType, SubQuestion, ToolRequest
 from agentic_rag.domain.planning import FINDING, answer_type, arithmetic_of, named_document, plan
-from agentic_rag.domain.rewriting import filled, standalone, with_aliases
+from agentic_rag.domain.rewriting import filled, with_aliases
 
 
 @pytest.mark.parametrize(
@@ -117,15 +117,6 @@ def test_what_only_looks_like_parts_stays_whole(question: str) -> None:
 
 def test_tools_can_be_switched_off() -> None:
     assert plan("What is 2 + 2?", use_tools=False).tools == ()
-
-
-def test_a_question_that_points_back_is_searched_with_the_one_before() -> None:
-    history = (Turn("What is the wave limit for crew transfer?", "1.5 m"),)
-    assert standalone("And who may change it?", history) == (
-        "What is the wave limit for crew transfer: And who may change it?"
-    )
-    assert standalone("Who founded Corrand Tidal?", history) == "Who founded Corrand Tidal?"
-    assert standalone("And who may change it?", ()) == "And who may change it?"
 
 
 def test_aliases_are_added_once_and_only_for_whole_words() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Iterator, Sequence
+from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Placement, WorkspaceState
-from agentic_rag.domain.documents import Chunk, Document, DocumentStatus, RevisionSpan, SpanRequest
+from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, DocumentStatus, RevisionSpan, SpanRequest
 from agentic_rag.domain.retrieval import DocumentFilter
 
 
@@ -26,6 +28,24 @@ class MemoryDocumentReader:
             if passage is not None and placement is not None and placement.access_id in access_ids:
                 found.append(_chunk(ordinal, placement, self._state.documents[passage.document_id]))
         return found
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        asked = {one.document_id for one in cited}
+        found = {chunk.chunk_id: chunk for chunk in await self._chunks_of(asked, access_ids)}
+        return [found[one.chunk_id] for one in cited if one.chunk_id in found]
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks at these places that the access sets may read, in the order asked."""
+        found = {
+            ChunkPlace(chunk.document_id, chunk.revision_id, chunk.index): chunk
+            for chunk in await self._chunks_of({one.document_id for one in places}, access_ids)
+        }
+        return [found[one] for one in places if one in found]
+
+    async def _chunks_of(self, documents: set[UUID], access_ids: Sequence[int]) -> list[Chunk]:
+        ordinals = [at for at, passage in self._state.passages.items() if passage.document_id in documents]
+        return await self.chunks(ordinals, access_ids)
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
-from agentic_rag.domain.documents import Chunk, Document, RevisionSpan, SpanRequest
+from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, RevisionSpan, SpanRequest
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -27,6 +28,35 @@ CROSS JOIN LATERAL (
     OFFSET 0
 ) d
 """
+
+# A document has few chunks: those of one are read by its index, whatever picks among them.
+_OF_DOCUMENT = """
+SELECT asked.place, c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end,
+       c.page, c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
+FROM {asked}
+CROSS JOIN LATERAL (
+    SELECT * FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id AND {chosen}
+      AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title, source_path, url, media_type FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id
+    OFFSET 0
+) d
+ORDER BY asked.place
+"""
+
+CITED = _OF_DOCUMENT.format(
+    asked="unnest($5::uuid[], $6::uuid[]) WITH ORDINALITY AS asked(document_id, chunk_id, place)",
+    chosen="chunk_id = asked.chunk_id",
+)
+
+PLACED = _OF_DOCUMENT.format(
+    asked="unnest($5::uuid[], $6::uuid[], $7::integer[]) WITH ORDINALITY AS asked(document_id, revision_id, at, place)",
+    chosen="revision_id = asked.revision_id AND index = asked.at",
+)
 
 TITLES = """
 SELECT c.ordinal, d.title
@@ -104,6 +134,26 @@ class PostgresDocumentReader:
         rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
         found = {row["ordinal"]: chunk_from(row) for row in rows}
         return [found[ordinal] for ordinal in ordinals if ordinal in found]
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        if not cited:
+            return []
+        documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
+        rows = await self._connection.fetch(CITED, *self._key, access_ids, self._version, documents, chunks)
+        return [chunk_from(row) for row in rows]
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks at these places that the access sets may read, in the order asked."""
+        if not places:
+            return []
+        columns = (
+            [one.document_id for one in places],
+            [one.revision_id for one in places],
+            [one.index for one in places],
+        )
+        rows = await self._connection.fetch(PLACED, *self._key, access_ids, self._version, *columns)
+        return [chunk_from(row) for row in rows]
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""

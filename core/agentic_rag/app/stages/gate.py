@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
+from agentic_rag.domain.follow_ups import standalone
 from agentic_rag.domain.gate import decide, signals_of
 from agentic_rag.domain.part_queries import terms_of
 from agentic_rag.domain.pipeline import Stage
@@ -19,12 +20,12 @@ class GateStage:
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the gate's decision."""
-        calculation = arithmetic_of(state.text) is not None
+        asked = standalone(state.text, state.question.history)
         signals = signals_of(
-            state.text,
-            content_terms=len(terms_of(state.text)),
-            history_turns=len(state.question.history),
-            calculation=calculation,
+            asked.text,
+            content_terms=len(terms_of(asked.text)),
+            follows_up=asked.changed,
+            calculation=arithmetic_of(asked.text) is not None,
             corpus_empty=state.corpus_version == 0,
         )
         return StageResult(replace(state, gate=decide(signals)))

@@ -9,10 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.app.kept_evidence import kept_evidence
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
 from agentic_rag.app.stages.embed import embedded
 from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
+from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.findings import names_found
 from agentic_rag.domain.fusion import dense_trust_of
@@ -20,9 +22,10 @@ from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.planning import answer_type
-from agentic_rag.domain.retrieval import Scope
+from agentic_rag.domain.retrieval import Candidate, Scope
 from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
+from agentic_rag.domain.sections import grown, places_beside
 from agentic_rag.domain.support import signs_of, support_from
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
@@ -85,8 +88,10 @@ class RetrieveStage:
             query_part = part_query(text, kind, found.rarity, findings if needs_finding(part) else ())
             done.append(_Searched(text, query_part, found))
         whole = await self._whole(state, snapshot, scope) if len(parts) > 1 and not cut_short else None
+        kept = await self._kept(state, snapshot, scope)
         read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
-        return _collected(read, done, whole)
+        collected = _collected(read, done, whole, kept)
+        return replace(collected, state=await self._read_large(collected.state, snapshot))
 
     async def _in_space(self, state: RunState, snapshot: Snapshot) -> RunState:
         """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
@@ -126,6 +131,27 @@ class RetrieveStage:
         except TimeoutError:
             return None
 
+    async def _kept(self, state: RunState, snapshot: Snapshot, scope: Scope) -> list[tuple[Chunk, Candidate]]:
+        """What earlier answers cited and still matters."""
+        if not any(turn.cited for turn in state.question.history):
+            return []
+        vector = state.whole_vector
+        if vector is None and len(state.vectors) == 1:
+            vector = state.vectors[0]
+        return await kept_evidence(
+            snapshot, state.question.history, self._query(state, state.standalone, vector, scope)
+        )
+
+    async def _read_large(self, state: RunState, snapshot: Snapshot) -> RunState:
+        """The passages with the rest of their sections, in one more read; without it when time runs out."""
+        places = places_beside(state.passages)
+        try:
+            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
+                beside = await snapshot.documents.placed(places, state.access_ids)
+        except TimeoutError:
+            return state
+        return replace(state, passages=grown(state.passages, beside, state.options.max_context_tokens))
+
     def _query(self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope) -> RetrievalQuery:
         options = state.options
         return RetrievalQuery(
@@ -152,8 +178,13 @@ def _part_type(state: RunState, text: str, parts: int) -> AnswerType:
     return answer_type(text)
 
 
-def _collected(state: RunState, done: Sequence[_Searched], whole: Retrieved | None) -> StageResult:
-    """Passages of the whole question and of all parts, each once, within the context budget.
+def _collected(
+    state: RunState,
+    done: Sequence[_Searched],
+    whole: Retrieved | None,
+    kept_before: Sequence[tuple[Chunk, Candidate]],
+) -> StageResult:
+    """Passages of the whole question and of all parts, and those cited before, each once, within the context budget.
 
     They stand in the order of the whole question; what only a part found counts `PART_WEIGHT`, but each part's first
     passage counts in full.
@@ -177,6 +208,16 @@ def _collected(state: RunState, done: Sequence[_Searched], whole: Retrieved | No
     for found in (*([whole] if whole is not None else []), *(one.found for one in done)):
         for trace in found.traces:
             traces.setdefault(trace.chunk_id.hex, trace)
+    for chunk, candidate in kept_before:
+        if chunk.ordinal in merged:
+            continue
+        trace = traces.get(chunk.chunk_id.hex) or CandidateTrace(
+            chunk.chunk_id, chunk.document_id, chunk.document_title, candidate.score, candidate.arms, None
+        )
+        traces[chunk.chunk_id.hex] = replace(trace, dropped_because=None)
+        scored = Candidate(chunk.ordinal, trace.score, trace.arms)
+        merged[chunk.ordinal] = Passage(chunk, scored, tuple(range(len(done))))
+        ranks[chunk.ordinal] = trace.score
     passages = sorted(merged.values(), key=lambda one: (-ranks[one.chunk.ordinal], one.chunk.ordinal))
     order = {one.chunk.chunk_id.hex: place for place, one in enumerate(passages)}
     kept, too_much = _within_budget(passages, state.options.max_context_tokens)

@@ -1,0 +1,197 @@
+"""Follow-up questions written out, and questions that must stay as they are."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from agentic_rag.domain.answers import MAX_QUESTION_CHARACTERS, Turn
+from agentic_rag.domain.follow_ups import LONGEST_FOLLOW_UP, Reason, standalone
+
+FOUNDED = Turn("Who founded Brellan Marine?", "Brellan Marine was founded by Ida Korsvik in Stavern [1].")
+REVENUE = Turn("What was Brellan Marine's revenue in 2020?", "Revenue was 5 million euros in 2020 [1].")
+LIMIT = Turn(
+    "What is the wave limit for crew transfer?",
+    "Crew transfer is suspended when the significant wave height exceeds 1.5 metres [1].",
+)
+BORN = Turn("Where was Ida Korsvik born?", "Ida Korsvik was born in Tønsberg in 1961 [1].")
+CHIEF = Turn("Who is the CEO of Brellan Marine?", "The CEO of Brellan Marine is Jonas Eik [1].")
+STAFF = Turn("How many people does Brellan Marine employ in Norway?", "It employs 40 people there [1].")
+SUSPENDED = Turn("How is crew transfer suspended?", "By radio, on channel 12 [1].")
+VESSEL = Turn("Which vessel did Brellan Marine build in 2010?", "In 2010 the yard delivered the Hvalfisk [1].")
+VESSELS = Turn("Which vessels were built in Stavern?", "The yard built the Hvalfisk and later the Nordkaper [1].")
+PARKING = Turn("Can visitors park on site?", "Visitors park behind the Otter Voe gate house [1].")
+HUSBAND = Turn("Who was the husband of Ida Korsvik?", "Her husband was Leif Aune [1].")
+OFFICE = Turn("Where is the head office of Brellan Marine?", "The head office is in Larvik [1].")
+WROTE = Turn("Who wrote Tides of Iron?", "Tides of Iron was written by Mara Selden in 1987 [1].")
+FORMED = Turn("When was Brellan Marine founded?", "It was founded in 1994 [1].")
+BEARING = Turn("At which temperature does the bearing alarm trip?", "The bearing alarm trips at 95 °C [1].")
+
+CHANGED = [
+    # A question word alone asks the same thing another way.
+    (FOUNDED, "And when?", "When was Brellan Marine founded?"),
+    (FOUNDED, "Why?", "Why was Brellan Marine founded?"),
+    (FOUNDED, "In which city?", "In which city was Brellan Marine founded?"),
+    (FOUNDED, "Which year?", "Which year was Brellan Marine founded?"),
+    (WROTE, "When?", "When was Tides of Iron written?"),
+    (BORN, "When?", "When was Ida Korsvik born?"),
+    (FORMED, "By whom?", "By whom was Brellan Marine founded?"),
+    (STAFF, "And where?", "Where does Brellan Marine employ people in Norway?"),
+    (PARKING, "Where?", "Where can visitors park on site?"),
+    (SUSPENDED, "By whom?", "By whom is crew transfer suspended?"),
+    (BEARING, "Why?", "Why does the bearing alarm trip?"),
+    (FOUNDED, "Who else?", "Who else founded Brellan Marine?"),
+    (CHIEF, "Since when?", "Since when (about: who is the CEO of Brellan Marine)?"),
+    (LIMIT, "And who decides?", "Who decides (about: what is the wave limit for crew transfer)?"),
+    (FOUNDED, "Tell me more.", "Who founded Brellan Marine?"),
+    # Another time, name or phrase takes the place of the one that was asked for.
+    (REVENUE, "And in 2021?", "What was Brellan Marine's revenue in 2021?"),
+    (REVENUE, "What about 2019?", "What was Brellan Marine's revenue in 2019?"),
+    (REVENUE, "How about Q3?", "What was Brellan Marine's revenue in Q3 2020?"),
+    (REVENUE, "And the profit?", "What was Brellan Marine's profit in 2020?"),
+    (REVENUE, "What about Corrand Tidal?", "What was Corrand Tidal's revenue in 2020?"),
+    (STAFF, "And in 2021?", "How many people does Brellan Marine employ in Norway in 2021?"),
+    (STAFF, "And last year?", "How many people does Brellan Marine employ in Norway last year?"),
+    (STAFF, "And in Leeds?", "How many people does Brellan Marine employ in Leeds?"),
+    (STAFF, "What about Denmark?", "How many people does Brellan Marine employ in Denmark?"),
+    (FOUNDED, "And Corrand Tidal?", "Who founded Corrand Tidal?"),
+    (LIMIT, "And for lifting?", "What is the wave limit for lifting?"),
+    (LIMIT, "And the wind limit?", "What is the wind limit for crew transfer?"),
+    (CHIEF, "And the CFO?", "Who is the CFO of Brellan Marine?"),
+    (PARKING, "What about employees?", "Can visitors park on site (what about employees)?"),
+    # Pronouns, by what they can stand for.
+    (FOUNDED, "When was it founded?", "When was Brellan Marine founded?"),
+    (FOUNDED, "Where was she born?", "Where was Ida Korsvik born?"),
+    (FOUNDED, "Who lives there?", "Who lives in Stavern?"),
+    (FOUNDED, "What is the name of its CEO?", "What is the name of Brellan Marine's CEO?"),
+    (FOUNDED, "Did it acquire Corrand Tidal?", "Did Brellan Marine acquire Corrand Tidal?"),
+    (FOUNDED, "How many people do they employ?", "How many people do Brellan Marine employ?"),
+    (FOUNDED, "And its revenue?", "What about Brellan Marine's revenue?"),
+    (CHIEF, "How old is he?", "How old is Jonas Eik?"),
+    (CHIEF, "Where is their head office?", "Where is Brellan Marine's head office?"),
+    (CHIEF, "When was it founded?", "When was Brellan Marine founded?"),
+    (HUSBAND, "Where was he born?", "Where was Leif Aune born?"),
+    (HUSBAND, "And where was she born?", "Where was Ida Korsvik born?"),
+    (BORN, "How large is it?", "How large is Tønsberg?"),
+    (BORN, "Who else was born that year?", "Who else was born in 1961?"),
+    (BORN, "What did she study?", "What did Ida Korsvik study?"),
+    (OFFICE, "How many people work there?", "How many people work in Larvik?"),
+    (LIMIT, "And who may change it?", "Who may change the wave limit for crew transfer?"),
+    (LIMIT, "Does it apply to visitors?", "Does the wave limit for crew transfer apply to visitors?"),
+    (VESSEL, "How long is it?", "How long is Hvalfisk?"),
+    (VESSELS, "Are they still in service?", "Are Hvalfisk and Nordkaper still in service?"),
+    (REVENUE, "Was it higher than in 2019?", "Was Brellan Marine's revenue in 2020 higher than in 2019?"),
+    (REVENUE, "Who is its CFO?", "Who is Brellan Marine's CFO?"),
+    # "That" with its noun, or for the whole matter.
+    (FOUNDED, "What does that company sell?", "What does Brellan Marine sell?"),
+    (BORN, "Which country is that city in?", "Which country is Tønsberg in?"),
+    (LIMIT, "Who approved that limit?", "Who approved the wave limit for crew transfer?"),
+    (SUSPENDED, "Who decides it?", "Who decides it (about: how is crew transfer suspended)?"),
+    (REVENUE, "Why is that?", "Why is that (about: what was Brellan Marine's revenue in 2020)?"),
+    (VESSELS, "Which one is older?", "Which one is older (about: which vessels were built in Stavern)?"),
+]
+
+UNCHANGED = [
+    # New matters with names of their own.
+    (FOUNDED, "Who founded Corrand Tidal?"),
+    (FOUNDED, "When did Ida Korsvik win her first prize?"),
+    (FOUNDED, "Did Corrand Tidal double its revenue?"),
+    (REVENUE, "What was the revenue of Corrand Tidal in 2021?"),
+    (BORN, "Where did Leif Aune live while he wrote the report?"),
+    (LIMIT, "And what is the limit for lifting with cranes?"),
+    (LIMIT, "So what is the policy on annual leave?"),
+    (FOUNDED, "When Brellan Marine bought Corrand Tidal, did it pay in cash?"),
+    # Plain questions without names.
+    (FOUNDED, "What is the limit for visitors?"),
+    (FOUNDED, "Why is the sky blue?"),
+    (FOUNDED, "How many days of annual leave do employees get?"),
+    (FOUNDED, "What did the company announce?"),
+    (LIMIT, "What does the handbook say about smoking?"),
+    (LIMIT, "Which documents mention asbestos?"),
+    (LIMIT, "List the steps for isolating a pump."),
+    (LIMIT, "isolation audit checklist"),
+    # Pronouns that the question itself explains.
+    (FOUNDED, "What is an isolation permit and who signs it?"),
+    (FOUNDED, "Which company sold its shares?"),
+    (FOUNDED, "Do employees get their money back?"),
+    (FOUNDED, "How does a pump behave when it runs dry?"),
+    (FOUNDED, "If a badge is lost, who replaces it?"),
+    (FOUNDED, "When must the operator renew his certificate?"),
+    # Words that only look as if they pointed back.
+    (FOUNDED, "Is it possible to park on site?"),
+    (FOUNDED, "How long does it take to charge a battery?"),
+    (FOUNDED, "What happens when it rains?"),
+    (FOUNDED, "Are there any exceptions?"),
+    (FOUNDED, "Is there a limit for visitors?"),
+    (FOUNDED, "Does the rule that visitors sign in apply on Sundays?"),
+    (FOUNDED, "Is it true that visitors may park?"),
+    (FOUNDED, "What is planned for this year?"),
+    (FOUNDED, "What does this document say about leave?"),
+    (FOUNDED, "Who leads the IT department?"),
+    (LIMIT, "Why is it hard to know the number of infections?"),
+    (LIMIT, "How bad is it to have a lot of credit?"),
+    (LIMIT, "If a company says it accepts cards, does it accept all cards?"),
+    (LIMIT, "Who was known by his stage name and taught management?"),
+    (LIMIT, "how did the young harbour master get her powers"),
+    (LIMIT, "Can a fund change the weighting of the assets they track?"),
+    (LIMIT, "How is flow about a delta wing different from that on a swept wing?"),
+    (LIMIT, "Are results of one method equal to those of the other?"),
+    (LIMIT, "Can prices vary in two places at the same time?"),
+    (LIMIT, "Frontier markets - is it a good idea to invest in them?"),
+    (LIMIT, "How many days of leave are there?"),
+    (LIMIT, "When do they open the harbour gates for fishing boats on winter mornings?"),
+    # Not questions.
+    (FOUNDED, "Thanks!"),
+    (FOUNDED, "2 + 2"),
+]
+
+
+@pytest.mark.parametrize(("turn", "question", "expected"), CHANGED, ids=[one[1] for one in CHANGED])
+def test_a_question_that_points_back_is_written_out(turn: Turn, question: str, expected: str) -> None:
+    assert standalone(question, (turn,)).text == expected
+
+
+@pytest.mark.parametrize(("turn", "question"), UNCHANGED, ids=[one[1] for one in UNCHANGED])
+def test_a_question_that_stands_alone_stays_as_it_is(turn: Turn, question: str) -> None:
+    found = standalone(question, (turn,))
+    assert (found.text, found.changed) == (question, False)
+
+
+@pytest.mark.parametrize("question", [one[1] for one in CHANGED])
+def test_without_a_conversation_nothing_changes(question: str) -> None:
+    assert standalone(question, ()).text == question
+
+
+def test_a_follow_up_of_a_follow_up_goes_back_to_what_it_was_about() -> None:
+    said = (FOUNDED, Turn("And when?", "In 1994 [1]."), Turn("Thanks!", "You are welcome."))
+    assert standalone("Where?", said).text == "Where was Brellan Marine founded?"
+
+
+def test_what_was_said_last_comes_first() -> None:
+    said = (FOUNDED, Turn("Who founded Corrand Tidal?", "Maren Tollack [1]."))
+    assert standalone("When was it founded?", said).text == "When was Corrand Tidal founded?"
+
+
+def test_the_reason_tells_what_was_done() -> None:
+    assert standalone("And when?", (FOUNDED,)).reason is Reason.COMPLETED
+    assert standalone("When was it founded?", (FOUNDED,)).reason is Reason.RESOLVED
+    assert standalone("Why is that?", (FOUNDED,)).reason is Reason.MATTER_ADDED
+    assert standalone("Who founded Corrand Tidal?", (FOUNDED,)).reason is Reason.STANDS_ALONE
+
+
+def test_a_long_question_says_what_it_is_about() -> None:
+    long = "Why is it " + "so very " * (LONGEST_FOLLOW_UP // 8) + "slow?"
+    assert standalone(long, (FOUNDED,)).text == long
+
+
+_SAID = """and what about it its they there who when in of the that one which he Acme Berlin 2021 ? , why more is did"""
+_WORDS = st.sampled_from(_SAID.split())
+
+
+@given(st.lists(st.lists(_WORDS, max_size=12).map(" ".join), min_size=2, max_size=5))
+def test_any_conversation_gives_a_question_that_can_be_asked(said: list[str]) -> None:
+    *earlier, question = said
+    history = tuple(Turn(one, "Acme was founded in Berlin [1].") for one in earlier)
+    found = standalone(question, history)
+    assert found == standalone(question, history)
+    assert len(found.text) <= MAX_QUESTION_CHARACTERS
+    assert found.changed or found.text == question

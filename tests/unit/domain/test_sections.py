@@ -1,0 +1,111 @@
+"""Passages that grow by their section and by the header of their table."""
+
+from uuid import UUID
+
+from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.documents import Chunk, ChunkPlace, RevisionSpan
+from agentic_rag.domain.evidence import SECTION, Passage
+from agentic_rag.domain.part_queries import part_query
+from agentic_rag.domain.retrieval import Candidate
+from agentic_rag.domain.sections import BESIDE_SHARE, GROWING, TABLE_REACH, grown, places_beside
+from agentic_rag.domain.selfcheck import check, write
+from agentic_rag.domain.synthesis import draft_part
+
+ROOMY = 10_000
+TABLE = [
+    "Fees by vessel class\n| Class | Harbour fee | Pilot fee |\n| --- | --- | --- |\n| Alder | 120 | 40 |",
+    "| Birch | 130 | 45 |\n| Cedar | 140 | 50 |",
+    "| Damson | 150 | 55 |\n| Elder | 160 | 60 |",
+]
+
+
+def chunks(*texts: str, headings: tuple[str, ...] = (), document: int = 1, gap: str = "\n") -> list[Chunk]:
+    """The chunks of one document, one beside the other; `headings` gives each its section."""
+    found: list[Chunk] = []
+    start = 0
+    for index, text in enumerate(texts):
+        path = (headings[index],) if headings else ("Section",)
+        found.append(
+            Chunk(
+                100 * document + index, UUID(int=1000 * document + index), UUID(int=document), UUID(int=50 + document),
+                index, text, start, start + len(text), None, 1, 1, path, "Harbour tariff", "tariff.md", None,
+                "text/plain",
+            )
+        )  # fmt: skip
+        start += len(text) + len(gap)
+    return found
+
+
+def passage(chunk: Chunk, score: float = 0.8) -> Passage:
+    return Passage(chunk, Candidate(chunk.ordinal, score, ()))
+
+
+def test_a_passage_grows_by_what_stands_beside_it_in_its_section() -> None:
+    one, two, three, four = chunks("Aa.", "Bb.", "Cc.", "Dd.", headings=("x", "y", "y", "y"))
+    found = grown([passage(three)], [one, two, four], ROOMY)
+    assert [each.chunk for each in found] == [three, four, two]
+    assert {each.candidate.score for each in found[1:]} == {round(BESIDE_SHARE * 0.8, 6)}
+    assert [each.origin for each in found[1:]] == [SECTION, SECTION]
+
+
+def test_another_section_is_not_read_along() -> None:
+    one, two, three = chunks("Aa.", "Bb.", "Cc.", headings=("x", "y", "z"))
+    assert [each.chunk for each in grown([passage(two)], [one, three], ROOMY)] == [two]
+
+
+def test_what_was_found_itself_keeps_its_place_and_score() -> None:
+    one, two = chunks("Aa.", "Bb.")
+    first, second = passage(two), passage(one, 0.5)
+    assert grown([first, second], [], ROOMY) == (first, second)
+
+
+def test_the_token_budget_bounds_growth() -> None:
+    one, two, three = chunks("Aa bb cc dd ee ff.", "Gg.", "Hh ii.")
+    assert [each.chunk for each in grown([passage(two)], [one, three], 6)] == [two, three]
+    assert [each.chunk for each in grown([passage(two)], [one, three], 2)] == [two]
+
+
+def test_only_the_first_passages_grow_and_reads_are_bounded() -> None:
+    found = [passage(chunks(*["| a | b | c |"] * 12, document=number)[9]) for number in range(1, 9)]
+    places = places_beside(found)
+    assert len(places) == GROWING * (TABLE_REACH + 1)
+    assert {place.document_id for place in places} == {UUID(int=number) for number in range(1, GROWING + 1)}
+
+
+def test_what_is_there_already_is_not_asked_for() -> None:
+    one, two, three = chunks("Aa.", "Bb.", "Cc.")
+    assert places_beside([passage(two), passage(three)]) == [
+        ChunkPlace(one.document_id, one.revision_id, 0),
+        ChunkPlace(one.document_id, one.revision_id, 3),
+    ]
+
+
+def test_a_row_of_a_split_table_is_read_under_its_header_and_cited_where_it_stands() -> None:
+    first, second, third = chunks(*TABLE)
+    found = grown([passage(third)], [first, second], ROOMY)
+    draft = draft_part(part_query("What is the pilot fee for class Elder?", AnswerType.FIGURE, {}), 0, found, 1)
+    sentence = draft.sentences[0]
+    assert sentence.text == "Elder — Harbour fee: 160; Pilot fee: 60."
+    quote = third.text[sentence.start : sentence.end]
+    written = write(check([sentence], found, [RevisionSpan(quote, None)]), found)
+    cited = written.citations[0]
+    assert (cited.chunk_id, cited.snippet) == (third.chunk_id, "| Elder | 160 | 60 |")
+    assert cited.source_span.start == third.start + third.text.index("| Elder")
+
+
+def test_the_first_row_of_a_later_piece_is_no_header() -> None:
+    first, second, third = chunks(
+        "| Class | Berth | Colour |\n| Alder | north | red |",
+        "| Birch | east | blue |\n| Cedar | west | grey |",
+        "Text.",
+    )
+    found = grown([passage(second)], [first, third], ROOMY)
+    draft = draft_part(part_query("Which berth has class Birch?", AnswerType.FACT, {}), 0, found, 1)
+    assert draft.sentences[0].text == "Birch — Berth: east; Colour: blue."
+
+
+def test_a_table_whose_beginning_is_out_of_reach_has_no_header() -> None:
+    rows = ["| Class | Berth | Colour |", *[f"| Row{number} | north | red |" for number in range(TABLE_REACH + 2)]]
+    every = chunks(*rows)
+    found = grown([passage(every[-1])], every[-1 - TABLE_REACH : -1], ROOMY)
+    assert found[0].above == ""
