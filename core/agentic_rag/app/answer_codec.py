@@ -23,18 +23,21 @@ from agentic_rag.domain.answers import (
     Directives,
     Downgrade,
     FeatureContribution,
+    FusionMethod,
+    FusionWeights,
     GateDecision,
     Outcome,
     Plan,
+    SearchSettings,
     SelfCheckReport,
     SubQuestion,
     TextSpan,
     ToolCall,
     ToolRequest,
 )
-from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
 
-LAYOUT = 1
+LAYOUT = 2
 """Raise it with every change of the values below or of their order."""
 
 Row = list[Any]
@@ -83,6 +86,7 @@ def decode(value: bytes) -> Answer:
 _OUTCOMES = {one.value: one for one in Outcome}
 _DEPENDENCIES = {one.value: one for one in Dependency}
 _RETRIEVERS = {one.value: one for one in Retriever}
+_HOP_KINDS = {one.value: one for one in HopKind}
 
 
 def _arm_rows(arms: tuple[ArmScore, ...]) -> Row:
@@ -91,6 +95,40 @@ def _arm_rows(arms: tuple[ArmScore, ...]) -> Row:
 
 def _arms(rows: Row) -> tuple[ArmScore, ...]:
     return tuple([ArmScore(_RETRIEVERS[row[0]], row[1], row[2], row[3], row[4]) for row in rows])
+
+
+def _path_rows(path: tuple[Hop, ...]) -> Row:
+    return [
+        [
+            one.kind.value,
+            one.via,
+            one.from_chunk_id.hex,
+            one.from_document_id.hex,
+            one.from_title,
+            one.to_chunk_id.hex,
+            one.to_document_id.hex,
+            one.to_title,
+        ]
+        for one in path
+    ]
+
+
+def _path(rows: Row) -> tuple[Hop, ...]:
+    return tuple(
+        [
+            Hop(
+                _HOP_KINDS[row[0]],
+                row[1],
+                UUID(row[2]),
+                UUID(row[3]),
+                row[4],
+                UUID(row[5]),
+                UUID(row[6]),
+                row[7],
+            )
+            for row in rows
+        ]
+    )
 
 
 def _citation_row(one: Citation) -> Row:
@@ -115,6 +153,7 @@ def _citation_row(one: Citation) -> Row:
         _arm_rows(one.arms),
         one.origin,
         one.verified,
+        _path_rows(one.path),
     ]
 
 
@@ -139,6 +178,7 @@ def _citation(row: Row) -> Citation:
         _arms(row[17]),
         row[18],
         row[19],
+        _path(row[20]),
     )
 
 
@@ -192,13 +232,22 @@ def _debug_row(debug: AnswerDebug) -> Row:
         debug.rewritten_query,
         debug.hyde_text,
         [
-            [one.chunk_id.hex, one.document_id.hex, one.title, one.score, _arm_rows(one.arms), one.dropped_because]
+            [
+                one.chunk_id.hex,
+                one.document_id.hex,
+                one.title,
+                one.score,
+                _arm_rows(one.arms),
+                one.dropped_because,
+                _path_rows(one.path),
+            ]
             for one in debug.candidates
         ],
         [[one.tool, one.argument, one.result, one.error_code, one.seconds] for one in debug.tool_calls],
         None
         if check is None
         else [check.citation_coverage, check.unsupported_claims, check.guardrails, check.repaired],
+        None if debug.search is None else _search_row(debug.search),
     ]
 
 
@@ -216,7 +265,40 @@ def _debug(row: Row) -> AnswerDebug:
         row[1],
         row[2],
         row[3],
-        tuple([CandidateTrace(UUID(one[0]), UUID(one[1]), one[2], one[3], _arms(one[4]), one[5]) for one in row[4]]),
+        tuple([_trace(one) for one in row[4]]),
         tuple([ToolCall(*one) for one in row[5]]),
         None if check is None else SelfCheckReport(check[0], tuple(check[1]), tuple(check[2]), check[3]),
+        None if row[7] is None else _search(row[7]),
+    )
+
+
+def _trace(row: Row) -> CandidateTrace:
+    return CandidateTrace(UUID(row[0]), UUID(row[1]), row[2], row[3], _arms(row[4]), row[5], _path(row[6]))
+
+
+def _search_row(one: SearchSettings) -> Row:
+    weights, narrowed = one.weights, one.filter
+    return [
+        one.top_k,
+        one.min_score,
+        one.fusion.value,
+        [weights.vector, weights.graph, weights.lexical_share],
+        one.per_document,
+        one.diversity,
+        [[document.hex for document in narrowed.document_ids], narrowed.source_path_prefix, narrowed.media_types],
+        one.reranker,
+    ]
+
+
+def _search(row: Row) -> SearchSettings:
+    documents, prefix, media_types = row[6]
+    return SearchSettings(
+        row[0],
+        row[1],
+        FusionMethod(row[2]),
+        FusionWeights(*row[3]),
+        row[4],
+        row[5],
+        DocumentFilter(tuple([UUID(one) for one in documents]), prefix, tuple(media_types)),
+        row[7],
     )

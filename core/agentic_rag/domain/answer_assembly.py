@@ -40,6 +40,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             candidates=state.candidates,
             tool_calls=state.tool_calls,
             self_check=state.report,
+            search=state.options.search,
         ),
     )
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import Citation, SelfCheckReport
 from agentic_rag.domain.citations import cite, compose, matches
 from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.hops import followed
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
 
@@ -69,13 +70,14 @@ def write(checked: Checked, passages: Sequence[Passage]) -> Written:
         cite(marker, sentence, passages, span, (composed.spans[marker - 1],))
         for marker, (sentence, span) in enumerate(checked.passed, start=1)
     )
-    return Written(composed.text, citations)
+    return Written(composed.text, followed(citations))
 
 
 def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Verified citations that no sentence uses: the nearest evidence of an abstention."""
     return tuple(
-        cite(marker, sentence, passages, span, ()) for marker, (sentence, span) in enumerate(checked.passed, start=1)
+        replace(cite(marker, sentence, passages, span, ()), path=())
+        for marker, (sentence, span) in enumerate(checked.passed, start=1)
     )
 
 
