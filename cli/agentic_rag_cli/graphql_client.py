@@ -19,6 +19,7 @@ from agentic_rag.domain.errors import (
 )
 from agentic_rag_cli.answer_view import ShownAnswer, ShownCitation
 from agentic_rag_cli.choice import choose_workspace
+from agentic_rag_cli.paths import read_hop
 
 _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "UNAUTHENTICATED": Unauthenticated,
@@ -44,7 +45,9 @@ query Documents($workspaceId: ID!, $after: String) {
 }
 """
 
-_CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
+_HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
+
+_CITATION = f"marker sourceId sourcePath title snippet page lineStart lineEnd score verified path {{ {_HOP} }}"
 
 _ASK = f"""
 mutation Ask($input: RagAnswerInput!) {{
@@ -219,4 +222,5 @@ def _citation(found: Mapping[str, Any]) -> ShownCitation:
         score=found["score"],
         verified=found["verified"],
         document_id=found["sourceId"],
+        path=tuple(read_hop(hop) for hop in found["path"]),
     )

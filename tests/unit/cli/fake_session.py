@@ -52,6 +52,7 @@ from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
+from agentic_rag.domain.retrieval import Hop, HopKind
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
@@ -155,6 +156,17 @@ def answered(question: str = "Who signs?", page: int | None = None) -> Run:
         answer=answer,
         stages=(StageRecord("retrieve", 0.001, 0.008, "ok"),),
     )
+
+
+def reached(question: str = "Who trained her?") -> Run:
+    """An answer whose citation was reached over two hops."""
+    run = answered(question)
+    staff, person, policy = UUID(int=301), UUID(int=302), UUID(int=300)
+    path = (
+        Hop(HopKind.NAMES, "Oona Pellgrave", staff, staff, "Staff list", person, person, "Oona Pellgrave"),
+        Hop(HopKind.SHARES, "Umea", person, person, "Oona Pellgrave", policy, policy, "Policy"),
+    )
+    return replace(run, answer=replace(run.answer, citations=(replace(citation(), path=path),)))
 
 
 def abstained(question: str = "Who flies?") -> Run:
