@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.chunk_places import ChunkPlace
 from agentic_rag.domain.documents import (
     Chunk,
     ChunkDraft,
@@ -75,6 +76,12 @@ class DocumentReader(Protocol):
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""
+        ...
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlace]:
+        """Every place at which these chunks stand or stood, at any version that is kept, for readers of the access
+        sets. It reads the whole workspace: for people, not for questions.
+        """
         ...
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
