@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
+    from agentic_rag.app.explain_run import ExplainRun
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
@@ -369,6 +370,13 @@ class Container:
             retrieve=self.retrieve,
             ttl_seconds=settings.cache_ttl_seconds,
         )
+
+    @cached_property
+    def explain(self) -> ExplainRun:
+        """Explains stored runs."""
+        from agentic_rag.app.explain_run import ExplainRun
+
+        return ExplainRun(self.database, self.runs, self.embedders, self.retrieve)
 
     # --- ingestion ------------------------------------------------------------------------------------------------
 

@@ -79,8 +79,8 @@ class DocumentReader(Protocol):
         ...
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlace]:
-        """Every place at which these chunks stand or stood, at any version that is kept, for readers of the access
-        sets. It reads the whole workspace: for people, not for questions.
+        """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
+        by ordinal, then version. It reads the whole workspace: for people, not for questions.
         """
         ...
 

@@ -44,7 +44,7 @@ class MemoryDocumentReader:
                 placement.visible_from,
                 placement.visible_to,
             )
-            for ordinal, passage in self._state.passages.items()
+            for ordinal, passage in sorted(self._state.passages.items())
             for placement in passage.placements
             if placement.draft.chunk_id in chunk_ids and placement.access_id in access_ids
         ]
