@@ -140,7 +140,7 @@ def _candidates(told: Sequence[CandidateStory]) -> str:
         for story in told
     ]
     return table(("RANK", "SCORE", "DENSE", "LEXICAL", "GRAPH", "FATE", "TITLE"), rows) + (
-        "\n(of an arm: the rank in it, and its score from 0 to 1)"
+        "\n(in the order of the run; of an arm: the rank in it, and its score from 0 to 1)"
     )
 
 
