@@ -63,7 +63,11 @@ def select(ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules) -> 
     chosen = _Chosen(ranked, rules)
     while len(chosen.places) < rules.top_k and (place := chosen.next()) is not None:
         chosen.take(place)
-    return [Judged(chunk, candidate, chosen.why_not(place)) for place, (chunk, candidate) in enumerate(ranked)]
+    kept = frozenset(chosen.places)
+    return [
+        Judged(chunk, candidate, None if place in kept else chosen.why_not(place))
+        for place, (chunk, candidate) in enumerate(ranked)
+    ]
 
 
 class _Chosen:
@@ -71,6 +75,7 @@ class _Chosen:
 
     def __init__(self, ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules) -> None:
         self.places: list[int] = []
+        self._left = list(range(len(ranked)))
         self._ranked = ranked
         self._rules = rules
         self._best = max((candidate.score for _, candidate in ranked), default=0.0) or 1.0
@@ -80,21 +85,27 @@ class _Chosen:
         """To the most alike of the chosen."""
 
     def next(self) -> int | None:
-        """The place of the best passage that may still be chosen."""
-        left = [place for place in range(len(self._ranked)) if place not in self.places and not self._is_barred(place)]
-        return min(left, key=lambda place: (-self._worth(place), place), default=None)
+        """The place of the best passage that may still be chosen. Without diversity that is the first one left, since
+        passages come best first. What is barred stays barred.
+        """
+        if self._rules.diversity > 0:
+            self._left.sort(key=lambda place: (-self._worth(place), place))
+        while self._left:
+            place = self._left.pop(0)
+            if not self._is_barred(place):
+                return place
+        return None
 
     def take(self, place: int) -> None:
         """Choose it."""
         self.places.append(place)
-        self._of_document[self._ranked[place][0].document_id] += 1
+        if self._rules.per_document is not None:
+            self._of_document[self._ranked[place][0].document_id] += 1
         for other, terms in enumerate(self._terms):
             self._likeness[other] = max(self._likeness[other], likeness(terms, self._terms[place]))
 
-    def why_not(self, place: int) -> str | None:
-        """Why a passage was not chosen; None for one that was."""
-        if place in self.places:
-            return None
+    def why_not(self, place: int) -> str:
+        """Why a passage was not chosen."""
         if self._ranked[place][1].score < self._rules.min_score:
             return MIN_SCORE
         if self._is_barred(place):
