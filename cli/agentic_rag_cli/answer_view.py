@@ -9,6 +9,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.domain.answers import Citation, Run
+from agentic_rag_cli.paths import ShownHop, hop_json, path_text, shown_hop
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 _WIDTH = 100
@@ -28,6 +29,7 @@ class ShownCitation:
     score: float
     verified: bool
     document_id: str
+    path: tuple[ShownHop, ...] = ()
 
     @property
     def place(self) -> str:
@@ -100,6 +102,7 @@ def _shown_citation(citation: Citation, workspace_id: UUID) -> ShownCitation:
         score=citation.score,
         verified=citation.verified,
         document_id=encode(NodeKind.DOCUMENT, workspace_id, citation.document_id),
+        path=tuple(shown_hop(hop, workspace_id) for hop in citation.path),
     )
 
 
@@ -139,6 +142,7 @@ def _citation_json(citation: ShownCitation) -> dict[str, Any]:
         "score": citation.score,
         "verified": citation.verified,
         "documentId": citation.document_id,
+        "path": [hop_json(hop) for hop in citation.path],
     }
 
 
@@ -163,7 +167,9 @@ def answer_text(shown: ShownAnswer) -> str:
 def _citation_text(citation: ShownCitation) -> str:
     proof = "verified" if citation.verified else "NOT VERIFIED"
     quoted = indent(fill(f"“{' '.join(citation.snippet.split())}”", _WIDTH - 4), "    ")
-    return f"[{citation.marker}] {citation.place}  (score {citation.score:.2f}, {proof})\n{quoted}"
+    head = f"[{citation.marker}] {citation.place}  (score {citation.score:.2f}, {proof})"
+    reached = [f"    reached: {path_text(citation.path)}"] if citation.path else []
+    return "\n".join((head, quoted, *reached))
 
 
 def _wrapped(text: str) -> str:

@@ -19,6 +19,7 @@ from agentic_rag.domain.errors import (
 )
 from agentic_rag_cli.answer_view import ShownAnswer, ShownCitation
 from agentic_rag_cli.choice import choose_workspace
+from agentic_rag_cli.paths import read_hop
 
 _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "UNAUTHENTICATED": Unauthenticated,
@@ -46,7 +47,9 @@ query Documents($workspaceId: ID!, $after: String) {
 
 _LAST_RUN = "query LastRun($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
 
-_CITATION = "marker sourceId sourcePath title snippet page lineStart lineEnd score verified"
+_HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
+
+_CITATION = f"marker sourceId sourcePath title snippet page lineStart lineEnd score verified path {{ {_HOP} }}"
 
 _ASK = f"""
 mutation Ask($input: RagAnswerInput!) {{
@@ -237,4 +240,5 @@ def _citation(found: Mapping[str, Any]) -> ShownCitation:
         score=found["score"],
         verified=found["verified"],
         document_id=found["sourceId"],
+        path=tuple(read_hop(hop) for hop in found["path"]),
     )

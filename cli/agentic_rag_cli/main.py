@@ -20,6 +20,7 @@ from agentic_rag_cli.commands import (
     doctor,
     embeddings,
     evaluate,
+    explain,
     graph,
     ingest,
     job,
@@ -85,6 +86,7 @@ app.command("demo")(demo.demo)
 app.command("ingest")(ingest.ingest)
 app.command("upload")(upload.upload)
 app.command("ask")(ask.ask)
+app.command("explain")(explain.explain)
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")

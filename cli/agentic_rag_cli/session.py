@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.embedding_spaces import SwitchBegun
     from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.app.explain_run import Explanation
     from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.prepared import PlainDocument, PreparedReport
     from agentic_rag.app.prove import ErasureProof
@@ -75,6 +76,10 @@ class Session(Protocol):
 
     async def opening(self, document: Document, characters: int) -> str:
         """The first characters of the published text; empty when nothing is published."""
+        ...
+
+    async def chunks(self, document: Document) -> list[Chunk]:
+        """The passages of a document that readers see now, in its order."""
         ...
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
@@ -131,6 +136,10 @@ class Session(Protocol):
 
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""
+        ...
+
+    async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
+        """Why a run used what it used, and not these chunks. Errors: those of `app.explain_run.ExplainRun`."""
         ...
 
     async def jobs(
@@ -260,6 +269,13 @@ class ContainerSession:
             spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
         return spans[0].text if spans[0] is not None else ""
 
+    async def chunks(self, document: Document) -> list[Chunk]:
+        """The passages of a document that readers see now, in its order."""
+        async with self._container.database.transaction(document.workspace.org_id) as transaction:
+            places = await transaction.documents.visible_chunks(document.workspace, document.document_id)
+        async with self._container.database.snapshot(document.workspace) as snapshot:
+            return await snapshot.documents.chunks([one.ordinal for one in places], [document.access_id])
+
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""
         return await self._container.delete.run(workspace, document_id, OPERATOR.subject)
@@ -333,6 +349,10 @@ class ContainerSession:
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""
         return await self._container.runs.get(workspace, run_id)
+
+    async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
+        """Why a run used what it used, and not these chunks."""
+        return await self._container.explain.run(workspace, run_id, why_not)
 
     async def jobs(
         self,

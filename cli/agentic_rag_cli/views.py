@@ -12,7 +12,7 @@ from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import certificate_json
 from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Document
+from agentic_rag.domain.documents import Chunk, Document
 from agentic_rag.domain.failures import redacted_arguments
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
@@ -48,6 +48,19 @@ def document_key_json(document: Document) -> dict[str, Any]:
     return {
         "id": encode(NodeKind.DOCUMENT, document.workspace.workspace_id, document.document_id),
         "sourcePath": document.source_path,
+    }
+
+
+def chunk_json(chunk: Chunk, workspace_id: UUID) -> dict[str, Any]:
+    """A passage as readers see it."""
+    return {
+        "id": encode(NodeKind.CHUNK, workspace_id, chunk.chunk_id),
+        "sourceId": encode(NodeKind.DOCUMENT, workspace_id, chunk.document_id),
+        "page": chunk.page,
+        "lineStart": chunk.line_start,
+        "lineEnd": chunk.line_end,
+        "headingPath": list(chunk.heading_path),
+        "text": chunk.text,
     }
 
 

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.delete import DeleteDocument
     from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
+    from agentic_rag.app.explain_run import ExplainRun
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
@@ -70,6 +71,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.job_store import JobBoard
     from agentic_rag.ports.parser import Parser
     from agentic_rag.ports.passage_exchange import PassageExchange
+    from agentic_rag.ports.reranker import Reranker
     from agentic_rag.ports.run_store import RunStore
     from agentic_rag.ports.source_connector import SourceConnector
     from agentic_rag.ports.telemetry import Telemetry
@@ -79,9 +81,11 @@ Check = Callable[[], Awaitable[None]]
 
 
 @asynccontextmanager
-async def build_container(settings: Settings) -> AsyncGenerator[Container]:
-    """The wired system while the block lasts. Opening connects to nothing: `check` and first uses do."""
-    container = Container(settings)
+async def build_container(settings: Settings, *, reranker: Reranker | None = None) -> AsyncGenerator[Container]:
+    """The wired system while the block lasts. Opening connects to nothing: `check` and first uses do. A `reranker` may
+    order what every search finds; the caller closes it.
+    """
+    container = Container(settings, reranker=reranker)
     try:
         yield container
     finally:
@@ -98,12 +102,13 @@ def route_library_logs(settings: Settings) -> None:
 class Container:
     """Every part a process may use: made on first use, closed together."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, *, reranker: Reranker | None = None) -> None:
         if not settings.database_url or not settings.redis_url:
             raise Misconfigured(
                 "DATABASE_URL and REDIS_URL are needed here. `rag up` starts embedded servers and sets both."
             )
         self.settings = settings
+        self._reranker = reranker
         self._closing = AsyncExitStack()
 
     async def aclose(self) -> None:
@@ -378,9 +383,12 @@ class Container:
     @cached_property
     def retrieve(self) -> Retrieve:
         """Hybrid retrieval over a snapshot."""
+        from agentic_rag.app.rerank import Rerank
         from agentic_rag.app.retrieve import Retrieve
 
-        return Retrieve(self.telemetry)
+        seconds = self.settings.rerank_timeout_ms / 1000
+        rerank = None if self._reranker is None else Rerank(self._reranker, seconds, self.telemetry)
+        return Retrieve(self.telemetry, rerank=rerank)
 
     @cached_property
     def _recorder(self) -> RunRecorder:
@@ -417,11 +425,21 @@ class Container:
                 weights=self.fusion_weights,
                 support_threshold=settings.min_support,
                 chat=" ".join(sorted(task.value for task in self._chat_tasks)) if settings.chat_model else "",
+                per_document=settings.per_document or None,
+                diversity=settings.diversity,
+                reranker=None if self._reranker is None else self._reranker.name,
             ),
             retrieve=self.retrieve,
             chat=self._chat,
             ttl_seconds=settings.cache_ttl_seconds,
         )
+
+    @cached_property
+    def explain(self) -> ExplainRun:
+        """Explains stored runs."""
+        from agentic_rag.app.explain_run import ExplainRun
+
+        return ExplainRun(self.database, self.runs, self.embedders, self.retrieve)
 
     # --- ingestion ------------------------------------------------------------------------------------------------
 

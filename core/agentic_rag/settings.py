@@ -127,6 +127,30 @@ class Settings:
     fusion: str = _var(
         "AGENTIC_RAG_FUSION", "weighted", "How the arms are merged.", group=_R, choices=("weighted", "rrf")
     )
+    per_document: int = _var(
+        "AGENTIC_RAG_PER_DOCUMENT",
+        0,
+        "At most so many passages of one document in one search; 0: no cap.",
+        group=_R,
+        minimum=0,
+        maximum=50,
+    )
+    diversity: float = _var(
+        "AGENTIC_RAG_DIVERSITY",
+        0.0,
+        "Weight of being unlike the passages already chosen (maximal marginal relevance); 0: off.",
+        group=_R,
+        minimum=0,
+        maximum=1,
+    )
+    rerank_timeout_ms: int = _var(
+        "AGENTIC_RAG_RERANK_TIMEOUT_MS",
+        500,
+        "How long a reranker, where one is given, may take for a search before the order stays as it was.",
+        group=_R,
+        minimum=1,
+        maximum=60_000,
+    )
     database_url: str = _var(
         "DATABASE_URL", "", "PostgreSQL with pgvector; empty means the embedded server.", group=_S, url=True
     )

@@ -20,6 +20,7 @@ from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     AnswersQuestions,
     DeletesDocuments,
+    ExplainsRuns,
     HandlesDeadLetters,
     ProvesErasures,
     ReingestsDocuments,
@@ -36,6 +37,7 @@ class ServerParts:
 
     options: ServerOptions
     answer: AnswersQuestions
+    explain: ExplainsRuns
     delete: DeletesDocuments
     prove_erased: ProvesErasures
     reingest: ReingestsDocuments
@@ -73,6 +75,7 @@ def server_parts(container: Container) -> ServerParts:
     return ServerParts(
         options=server_options(container.settings),
         answer=container.answer,
+        explain=container.explain,
         delete=container.delete,
         prove_erased=container.prove_erased,
         reingest=container.reingest,

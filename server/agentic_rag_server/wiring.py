@@ -10,6 +10,7 @@ from uuid import UUID
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
+from agentic_rag.app.explain_run import Explanation
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
@@ -49,6 +50,14 @@ class AnswersQuestions(Protocol):
 
     async def ask(self, principal: Principal, question: Question) -> Run:
         """Answer, or raise a product error."""
+        ...
+
+
+class ExplainsRuns(Protocol):
+    """The use case behind `explainRun`."""
+
+    async def run(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()) -> Explanation:
+        """Explain a stored run. Errors: `NotFound`, `InvalidInput`."""
         ...
 
 
@@ -147,6 +156,9 @@ class ServerContainer(Protocol):
 
     @property
     def answer(self) -> AnswersQuestions: ...
+
+    @property
+    def explain(self) -> ExplainsRuns: ...
 
     @property
     def delete(self) -> DeletesDocuments: ...

@@ -405,6 +405,7 @@ class Container:
     checks: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     closed: bool = False
     take_snapshot: Any = None
+    explain: Any = None
 
     @property
     def delete(self) -> FakeDelete:

@@ -54,6 +54,7 @@ async def answers_of(snapshot: Snapshot, workspace: WorkspaceRef) -> list[object
     chunks = await documents.chunks(ordinals[::-1], EVERYBODY)
     answers: list[object] = [snapshot.version, snapshot.space, ordinals, chunks]
     answers.append(await documents.ordinals_matching(wanted, EVERYBODY))
+    answers.append(await documents.placements([chunk.chunk_id for chunk in chunks], EVERYBODY))
     spans = [SpanRequest(chunk.revision_id, chunk.start, chunk.end) for chunk in chunks]
     answers.append(await documents.revision_spans(spans))
     answers.append(await graph.mentions_of(entity_ids, 2))

@@ -214,6 +214,27 @@ async def test_titles_are_those_of_visible_chunks_that_the_caller_may_read(adapt
     assert forbidden == {}
 
 
+async def test_a_chunk_is_found_by_its_id_wherever_it_stood(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", PASSAGES)
+    async with adapter.database.snapshot(workspace) as snapshot:
+        first, second, third = await snapshot.documents.chunks([0, 1, 2], EVERYBODY)
+    await adapter.publish(workspace, "a.md", PASSAGES[1:])
+    wanted = [third.chunk_id, first.chunk_id, workspace.workspace_id]
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        places = await snapshot.documents.placements(wanted, EVERYBODY)
+        forbidden = await snapshot.documents.placements(wanted, (7,))
+
+    assert [(one.ordinal, one.chunk_id, one.visible_from, one.visible_to) for one in places] == [
+        (0, first.chunk_id, 1, 2),
+        (2, third.chunk_id, 1, 2),
+        (2, third.chunk_id, 2, None),
+    ]
+    assert {(one.document_id, one.document_title) for one in places} == {(second.document_id, second.document_title)}
+    assert forbidden == []
+
+
 async def test_filters_combine(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "docs/a_%.md", ["one"])

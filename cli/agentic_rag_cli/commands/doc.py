@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -19,6 +19,9 @@ if TYPE_CHECKING:
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
+
+_OPENING = 60
+"""Characters of a passage that a list shows."""
 
 Wanted = Annotated[str, typer.Argument(metavar="DOCUMENT", help="Id or source path.")]
 
@@ -87,6 +90,51 @@ def show(
     if error:
         tries = "1 attempt" if error["attempts"] == 1 else f"{error['attempts']} attempts"
         output.result(f"\nfailed [{error['code']}]: {error['message']} ({tries})")
+
+
+@app.command("chunks")
+def chunks(
+    context: typer.Context,
+    document: Wanted,
+    containing: Annotated[
+        str | None, typer.Option("--containing", "-c", help="Only passages with this text, in any case.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """List the passages of a document with their ids, for `rag explain --why-not`.
+
+    Example: rag doc chunks policies/travel.pdf --containing "per diem"
+    """
+
+    from agentic_rag_cli.listing import the_document, the_workspace
+    from agentic_rag_cli.views import chunk_json
+
+    async def work(session: Session) -> tuple[Document, list[Chunk]]:
+        chosen = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
+        return chosen, await session.chunks(chosen)
+
+    chosen, every = in_process(context, work)
+    wanted = " ".join((containing or "").casefold().split())
+    found = [
+        chunk_json(one, chosen.workspace.workspace_id)
+        for one in every
+        if wanted in " ".join(one.text.casefold().split())
+    ]
+    if as_json:
+        output.result_json(found)
+        return
+    rows = [(one["id"], _place(one["page"], one["lineStart"]), _opening(one["text"])) for one in found]
+    output.result(output.table(("ID", "PLACE", "BEGINS"), rows))
+
+
+def _place(page: int | None, line: int) -> str:
+    return f"line {line}" if page is None else f"page {page}"
+
+
+def _opening(text: str) -> str:
+    words = " ".join(text.split())
+    return words if len(words) <= _OPENING else f"{words[: _OPENING - 1]}…"
 
 
 @app.command("delete")

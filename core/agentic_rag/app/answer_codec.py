@@ -23,9 +23,12 @@ from agentic_rag.domain.answers import (
     Directives,
     Downgrade,
     FeatureContribution,
+    FusionMethod,
+    FusionWeights,
     GateDecision,
     Outcome,
     Plan,
+    SearchSettings,
     SelfCheckReport,
     SubQuestion,
     Support,
@@ -33,7 +36,7 @@ from agentic_rag.domain.answers import (
     ToolCall,
     ToolRequest,
 )
-from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
 
 LAYOUT = 2
 """Raise it with every change of the values below or of their order."""
@@ -84,6 +87,7 @@ def decode(value: bytes) -> Answer:
 _OUTCOMES = {one.value: one for one in Outcome}
 _DEPENDENCIES = {one.value: one for one in Dependency}
 _RETRIEVERS = {one.value: one for one in Retriever}
+_HOP_KINDS = {one.value: one for one in HopKind}
 
 
 def _arm_rows(arms: tuple[ArmScore, ...]) -> Row:
@@ -92,6 +96,40 @@ def _arm_rows(arms: tuple[ArmScore, ...]) -> Row:
 
 def _arms(rows: Row) -> tuple[ArmScore, ...]:
     return tuple([ArmScore(_RETRIEVERS[row[0]], row[1], row[2], row[3], row[4]) for row in rows])
+
+
+def _path_rows(path: tuple[Hop, ...]) -> Row:
+    return [
+        [
+            one.kind.value,
+            one.via,
+            one.from_chunk_id.hex,
+            one.from_document_id.hex,
+            one.from_title,
+            one.to_chunk_id.hex,
+            one.to_document_id.hex,
+            one.to_title,
+        ]
+        for one in path
+    ]
+
+
+def _path(rows: Row) -> tuple[Hop, ...]:
+    return tuple(
+        [
+            Hop(
+                _HOP_KINDS[row[0]],
+                row[1],
+                UUID(row[2]),
+                UUID(row[3]),
+                row[4],
+                UUID(row[5]),
+                UUID(row[6]),
+                row[7],
+            )
+            for row in rows
+        ]
+    )
 
 
 def _citation_row(one: Citation) -> Row:
@@ -116,6 +154,7 @@ def _citation_row(one: Citation) -> Row:
         _arm_rows(one.arms),
         one.origin,
         one.verified,
+        _path_rows(one.path),
     ]
 
 
@@ -140,6 +179,7 @@ def _citation(row: Row) -> Citation:
         _arms(row[17]),
         row[18],
         row[19],
+        _path(row[20]),
     )
 
 
@@ -201,7 +241,15 @@ def _debug_row(debug: AnswerDebug) -> Row:
         debug.rewritten_query,
         debug.hyde_text,
         [
-            [one.chunk_id.hex, one.document_id.hex, one.title, one.score, _arm_rows(one.arms), one.dropped_because]
+            [
+                one.chunk_id.hex,
+                one.document_id.hex,
+                one.title,
+                one.score,
+                _arm_rows(one.arms),
+                one.dropped_because,
+                _path_rows(one.path),
+            ]
             for one in debug.candidates
         ],
         [[one.tool, one.argument, one.result, one.error_code, one.seconds] for one in debug.tool_calls],
@@ -209,6 +257,7 @@ def _debug_row(debug: AnswerDebug) -> Row:
         if check is None
         else [check.citation_coverage, check.unsupported_claims, check.guardrails, check.repaired],
         None if support is None else [support.score, support.threshold, _contribution_rows(support.contributions)],
+        None if debug.search is None else _search_row(debug.search),
     ]
 
 
@@ -226,8 +275,48 @@ def _debug(row: Row) -> AnswerDebug:
         row[1],
         row[2],
         row[3],
-        tuple([CandidateTrace(UUID(one[0]), UUID(one[1]), one[2], one[3], _arms(one[4]), one[5]) for one in row[4]]),
+        tuple([_trace(one) for one in row[4]]),
         tuple([ToolCall(*one) for one in row[5]]),
         None if check is None else SelfCheckReport(check[0], tuple(check[1]), tuple(check[2]), check[3]),
         None if support is None else Support(support[0], support[1], _contributions(support[2])),
+        None if row[8] is None else _search(row[8]),
+    )
+
+
+def _trace(row: Row) -> CandidateTrace:
+    return CandidateTrace(UUID(row[0]), UUID(row[1]), row[2], row[3], _arms(row[4]), row[5], _path(row[6]))
+
+
+def _search_row(one: SearchSettings) -> Row:
+    weights, narrowed = one.weights, one.filter
+    return [
+        one.top_k,
+        one.min_score,
+        one.fusion.value,
+        [weights.vector, weights.graph, weights.lexical_share],
+        one.per_document,
+        one.diversity,
+        [
+            [document.hex for document in narrowed.document_ids],
+            narrowed.source_path_prefix,
+            narrowed.media_types,
+            [document.hex for document in narrowed.without_ids],
+        ],
+        one.reranker,
+    ]
+
+
+def _search(row: Row) -> SearchSettings:
+    documents, prefix, media_types, without = row[6]
+    return SearchSettings(
+        row[0],
+        row[1],
+        FusionMethod(row[2]),
+        FusionWeights(*row[3]),
+        row[4],
+        row[5],
+        DocumentFilter(
+            tuple([UUID(one) for one in documents]), prefix, tuple(media_types), tuple([UUID(one) for one in without])
+        ),
+        row[7],
     )

@@ -13,16 +13,15 @@ from agentic_rag.domain.bridge import (
     NAMED_GAIN,
     PASSAGE_CAP,
     TEMPERATURE,
-    Extension,
     Pool,
     Surroundings,
     extend,
     first_passages,
     first_trails,
-    lift_of,
     strongest,
 )
 from agentic_rag.domain.entities import title_entities
+from agentic_rag.domain.hops import Trails
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
 from agentic_rag.ports.database import Snapshot
 
@@ -48,6 +47,16 @@ class GraphQuestion:
     scope: Scope
 
 
+@dataclass(frozen=True, slots=True)
+class GraphFound:
+    """The arm's candidates, best first, with what the text arms say of each of them; and the trails behind them, None
+    without candidates.
+    """
+
+    hits: Mapping[Retriever, list[ArmHit]]
+    trails: Trails | None
+
+
 class GraphArm:
     """Passages that follow from others.
 
@@ -56,15 +65,15 @@ class GraphArm:
 
     async def hits(
         self, snapshot: Snapshot, asked: GraphQuestion, arms: Mapping[Retriever, Sequence[ArmHit]]
-    ) -> dict[Retriever, list[ArmHit]]:
-        """The arm's candidates, best first, and what the text arms say of each of them. `raw` of the arm's own is how
-        likely trails make a passage (Σ P1·P2 + Σ P1·P2·P3).
+    ) -> GraphFound:
+        """What follows from the text arms' candidates. `raw` of the arm's own hits is how likely trails make a passage
+        (Σ P1·P2 + Σ P1·P2·P3).
 
         Errors: `DependencyUnavailable`.
         """
         candidates = {hit.ordinal for hits in arms.values() for hit in hits}
         if not candidates:
-            return {arm: [] for arm in Retriever}
+            return GraphFound({arm: [] for arm in Retriever}, None)
         first = first_passages(arms, asked.lexical_share)
         vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
         total = await snapshot.lexical.passages(asked.scope)
@@ -80,7 +89,8 @@ class GraphArm:
             around = Surroundings.of(vicinities, total)
             pool = await look.pool({*pool.rows, *around.linked(trail.ordinals[-1] for trail in longer)})
             extensions.append(extend(pool, around, named, longer))
-        return _hits(pool, extensions)
+        trails = Trails(pool, around, named, tuple(extensions))
+        return GraphFound(_hits(trails), trails)
 
 
 class _Look:
@@ -116,9 +126,9 @@ class _Look:
         )
 
 
-def _hits(pool: Pool, extensions: Sequence[Extension]) -> dict[Retriever, list[ArmHit]]:
+def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
     """The best by all three arms together, as hits of each arm."""
-    lift = lift_of(pool, extensions)
+    pool, lift = trails.pool, trails.lift
     chance = np.round(pool.chance * np.expm1(lift), SCORE_DIGITS)
     gain = np.round(NAMED_GAIN * pool.named + TEMPERATURE * lift, SCORE_DIGITS)
     places = np.flatnonzero(gain)

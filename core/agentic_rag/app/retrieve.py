@@ -12,13 +12,24 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.app.graph_arm import GraphArm, GraphQuestion
+from agentic_rag.app.rerank import Rerank
 from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod, FusionWeights
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.entities import question_entities
 from agentic_rag.domain.errors import DependencyUnavailable, SpaceMismatch
 from agentic_rag.domain.fusion import fuse, share_in_force
+from agentic_rag.domain.hops import Step, Trails, told
 from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, ExtractedEntity, Retriever, Scope
+from agentic_rag.domain.retrieval import (
+    ArmHit,
+    Candidate,
+    DocumentFilter,
+    ExtractedEntity,
+    HopKind,
+    Retriever,
+    Scope,
+)
+from agentic_rag.domain.selection import SelectionRules, select
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.standing import Standing, standing_of
 from agentic_rag.ports.database import Snapshot
@@ -26,8 +37,6 @@ from agentic_rag.ports.telemetry import Telemetry
 
 ARM_LIMIT = 60
 """Candidates asked of each text arm: beyond it neither recall nor fusion changed on the development sets' corpora."""
-SPARE = 2
-"""Texts fetched per passage wanted when documents are capped, so that a cap does not leave gaps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +61,24 @@ class RetrievalQuery:
     dense_trust: float = 1.0
     min_score: float = 0.0
     per_document: int | None = None
+    diversity: float = 0.0
+
+    @property
+    def rules(self) -> SelectionRules:
+        """What is handed on of the ranking."""
+        return SelectionRules(self.top_k, self.min_score, self.per_document, self.diversity)
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """All that the arms found, and the fused candidates, best first. `trails` is None where the graph was not asked."""
+
+    arms: Mapping[Retriever, Sequence[ArmHit]]
+    candidates: list[Candidate]
+    rarity: Mapping[str, float]
+    standing: Standing
+    trails: Trails | None
+    degraded: tuple[Dependency, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,39 +112,62 @@ class _TextArms:
 
 
 class Retrieve:
-    """The retrieval use case: three round trips on one snapshot, two without a graph."""
+    """The retrieval use case: three round trips on one snapshot, two without a graph, one more to name what trails
+    lead over.
+    """
 
-    def __init__(self, telemetry: Telemetry, graph: GraphArm | None = None) -> None:
+    def __init__(self, telemetry: Telemetry, graph: GraphArm | None = None, rerank: Rerank | None = None) -> None:
         self._telemetry = telemetry
         self._graph = graph or GraphArm()
+        self._rerank = rerank
 
     async def run(self, snapshot: Snapshot, query: RetrievalQuery) -> Retrieved:
         """The best passages for a query.
 
         Errors: `DependencyUnavailable` (database), `SpaceMismatch` when the vector is not of the workspace's space.
         """
+        rules = query.rules
+        wanted = rules.wanted if self._rerank is None else max(rules.wanted, self._rerank.depth)
+        ranking = await self.rank(snapshot, query, wanted)
+        found = await _with_texts(snapshot, query, ranking)
+        degraded = ranking.degraded
+        if self._rerank is not None:
+            reranked = await self._rerank.order(query.text, found)
+            found, degraded = reranked.passages, (*degraded, *reranked.degraded)
+        judged = select(found, rules)
+        return Retrieved(
+            chunks=tuple((one.chunk, one.candidate) for one in judged if one.dropped is None),
+            traces=tuple(_trace(one.chunk, one.candidate, one.dropped) for one in judged),
+            rarity=ranking.rarity,
+            standing=ranking.standing,
+            degraded=degraded,
+        )
+
+    async def rank(self, snapshot: Snapshot, query: RetrievalQuery, limit: int | None = None) -> Ranking:
+        """The first `limit` fused candidates (None: all) without their texts. Errors: those of `run`."""
         terms = query_terms(query.text)
         text = await self._text_arms(snapshot, query, terms)
         arms: Mapping[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: text.dense, Retriever.LEXICAL: text.lexical}
         degraded: tuple[Dependency, ...] = ()
+        trails: Trails | None = None
         if query.weights.graph > 0:
             try:
                 linked = await self._graph.hits(snapshot, _asked(snapshot, query, terms, text, arms), arms)
+                trails = linked.trails
                 arms = {
-                    Retriever.DENSE: _completed(text.dense, linked[Retriever.DENSE]),
-                    Retriever.LEXICAL: _completed(text.lexical, linked[Retriever.LEXICAL]),
-                    Retriever.GRAPH: linked[Retriever.GRAPH],
+                    Retriever.DENSE: _completed(text.dense, linked.hits[Retriever.DENSE]),
+                    Retriever.LEXICAL: _completed(text.lexical, linked.hits[Retriever.LEXICAL]),
+                    Retriever.GRAPH: linked.hits[Retriever.GRAPH],
                 }
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
                 degraded = (Dependency.GRAPH,)
         began = perf_counter()
-        wanted = query.top_k * (SPARE if query.per_document is not None else 1)
-        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=wanted)
+        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=limit)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
         standing = standing_of(arms, share_in_force(arms, query.weights, query.dense_trust), query.dense_trust)
-        return await _with_texts(snapshot, query, _Found(fused, text.rarity, standing, degraded))
+        return Ranking(arms, fused, text.rarity, standing, trails, degraded)
 
     async def _text_arms(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
         """Dense beside lexical: the database scans vectors while this process does all that needs no answer of it."""
@@ -180,44 +230,43 @@ def _completed(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:
     return sorted(hits.values(), key=lambda hit: (-hit.raw, hit.ordinal))
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a search knows before the texts are read."""
-
-    first: list[Candidate]
-    rarity: Mapping[str, float]
-    standing: Standing
-    degraded: tuple[Dependency, ...]
-
-
-async def _with_texts(snapshot: Snapshot, query: RetrievalQuery, found: _Found) -> Retrieved:
-    first = found.first
-    chunks = await snapshot.documents.chunks([one.ordinal for one in first], query.scope.access_ids) if first else []
-    by_ordinal = {chunk.ordinal: chunk for chunk in chunks}
-    kept: list[tuple[Chunk, Candidate]] = []
-    traces: list[CandidateTrace] = []
-    taken: dict[UUID, int] = {}
-    for candidate in first:
-        chunk = by_ordinal.get(candidate.ordinal)
-        if chunk is None:
-            continue
-        dropped = _why_dropped(chunk, candidate, query, taken, len(kept))
-        if dropped is None:
-            kept.append((chunk, candidate))
-            taken[chunk.document_id] = taken.get(chunk.document_id, 0) + 1
-        traces.append(
-            CandidateTrace(
-                chunk.chunk_id, chunk.document_id, chunk.document_title, candidate.score, candidate.arms, dropped
-            )
-        )
-    return Retrieved(tuple(kept), tuple(traces), found.rarity, found.standing, found.degraded)
+async def _with_texts(snapshot: Snapshot, query: RetrievalQuery, ranking: Ranking) -> list[tuple[Chunk, Candidate]]:
+    """The candidates that are still there, with their texts and the paths that led to them."""
+    first = ranking.candidates
+    if not first:
+        return []
+    steps = {one.ordinal: ranking.trails.steps_to(one.ordinal) for one in first} if ranking.trails else {}
+    on_trails = {step.origin for trail in steps.values() for step in trail} - {one.ordinal for one in first}
+    ordinals = [*(one.ordinal for one in first), *sorted(on_trails)]
+    chunks = {chunk.ordinal: chunk for chunk in await snapshot.documents.chunks(ordinals, query.scope.access_ids)}
+    names = await _shared_names(snapshot, [step for trail in steps.values() for step in trail])
+    return [
+        (chunks[one.ordinal], replace(one, path=told(steps.get(one.ordinal, ()), chunks, names)))
+        for one in first
+        if one.ordinal in chunks
+    ]
 
 
-def _why_dropped(
-    chunk: Chunk, candidate: Candidate, query: RetrievalQuery, taken: Mapping[UUID, int], kept: int
-) -> str | None:
-    if candidate.score < query.min_score:
-        return "min_score"
-    if query.per_document is not None and taken.get(chunk.document_id, 0) >= query.per_document:
-        return "per_document"
-    return "top_k" if kept >= query.top_k else None
+async def _shared_names(snapshot: Snapshot, steps: Sequence[Step]) -> Mapping[UUID, str]:
+    """The names of entities that trails lead over; a graph that fails now leaves them without."""
+    shared = {step.entity_id for step in steps if step.kind is HopKind.SHARES and step.entity_id is not None}
+    if not shared:
+        return {}
+    try:
+        return await snapshot.graph.names(sorted(shared))
+    except DependencyUnavailable as error:
+        if error.dependency == "postgres":
+            raise
+        return {}
+
+
+def _trace(chunk: Chunk, candidate: Candidate, dropped: str | None) -> CandidateTrace:
+    return CandidateTrace(
+        chunk.chunk_id,
+        chunk.document_id,
+        chunk.document_title,
+        candidate.score,
+        candidate.arms,
+        dropped,
+        candidate.path,
+    )

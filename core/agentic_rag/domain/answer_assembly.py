@@ -42,6 +42,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             tool_calls=state.tool_calls,
             self_check=state.report,
             support=state.support,
+            search=state.options.search,
         ),
     )
 

@@ -107,6 +107,8 @@ def _options(options: AnswerOptions) -> list[str]:
         repr(options.filter.source_path_prefix),
         ",".join(sorted(options.filter.media_types)),
         *fusion_fields(options.fusion, options.weights),
+        str(options.per_document),
+        str(options.diversity),
     ]
 
 

@@ -14,6 +14,7 @@ from agentic_rag.domain.answers import (
     FusionMethod,
     FusionWeights,
     Question,
+    SearchSettings,
 )
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.retrieval import DocumentFilter
@@ -43,6 +44,10 @@ class AnswerDefaults:
     """At most so many passages of one document; None: no cap."""
     chat: str = ""
     """What a chat model does in this process, as text that differs whenever an answer may; empty without one."""
+    diversity: float = 0.0
+    """As `domain.selection.SelectionRules`."""
+    reranker: str | None = None
+    """The name of the reranker in force."""
 
     @property
     def fingerprint(self) -> str:
@@ -50,7 +55,8 @@ class AnswerDefaults:
         shares = f"{self.weights.vector!r} {self.weights.graph!r} {self.weights.lexical_share!r}"
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
-            f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat}"
+            f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat} "
+            f"{self.diversity!r} {self.reranker}"
         )
 
 
@@ -69,6 +75,22 @@ class EffectiveOptions:
     weights: FusionWeights
     support_threshold: float
     per_document: int | None
+    diversity: float
+    reranker: str | None
+
+    @property
+    def search(self) -> SearchSettings:
+        """What is kept of them with the run."""
+        return SearchSettings(
+            self.top_k,
+            self.min_score,
+            self.fusion,
+            self.weights,
+            self.per_document,
+            self.diversity,
+            self.filter,
+            self.reranker,
+        )
 
 
 def effective(
@@ -88,7 +110,9 @@ def effective(
         fusion=options.fusion or defaults.fusion,
         weights=options.weights or defaults.weights,
         support_threshold=defaults.support_threshold if support_threshold is None else support_threshold,
-        per_document=defaults.per_document,
+        per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
+        diversity=defaults.diversity if options.diversity is None else options.diversity,
+        reranker=defaults.reranker,
     )
 
 
@@ -137,6 +161,8 @@ def _validate_options(options: AnswerOptions) -> None:
     _within("minScore", options.min_score, 0.0, 1.0)
     _within("maxContextTokens", options.max_context_tokens, *CONTEXT_TOKENS)
     _within("timeoutMs", options.timeout_ms, *TIMEOUT_MS)
+    _within("perDocument", options.per_document, 0, MAX_TOP_K)
+    _within("diversity", options.diversity, 0.0, 1.0)
     narrowed = options.filter
     for name, values in (
         ("documentIds", narrowed.document_ids),

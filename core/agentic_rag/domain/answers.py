@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.domain.retrieval import ArmScore, DocumentFilter
+from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 MAX_QUESTION_CHARACTERS = 4000
@@ -48,6 +48,7 @@ class Dependency(enum.Enum):
     EMBEDDER = "EMBEDDER"
     CHAT_MODEL = "CHAT_MODEL"
     DATABASE = "DATABASE"
+    RERANKER = "RERANKER"
 
 
 class FusionMethod(enum.Enum):
@@ -107,6 +108,10 @@ class AnswerOptions:
     timeout_ms: int | None = None
     fusion: FusionMethod | None = None
     weights: FusionWeights | None = None
+    per_document: int | None = None
+    """At most so many passages of one document; 0: no cap."""
+    diversity: float | None = None
+    """As `domain.selection.SelectionRules`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,6 +165,8 @@ class Citation:
     origin: str
     """`corpus`, `section` (beside a passage that was found; scores and arms are its own) or a tool's name."""
     verified: bool
+    path: tuple[Hop, ...] = ()
+    """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +274,8 @@ class CandidateTrace:
     score: float
     arms: tuple[ArmScore, ...]
     dropped_because: str | None
+    path: tuple[Hop, ...] = ()
+    """The trail that raised it; empty without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +316,20 @@ class Support:
 
 
 @dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a run searched with: its options without gaps."""
+
+    top_k: int
+    min_score: float
+    fusion: FusionMethod
+    weights: FusionWeights
+    per_document: int | None
+    diversity: float
+    filter: DocumentFilter
+    reranker: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerDebug:
     """How the answer came about."""
 
@@ -319,6 +342,8 @@ class AnswerDebug:
     self_check: SelfCheckReport | None = None
     support: Support | None = None
     """None when the answer does not come from passages."""
+    search: SearchSettings | None = None
+    """None for a run that was stored before this was kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,4 +87,5 @@ def cite(
         arms=passage.candidate.arms,
         origin=passage.origin,
         verified=True,
+        path=passage.candidate.path,
     )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.domain.answers import Answer, AnswerDebug, Citation, Run, TextSpan
+from agentic_rag.domain.retrieval import Hop
 
 SOURCE_ERASED = "source erased"
 """Stands where the words of an erased document stood."""
@@ -15,9 +16,10 @@ SOURCE_ERASED = "source erased"
 def cited_documents(answer: Answer) -> frozenset[UUID]:
     """Every document whose words or title an answer may hold: cited, nearest, or a candidate."""
     nearest = answer.abstention.nearest if answer.abstention else ()
+    passages = (*answer.citations, *nearest, *answer.debug.candidates)
     return frozenset(
-        [citation.document_id for citation in (*answer.citations, *nearest)]
-        + [candidate.document_id for candidate in answer.debug.candidates]
+        [passage.document_id for passage in passages]
+        + [one for passage in passages for hop in passage.path for one in (hop.from_document_id, hop.to_document_id)]
     )
 
 
@@ -36,7 +38,11 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
         plan=answer.debug.plan,
         standalone_question=answer.debug.standalone_question,
         candidates=tuple(
-            replace(candidate, title=SOURCE_ERASED) if candidate.document_id == document_id else candidate
+            replace(
+                candidate,
+                title=SOURCE_ERASED if candidate.document_id == document_id else candidate.title,
+                path=_path_without(candidate.path, document_id),
+            )
             for candidate in answer.debug.candidates
         ),
     )
@@ -60,7 +66,9 @@ def without_erased(run: Run, erased: Container[UUID]) -> Run:
 
 def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:
     return tuple(
-        _redacted_citation(citation) if citation.document_id == document_id else replace(citation, answer_spans=())
+        _redacted_citation(citation)
+        if citation.document_id == document_id
+        else replace(citation, answer_spans=(), path=_path_without(citation.path, document_id))
         for citation in citations
     )
 
@@ -76,4 +84,10 @@ def _redacted_citation(citation: Citation) -> Citation:
         answer_spans=(),
         heading_path=(),
         verified=False,
+        path=(),
     )
+
+
+def _path_without(path: tuple[Hop, ...], document_id: UUID) -> tuple[Hop, ...]:
+    """A path over the document goes whole: what it leads over may be the document's words."""
+    return () if any(document_id in (hop.from_document_id, hop.to_document_id) for hop in path) else path

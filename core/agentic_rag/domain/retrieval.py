@@ -41,13 +41,44 @@ class ArmScore:
     weight: float
 
 
+class HopKind(enum.Enum):
+    """What leads from one passage to the next."""
+
+    NAMES = "names"
+    """The passage before names the title of the next."""
+    NAMED_BY = "named_by"
+    """The next passage names the title of the one before."""
+    SHARES = "shares"
+    """Both mention an entity that is in neither title nor in the question."""
+    SAME_TITLE = "same_title"
+    COVERS = "covers"
+    """No entity links them; the next passage holds what the ones before leave open of the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One step of the trail that leads to a passage. `via` is the title or entity both have, empty for COVERS."""
+
+    kind: HopKind
+    via: str
+    from_chunk_id: UUID
+    from_document_id: UUID
+    from_title: str
+    to_chunk_id: UUID
+    to_document_id: UUID
+    to_title: str
+
+
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A fused candidate: highest score first, ties by ordinal."""
+    """A fused candidate: highest score first, ties by ordinal. `path` leads to it from a passage that resembles the
+    question more; empty when no trail raised it.
+    """
 
     ordinal: int
     score: float
     arms: tuple[ArmScore, ...]
+    path: tuple[Hop, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

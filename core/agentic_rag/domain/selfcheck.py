@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import Citation, SelfCheckReport
 from agentic_rag.domain.citations import cite, compose, matches, quotes_of
 from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.hops import followed
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
 
@@ -77,13 +78,13 @@ def write(checked: Checked, passages: Sequence[Passage]) -> Written:
     citations = tuple(
         cite(marker, quote, passages, span, (said,)) for marker, (quote, span, said) in enumerate(quoted, start=1)
     )
-    return Written(composed.text, citations)
+    return Written(composed.text, followed(citations))
 
 
 def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Verified citations that no sentence uses: the nearest evidence of an abstention."""
     return tuple(
-        cite(marker, sentence, passages, spans[0], ())
+        replace(cite(marker, sentence, passages, spans[0], ()), path=())
         for marker, (sentence, spans) in enumerate(checked.passed, start=1)
     )
 

@@ -8,6 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.chunk_placements import ChunkPlacement
 from agentic_rag.domain.documents import (
     Chunk,
     ChunkDraft,
@@ -85,6 +86,12 @@ class DocumentReader(Protocol):
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""
+        ...
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+        """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
+        by ordinal, then version. It reads the whole workspace: for people, not for questions.
+        """
         ...
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:

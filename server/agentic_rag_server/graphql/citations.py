@@ -12,6 +12,11 @@ from agentic_rag_server.graphql.documents import Document, show_document
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
+HopKind = strawberry.enum(
+    retrieval.HopKind,
+    description="NAMES: the passage before names the title of the next; NAMED_BY: the other way round; SHARES: both "
+    "mention an entity; SAME_TITLE; COVERS: no entity links them, the next holds what is still open of the question.",
+)
 
 
 @strawberry.type(description="Unicode code points [start, end); note that JavaScript strings count UTF-16 units.")
@@ -31,6 +36,20 @@ class ArmScore:
     raw: float = strawberry.field(description="Cosine, BM25 or graph mass.")
     normalized: float = strawberry.field(description="The same on an absolute scale, 0 to 1.")
     weight: float
+
+
+@strawberry.type(description="One step of the trail that led to a passage.")
+class Hop:
+    """From one passage to the next."""
+
+    kind: HopKind  # type: ignore[valid-type]
+    via: str = strawberry.field(description="The title or entity that both passages have; empty for COVERS.")
+    from_chunk_id: strawberry.ID
+    from_source_id: strawberry.ID = strawberry.field(description="The document of the passage before.")
+    from_title: str
+    to_chunk_id: strawberry.ID
+    to_source_id: strawberry.ID
+    to_title: str
 
 
 @strawberry.type(description="A quoted span of a stored document that supports sentences of the answer.")
@@ -60,6 +79,9 @@ class Citation:
         description="`corpus`, `section` for text beside a passage that was found, or the tool whose result is quoted."
     )
     verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
+    path: list[Hop] = strawberry.field(
+        description="How the answer came to this passage from another cited one; empty when it was found by itself."
+    )
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]
 
@@ -83,6 +105,23 @@ def show_arms(arms: tuple[retrieval.ArmScore, ...]) -> list[ArmScore]:
     ]
 
 
+def show_path(path: tuple[retrieval.Hop, ...], workspace_id: UUID) -> list[Hop]:
+    """A path of the domain as one of the schema."""
+    return [
+        Hop(
+            kind=hop.kind,
+            via=hop.via,
+            from_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id)),
+            from_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.from_document_id)),
+            from_title=hop.from_title,
+            to_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.to_chunk_id)),
+            to_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.to_document_id)),
+            to_title=hop.to_title,
+        )
+        for hop in path
+    ]
+
+
 def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
     """A citation of the domain as one of the schema."""
     return Citation(
@@ -103,6 +142,7 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         scores=show_arms(citation.arms),
         origin=citation.origin,
         verified=citation.verified,
+        path=show_path(citation.path, workspace_id),
         workspace_id=workspace_id,
         document_id=citation.document_id,
     )

@@ -7,7 +7,7 @@ from uuid import UUID
 import strawberry
 
 from agentic_rag.domain import answers
-from agentic_rag_server.graphql.citations import ArmScore, show_arms
+from agentic_rag_server.graphql.citations import ArmScore, Hop, show_arms, show_path
 from agentic_rag_server.graphql.gate import FeatureContribution, show_contributions
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
@@ -61,6 +61,7 @@ class Candidate:
     score: float
     scores: list[ArmScore]
     dropped_because: str | None = strawberry.field(description="Null when the answer could use it.")
+    path: list[Hop] = strawberry.field(description="The trail that raised it; empty without one.")
 
 
 @strawberry.type(description="What the self-check found.")
@@ -159,6 +160,7 @@ def _candidate(candidate: answers.CandidateTrace, workspace_id: UUID) -> Candida
         score=candidate.score,
         scores=show_arms(candidate.arms),
         dropped_because=candidate.dropped_because,
+        path=show_path(candidate.path, workspace_id),
     )
 
 

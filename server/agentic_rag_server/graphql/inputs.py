@@ -88,6 +88,13 @@ class AnswerOptionsInput:
     timeout_ms: int | None = strawberry.field(default=None, description=f"{TIMEOUT_MS[0]:,} to {TIMEOUT_MS[1]:,}.")
     fusion: FusionMethod | None = None  # type: ignore[valid-type]
     weights: FusionWeightsInput | None = None
+    per_document: int | None = strawberry.field(
+        default=None, description=f"At most so many passages of one document, up to {MAX_TOP_K}; 0: no cap."
+    )
+    diversity: float | None = strawberry.field(
+        default=None,
+        description="Weight of being unlike the passages already chosen (maximal marginal relevance), 0 to 1; 0: off.",
+    )
 
 
 @strawberry.input(description="A question over one workspace.")
@@ -160,6 +167,8 @@ def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOption
         timeout_ms=given.timeout_ms,
         fusion=given.fusion,
         weights=FusionWeights(weights.vector, weights.graph, weights.lexical_share) if weights else None,
+        per_document=given.per_document,
+        diversity=given.diversity,
     )
 
 

@@ -15,6 +15,7 @@ from agentic_rag_server.graphql.connections import Connection, connection
 from agentic_rag_server.graphql.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
 from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
+from agentic_rag_server.graphql.explanations import RunExplanation, show_explanation
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
@@ -88,6 +89,20 @@ class Query:
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:
         """Null when there is none."""
         return await _run(_open(info), decode(id, NodeKind.RUN))
+
+    @strawberry.field(
+        description="Why a run used what it used; and, for up to 10 passages that are no candidates of it, why not."
+    )
+    async def explain_run(
+        self, info: Info, run_id: strawberry.ID, why_not: list[strawberry.ID] | None = None
+    ) -> RunExplanation:
+        """NOT_FOUND for an unknown run; passages of other workspaces look like unknown ones."""
+        context = _open(info)
+        node = decode(run_id, NodeKind.RUN, path=("runId",))
+        asked = [
+            decode(one, NodeKind.CHUNK, path=("whyNot", str(place))).key for place, one in enumerate(why_not or ())
+        ]
+        return show_explanation(await context.container.explain.run(context.ref(node), node.key, asked))
 
     @strawberry.field(description="Runs of a workspace, newest first.")
     async def runs(

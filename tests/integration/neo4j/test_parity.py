@@ -1,4 +1,6 @@
-"""The same questions over the same corpus rank the same passages with the same scores, wherever the graph is kept."""
+"""The same questions over the same corpus rank the same passages with the same scores and paths, wherever the graph is
+kept.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,7 @@ from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.app.prepared import PreparedDocument
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve
 from agentic_rag.domain.fusion import HASHED_TRUST
-from agentic_rag.domain.retrieval import Retriever, Scope
+from agentic_rag.domain.retrieval import Hop, HopKind, Retriever, Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.slow]
@@ -26,7 +28,7 @@ WHOLE = os.environ.get("AGENTIC_RAG_TEST_WHOLE_SETS") == "1"
 PASSAGES, QUESTIONS = (None, None) if WHOLE else (250, 15)
 """A part of each set, unless the whole is asked for."""
 
-Ranking = list[tuple[int, float, tuple[tuple[str, int, float], ...]]]
+Ranking = list[tuple[int, float, tuple[tuple[str, int, float], ...], tuple[Hop, ...]]]
 
 
 def rows_of(name: str, file: str, limit: int | None) -> list[dict[str, str]]:
@@ -65,7 +67,12 @@ async def rankings(
             assert snapshot.graph.version == snapshot.version
         found.append(
             [
-                (chunk.ordinal, one.score, tuple((arm.retriever.value, arm.rank, arm.raw) for arm in one.arms))
+                (
+                    chunk.ordinal,
+                    one.score,
+                    tuple((arm.retriever.value, arm.rank, arm.raw) for arm in one.arms),
+                    one.path,
+                )
                 for chunk, one in retrieved.chunks
             ]
         )
@@ -88,8 +95,11 @@ async def test_both_stores_rank_alike(world: GraphWorld, name: str) -> None:
     in_postgres, postgres_seconds = await rankings(world, world.plain_database, questions)
 
     assert in_neo4j == in_postgres
-    by_graph = sum(any(arm[0] == Retriever.GRAPH.value for arm in arms) for one in in_neo4j for _, _, arms in one)
+    by_graph = sum(any(arm[0] == Retriever.GRAPH.value for arm in arms) for one in in_neo4j for _, _, arms, _ in one)
     assert by_graph > len(questions)
+    hops = [hop for one in in_neo4j for _, _, _, path in one for hop in path]
+    assert {hop.kind for hop in hops} >= {HopKind.NAMES, HopKind.SHARES}
+    assert all(hop.via for hop in hops if hop.kind is not HopKind.COVERS)
     assert counts == await world.feed.counts(world.workspace)
     figures: dict[str, object] = {
         "set": name,

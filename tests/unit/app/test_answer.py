@@ -16,6 +16,7 @@ from agentic_rag.domain.answers import (
     CacheOutcome,
     CitedPassage,
     Dependency,
+    FusionMethod,
     FusionWeights,
     Outcome,
     Turn,
@@ -30,7 +31,7 @@ from agentic_rag.domain.errors import (
     SpaceMismatch,
 )
 from agentic_rag.domain.follow_ups import turn_of
-from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.domain.retrieval import DocumentFilter, HopKind
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -533,3 +534,56 @@ async def test_the_cells_of_a_pdf_table_are_quoted_as_label_and_value() -> None:
     assert answer.text.startswith("Selkie 1200 specification — Rotor diameter: 20.0 m. [1]")
     assert answer.citations[0].snippet == "Rotor diameter\n20.0 m"
     await world.recorder.aclose()
+
+
+def _league() -> Corpus:
+    corpus = Corpus()
+    corpus.index_once(
+        (
+            "berg.md",
+            "Anton Berg",
+            "Anton Berg was a striker who played for the Norrland Hockey League in the nineties.",
+        ),
+        ("league.md", "Norrland Hockey League", "The Norrland Hockey League was founded by Elsa Lind of Umea."),
+        ("union.md", "Baltic Chess Union", "The Baltic Chess Union was founded by Otto Falk after a long dispute."),
+    )
+    return corpus
+
+
+async def test_an_answer_over_several_hops_shows_how_it_came_to_each_passage() -> None:
+    world = World(_league())
+    answer = (await world.ask("Who founded the league in which Anton Berg played?")).answer
+    first, second = answer.citations
+    assert (first.title, first.path) == ("Anton Berg", ())
+    assert [(hop.kind, hop.via, hop.from_title, hop.to_title) for hop in second.path] == [
+        (HopKind.NAMES, "Norrland Hockey League", "Anton Berg", "Norrland Hockey League")
+    ]
+    assert (second.path[0].from_chunk_id, second.path[-1].to_chunk_id) == (first.chunk_id, second.chunk_id)
+    assert next(one for one in answer.debug.candidates if one.title == second.title).path == second.path
+    await world.recorder.aclose()
+
+
+async def test_a_run_keeps_what_it_searched_with(world: World) -> None:
+    options = AnswerOptions(top_k=3, fusion=FusionMethod.RRF, diversity=0.25, per_document=2)
+    search = (await world.ask("Who founded Corrand Tidal?", options=options)).answer.debug.search
+    assert search is not None
+    assert (search.top_k, search.fusion, search.diversity, search.per_document) == (3, FusionMethod.RRF, 0.25, 2)
+
+
+async def test_a_caller_may_lift_the_cap_of_the_process_and_fuse_by_rank() -> None:
+    question = "Who manages the site at Otter Voe and who founded Corrand Tidal?"
+    world = World(_handbook(), AnswerDefaults(per_document=1))
+    lifted = (await world.ask(question, options=AnswerOptions(per_document=0))).answer
+    by_rank = (await world.ask(question, options=AnswerOptions(per_document=0, fusion=FusionMethod.RRF))).answer
+    assert not any(candidate.dropped_because == "per_document" for candidate in lifted.debug.candidates)
+    first, again = lifted.debug.candidates[0], by_rank.debug.candidates[0]
+    assert again.score == pytest.approx(sum(arm.weight * 61 / (60 + arm.rank) for arm in again.arms), abs=1e-6)
+    assert first.score == pytest.approx(sum(arm.weight * arm.normalised for arm in first.arms), abs=1e-6)
+    await world.recorder.aclose()
+
+
+@pytest.mark.parametrize("options", [AnswerOptions(diversity=1.5), AnswerOptions(per_document=-1)])
+async def test_rules_of_choice_out_of_range_are_refused(world: World, options: AnswerOptions) -> None:
+    with pytest.raises(InvalidInput) as refused:
+        await world.ask("Who founded Corrand Tidal?", options=options)
+    assert refused.value.code == "OPTION_OUT_OF_RANGE"

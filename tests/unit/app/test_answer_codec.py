@@ -1,12 +1,15 @@
 import math
 from dataclasses import fields
 from types import MappingProxyType
+from uuid import UUID
 
+import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agentic_rag.app.answer_codec import UnreadableAnswer, decode, encode
+from agentic_rag.app.answer_json import JsonAnswerCodec
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
@@ -19,16 +22,19 @@ from agentic_rag.domain.answers import (
     Directives,
     Downgrade,
     FeatureContribution,
+    FusionMethod,
+    FusionWeights,
     GateDecision,
     Outcome,
     Plan,
+    SearchSettings,
     SelfCheckReport,
     SubQuestion,
     TextSpan,
     ToolCall,
     ToolRequest,
 )
-from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 real = st.floats(allow_nan=False, allow_infinity=False)
@@ -36,14 +42,20 @@ count = st.integers(0, 2**31 - 1)
 
 
 def _tuples(of: st.SearchStrategy[object]) -> st.SearchStrategy[tuple[object, ...]]:
-    return st.lists(of, max_size=3).map(tuple)
+    return st.lists(of, max_size=2).map(tuple)
 
 
 arms = _tuples(st.builds(ArmScore, st.sampled_from(Retriever), count, real, real, real))
+hops = st.lists(
+    st.builds(
+        Hop, st.sampled_from(HopKind), text, *[st.just(UUID(int=7))] * 2, text, *[st.just(UUID(int=8))] * 2, text
+    ),
+    max_size=1,
+).map(tuple)
 spans = st.builds(TextSpan, count, count)
 citations = st.builds(
     Citation, count, st.uuids(), st.uuids(), st.uuids(), count, text, text, st.none() | text, text, spans,
-    _tuples(spans), st.none() | count, count, count, _tuples(text), real, arms, text, st.booleans(),
+    _tuples(spans), st.none() | count, count, count, _tuples(text), real, arms, text, st.booleans(), hops,
 )  # fmt: skip
 gates = st.builds(
     GateDecision,
@@ -63,15 +75,27 @@ plans = st.builds(
     _tuples(st.builds(ToolRequest, text, text)),
     text,
 )
+searches = st.builds(
+    SearchSettings,
+    count,
+    real,
+    st.sampled_from(FusionMethod),
+    st.builds(FusionWeights, real, real, st.none() | real),
+    st.none() | count,
+    real,
+    st.builds(DocumentFilter, _tuples(st.uuids()), st.none() | text, _tuples(text)),
+    st.none() | text,
+)
 debugs = st.builds(
     AnswerDebug,
     st.none() | plans,
     st.none() | text,
     st.none() | text,
     st.none() | text,
-    _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text)),
+    _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text, hops)),
     _tuples(st.builds(ToolCall, text, text, st.none() | text, st.none() | text, real)),
     st.none() | st.builds(SelfCheckReport, real, _tuples(text), _tuples(text), st.booleans()),
+    st.none() | searches,
 )
 abstentions = st.builds(Abstention, st.sampled_from(AbstentionReason), text, _tuples(citations))
 answers = st.builds(
@@ -101,6 +125,28 @@ def test_every_field_of_an_answer_is_carried() -> None:
     assert [one.name for one in fields(Answer)] == [
         "text", "outcome", "abstention", "citations", "degraded", "gate", "debug",
     ]  # fmt: skip
+
+
+@settings(max_examples=30)
+@given(answers)
+def test_an_answer_survives_storing_exactly(answer: Answer) -> None:
+    codec = JsonAnswerCodec()
+    assert codec.decode(codec.encode(answer)) == answer
+
+
+def test_an_answer_stored_before_paths_were_kept_is_still_read() -> None:
+    citation = Citation(
+        1, UUID(int=1), UUID(int=2), UUID(int=3), 4, "Title", "a.md", None, "Words.", TextSpan(0, 6), (), None, 1, 1,
+        (), 0.5, (), "corpus", True,
+    )  # fmt: skip
+    trace = CandidateTrace(UUID(int=3), UUID(int=1), "Title", 0.5, (), None)
+    gate = GateDecision(Directives(True), "retrieve", 0.5, {}, (), (), "w", "on")
+    answer = Answer("Words. [1]", Outcome.GROUNDED, None, (citation,), (), gate, AnswerDebug(candidates=(trace,)))
+    codec = JsonAnswerCodec()
+    older = orjson.loads(codec.encode(answer))
+    del older["citations"][0]["path"], older["debug"]["candidates"][0]["path"], older["debug"]["search"]
+
+    assert codec.decode(orjson.dumps(older)) == answer
 
 
 @pytest.mark.parametrize("value", [b"", b"{}", b"[]", b"[0]", b"[1]", b"[1,2,3,4,5,6,7,8]", b'"x"', b"null", b"\xff"])

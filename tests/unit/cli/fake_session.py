@@ -17,6 +17,7 @@ from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.app.explain_run import Explanation
 from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prepared import PlainDocument, PreparedReport
 from agentic_rag.app.prove import ErasureProof
@@ -46,12 +47,21 @@ from agentic_rag.domain.answers import (
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
 from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus
+from agentic_rag.domain.documents import Chunk, Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import AgenticRagError, ContentRefused, NotFound
+from agentic_rag.domain.explanation import (
+    ArmStanding,
+    ArmState,
+    SearchStanding,
+    WhyNot,
+    WhyNotVerdict,
+    stories,
+)
 from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
+from agentic_rag.domain.retrieval import ArmScore, Hop, HopKind, Retriever
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
@@ -157,6 +167,21 @@ def answered(question: str = "Who signs?", page: int | None = None) -> Run:
     )
 
 
+def reached(question: str = "Who trained her?") -> Run:
+    """An answer whose citation was reached over two hops."""
+    run = answered(question)
+    staff, person, policy = UUID(int=301), UUID(int=302), UUID(int=300)
+    path = (
+        Hop(HopKind.NAMES, "Oona Pellgrave", staff, staff, "Staff list", person, person, "Oona Pellgrave"),
+        Hop(HopKind.SHARES, "Umea", person, person, "Oona Pellgrave", policy, policy, "Policy"),
+    )
+    first, second = run.answer.debug.candidates
+    arms = (ArmScore(Retriever.LEXICAL, 1, 4.5, 0.5, 0.35), ArmScore(Retriever.GRAPH, 2, 0.4, 0.8, 0.3))
+    candidates = (replace(first, arms=arms, path=path), replace(second, dropped_because="top_k"))
+    debug = replace(run.answer.debug, candidates=candidates)
+    return replace(run, answer=replace(run.answer, citations=(replace(citation(), path=path),), debug=debug))
+
+
 def abstained(question: str = "Who flies?") -> Run:
     run = answered(question)
     nothing = Abstention(AbstentionReason.LOW_SUPPORT, "No passage supports an answer.", (citation(page=3),))
@@ -189,6 +214,23 @@ def job(state: JobState = JobState.DEAD) -> Job:
 def certificate(document_id: UUID) -> Certificate:
     stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
     return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
+
+
+def chunk(index: int, text: str) -> Chunk:
+    return Chunk(
+        index, UUID(int=300 + index), UUID(int=100), UUID(int=900), index, text, 0, len(text), None, 12 + index,
+        13 + index, (), "Policy", "policy.md", None, "text/markdown",
+    )  # fmt: skip
+
+
+def outranked() -> WhyNot:
+    arms = (
+        ArmStanding(Retriever.DENSE, ArmState.BEYOND, 71, 0.21, 0.21, 0.35),
+        ArmStanding(Retriever.LEXICAL, ArmState.PROPOSED, 12, 4.5, 0.3, 0.35),
+        ArmStanding(Retriever.GRAPH, ArmState.NOT_REACHED, None, None, None, 0.3),
+    )
+    standing = SearchStanding("Who signs?", 23, 0.105, 60, 8, 0.411, arms)
+    return WhyNot(UUID(int=0), "Old policy", WhyNotVerdict.OUTRANKED, "Rank 23 of 60.", None, (standing,))
 
 
 def space(state: SpaceState, done: int, verdict: GateVerdict | None = None) -> SpaceRecord:
@@ -227,6 +269,8 @@ class FakeSession:
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
     texts: list[PlainDocument] = field(default_factory=list[PlainDocument])
+    passages: list[Chunk] = field(default_factory=lambda: [chunk(0, "The audit is signed."), chunk(1, "Fees\napply.")])
+    why_not: WhyNot = field(default_factory=lambda: outranked())
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -316,6 +360,23 @@ class FakeSession:
 
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         return next((one for one in self.answers.values() if one.run_id == run_id), None)
+
+    async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
+        run = await self.run(workspace, run_id)
+        if run is None:
+            raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
+        told = stories(run.answer)
+        known = {one.trace.chunk_id: one for one in told}
+        answers = tuple(
+            WhyNot(one, "Policy", WhyNotVerdict.CANDIDATE, "It is a candidate.", known[one])
+            if one in known
+            else replace(self.why_not, chunk_id=one)
+            for one in why_not
+        )
+        return Explanation(run, (run.question,), told, answers)
+
+    async def chunks(self, document: Document) -> list[Chunk]:
+        return [one for one in self.passages if one.document_id == document.document_id]
 
     async def jobs(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, workspace
+from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, reached, workspace
 
 
 def terminal(**environ: str) -> Terminal:
@@ -23,6 +23,17 @@ def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span
 
 def test_a_citation_of_a_paged_format_names_the_page() -> None:
     assert "[1] policy.md, page 4" in terminal().rag("ask", "Which page?").stdout
+
+
+def test_a_citation_over_several_hops_says_how_it_was_reached() -> None:
+    asked = Terminal(FakeSession(answers={"Who trained her?": reached()}), {})
+
+    shown = asked.rag("ask", "Who trained her?")
+    hops = json.loads(asked.rag("ask", "Who trained her?", "--json").stdout)["citations"][0]["path"]
+
+    assert "    reached: Staff list —names→ Oona Pellgrave —shares “Umea” with→ Policy\n" in shown.stdout
+    assert list(hops[1]) == ["kind", "via", "fromChunkId", "fromTitle", "toChunkId", "toTitle"]
+    assert (hops[1]["kind"], hops[1]["via"], hops[1]["toTitle"]) == ("SHARES", "Umea", "Policy")
 
 
 def test_an_abstention_is_an_outcome_with_reason_and_nearest_passages() -> None:
@@ -62,6 +73,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "score",
         "verified",
         "documentId",
+        "path",
     ]
     assert answer["citations"][0]["snippet"] == "The audit is signed\noff by Oona Pellgrave."
 

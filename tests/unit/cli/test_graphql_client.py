@@ -37,6 +37,16 @@ CITATION = {
     "lineEnd": 3,
     "score": 0.5,
     "verified": True,
+    "path": [
+        {
+            "kind": "SHARES",
+            "via": "Oona",
+            "fromChunkId": "QQ==",
+            "fromTitle": "Staff",
+            "toChunkId": "Qg==",
+            "toTitle": "Policy",
+        }
+    ],
 }
 ANSWER = {
     "answer": "Oona. [1]",
@@ -107,6 +117,9 @@ async def test_an_answer_arrives_as_the_same_value_as_in_process() -> None:
 
     assert shown.answer == "Oona. [1]"
     assert shown.citations[0].place == "policy.md, line 3"
+    assert [(hop.kind, hop.from_title, hop.to_title) for hop in shown.citations[0].path] == [
+        ("SHARES", "Staff", "Policy")
+    ]
     assert shown.retrieved == ("policy.md",)
     assert paths == {"RA==": "policy.md", "RB==": "policy.md"}
     assert {request.headers["authorization"] for request in seen} == {"Bearer secret"}

@@ -8,6 +8,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Placement, WorkspaceState
 from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.chunk_placements import ChunkPlacement
 from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, DocumentStatus, RevisionSpan, SpanRequest
 from agentic_rag.domain.retrieval import DocumentFilter
 
@@ -50,6 +51,22 @@ class MemoryDocumentReader:
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
         """The document titles of those of these chunks that are visible and that the access sets may read."""
         return {chunk.ordinal: chunk.document_title for chunk in await self.chunks(ordinals, access_ids)}
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+        """Every place at which these chunks stand or stood."""
+        return [
+            ChunkPlacement(
+                placement.draft.chunk_id,
+                ordinal,
+                passage.document_id,
+                self._state.documents[passage.document_id].title,
+                placement.visible_from,
+                placement.visible_to,
+            )
+            for ordinal, passage in sorted(self._state.passages.items())
+            for placement in passage.placements
+            if placement.draft.chunk_id in chunk_ids and placement.access_id in access_ids
+        ]
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
         """The ordinals of visible chunks whose document passes the filter."""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
 from agentic_rag.domain.answers import CitedPassage
+from agentic_rag.domain.chunk_placements import ChunkPlacement
 from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, RevisionSpan, SpanRequest
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -85,6 +87,15 @@ CROSS JOIN LATERAL (
 ) c
 """
 
+PLACEMENTS = """
+SELECT c.chunk_id, c.ordinal, c.document_id, d.title, c.visible_from, c.visible_to
+FROM rag_chunks c
+JOIN rag_documents d
+  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.chunk_id = ANY ($3::uuid[]) AND c.access_id = ANY ($4::integer[])
+ORDER BY c.ordinal, c.visible_from
+"""
+
 ORDINALS_MATCHING = """
 SELECT c.ordinal
 FROM rag_chunks c
@@ -161,6 +172,21 @@ class PostgresDocumentReader:
             return {}
         rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
         return {row["ordinal"]: row["title"] for row in rows}
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+        """Every place at which these chunks stand or stood."""
+        rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)
+        return [
+            ChunkPlacement(
+                row["chunk_id"],
+                row["ordinal"],
+                row["document_id"],
+                row["title"],
+                row["visible_from"],
+                row["visible_to"],
+            )
+            for row in rows
+        ]
 
     async def visible(self, ordinals: Sequence[int]) -> frozenset[int]:
         """Of these ordinals, those whose chunk the snapshot shows, to whomever."""

@@ -26,6 +26,7 @@ from agentic_rag.domain.retrieval import Candidate, Scope
 from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.domain.sections import grown, places_beside
+from agentic_rag.domain.selection import CONTEXT_BUDGET
 from agentic_rag.domain.support import signs_of, support_from
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
@@ -165,6 +166,7 @@ class RetrieveStage:
             dense_trust=dense_trust_of(state.space),
             min_score=options.min_score,
             per_document=options.per_document,
+            diversity=options.diversity,
         )
 
 
@@ -222,7 +224,7 @@ def _collected(
     order = {one.chunk.chunk_id.hex: place for place, one in enumerate(passages)}
     kept, too_much = _within_budget(passages, state.options.max_context_tokens)
     candidates = tuple(
-        replace(trace, dropped_because="context_budget") if trace.chunk_id.hex in too_much else trace
+        replace(trace, dropped_because=CONTEXT_BUDGET) if trace.chunk_id.hex in too_much else trace
         for trace in sorted(traces.values(), key=lambda trace: order.get(trace.chunk_id.hex, len(order)))
     )
     missed = dict.fromkeys(name for one in done for name in one.found.degraded)

@@ -1,0 +1,70 @@
+"""How a passage was reached, as the command line shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.domain.retrieval import Hop
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+
+_LINKS = {
+    "NAMES": "names",
+    "NAMED_BY": "is named in",
+    "SHARES": "shares “{via}” with",
+    "SAME_TITLE": "has the title of",
+    "COVERS": "leaves open what is in",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ShownHop:
+    """A hop with public ids; `kind` as in the GraphQL schema."""
+
+    kind: str
+    via: str
+    from_chunk_id: str
+    from_title: str
+    to_chunk_id: str
+    to_title: str
+
+
+def shown_hop(hop: Hop, workspace_id: UUID) -> ShownHop:
+    """A hop of this process."""
+    return ShownHop(
+        hop.kind.name,
+        hop.via,
+        encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id),
+        hop.from_title,
+        encode(NodeKind.CHUNK, workspace_id, hop.to_chunk_id),
+        hop.to_title,
+    )
+
+
+def read_hop(found: Mapping[str, Any]) -> ShownHop:
+    """A hop that a server told."""
+    return ShownHop(
+        found["kind"], found["via"], found["fromChunkId"], found["fromTitle"], found["toChunkId"], found["toTitle"]
+    )
+
+
+def hop_json(hop: ShownHop) -> dict[str, Any]:
+    """The field names of the GraphQL API."""
+    return {
+        "kind": hop.kind,
+        "via": hop.via,
+        "fromChunkId": hop.from_chunk_id,
+        "fromTitle": hop.from_title,
+        "toChunkId": hop.to_chunk_id,
+        "toTitle": hop.to_title,
+    }
+
+
+def path_text(path: Sequence[ShownHop]) -> str:
+    """A path in one line: title —link→ title; empty without hops."""
+    if not path:
+        return ""
+    steps = (f"—{_LINKS[hop.kind].format(via=hop.via)}→ {hop.to_title}" for hop in path)
+    return " ".join((path[0].from_title, *steps))

@@ -1,0 +1,258 @@
+"""Why a run used what it used, and not what a person expected: over stores in memory."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from uuid import UUID, uuid4
+
+import pytest
+
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.blobs import MemoryBlobStore
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.compute import InlineCompute
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.runs import MemoryRunStore
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app.answer import AnswerPorts
+from agentic_rag.app.answering import answer_question
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.embedders import only
+from agentic_rag.app.explain_run import ExplainRun
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
+from agentic_rag.app.retrieve import Retrieve
+from agentic_rag.app.run_recorder import RunRecorder
+from agentic_rag.domain.answer_options import AnswerDefaults
+from agentic_rag.domain.answers import AnswerOptions, FusionWeights, Question, Run
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.explanation import ArmState, Fate, WhyNot, WhyNotVerdict
+from agentic_rag.domain.retrieval import DocumentFilter, Retriever
+from agentic_rag.domain.tenancy import Principal, Role, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tokens import estimate_tokens
+
+QUESTION = "Who founded the league in which Anton Berg played?"
+TEXTS = {
+    "Anton Berg": "Anton Berg was a striker who played for the Norrland Hockey League in the nineties.",
+    "Norrland Hockey League": "The Norrland Hockey League was founded by Elsa Lind, a teacher from Umea.",
+    "Baltic Chess Union": "The Baltic Chess Union was founded by Otto Falk after a long dispute about rules.",
+    "Umea": "Umea is a town on the river, known for birches and for its university.",
+    "Harbour fees": "Vessels below twelve metres pay thirty crowns a night.",
+}
+
+
+class World:
+    """A workspace whose questions can be asked and explained."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore(SystemClock())
+        self.cache = MemoryAnswerCache(self.store.clock)
+        self.database = MemoryDatabase(self.store, self.cache)
+        self.runs = MemoryRunStore(self.store)
+        self.workspace = WorkspaceRef(uuid4(), uuid4())
+        self.telemetry = RecordingTelemetry()
+        self.embedders = only(DeterministicEmbedder())
+        retrieve = Retrieve(self.telemetry)
+        ids, clock = RandomIds(), self.store.clock
+        ports = AnswerPorts(self.database, self.cache, self.runs, self.embedders, self.telemetry, clock, ids)
+        self.recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
+        self.answer = answer_question(ports, self.recorder, AnswerDefaults(top_k=3), retrieve=retrieve)
+        self.explain = ExplainRun(self.database, self.runs, self.embedders, retrieve)
+
+    async def add(self, title: str, text: str) -> None:
+        analysis = TextAnalysis(estimate_tokens, InlineCompute())
+        document = PreparedDocument(f"{title}.md", title, (text,))
+        await IngestPrepared(self.database, self.embedders, analysis).run(self.workspace, [document], "tests")
+
+    async def ask(self, text: str = QUESTION, options: AnswerOptions | None = None) -> Run:
+        principal = Principal(self.workspace.org_id, "ada", Role.MEMBER)
+        run = await self.answer.ask(principal, Question(self.workspace, text, options=options or AnswerOptions()))
+        await self.recorder.drain()
+        return run
+
+    async def chunk_id(self, title: str) -> UUID:
+        async with self.database.snapshot(self.workspace) as snapshot:
+            chunks = await snapshot.documents.chunks(range(50), (0,))
+        return next(chunk.chunk_id for chunk in chunks if chunk.document_title == title)
+
+    async def why_not(self, run: Run, title: str) -> WhyNot:
+        found = await self.explain.run(self.workspace, run.run_id, [await self.chunk_id(title)])
+        assert len(found.why_not) == 1
+        return found.why_not[0]
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    made = World()
+    async with made.database.transaction(made.workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            made.workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+    for title, text in TEXTS.items():
+        await made.add(title, text)
+    yield made
+    await made.recorder.aclose()
+
+
+async def test_each_candidate_has_its_rank_its_arms_its_path_and_its_fate(world: World) -> None:
+    run = await world.ask()
+
+    explained = await world.explain.run(world.workspace, run.run_id)
+
+    first, second, third = explained.candidates
+    assert [story.trace.title for story in explained.candidates[:2]] == ["Anton Berg", "Norrland Hockey League"]
+    assert [story.rank for story in explained.candidates] == [1, 2, 3]
+    assert (first.fate, first.markers, first.reason) == (Fate.CITED, (1,), "Cited as [1].")
+    assert [hop.to_title for hop in second.trace.path] == ["Norrland Hockey League"]
+    assert {arm.retriever for arm in second.trace.arms} == set(Retriever)
+    assert (third.fate, third.markers) == (Fate.UNUSED, ())
+    assert explained.searches == (QUESTION,)
+    assert explained.why_not == ()
+
+
+async def test_a_passage_below_the_cut_has_its_rank_and_score_in_every_arm(world: World) -> None:
+    told = await world.why_not(await world.ask(options=AnswerOptions(top_k=2)), "Baltic Chess Union")
+
+    assert told.verdict is WhyNotVerdict.OUTRANKED
+    standing = told.searches[0]
+    assert standing.rank is not None
+    assert standing.rank > standing.handed_on == 2
+    assert standing.score is not None
+    assert standing.score < standing.least_score
+    assert told.explanation.startswith(f"Rank {standing.rank} of {standing.candidates} with a score of ")
+    arms = {arm.retriever: arm for arm in standing.arms}
+    assert set(arms) == set(Retriever)
+    assert all(arms[one].state is ArmState.PROPOSED for one in (Retriever.DENSE, Retriever.LEXICAL))
+    assert arms[Retriever.LEXICAL].raw is not None
+
+
+async def test_a_passage_without_a_term_of_the_question_is_told_so(world: World) -> None:
+    lexical_only = AnswerOptions(weights=FusionWeights(1.0, 0.0, 1.0))
+
+    told = await world.why_not(await world.ask(options=lexical_only), "Harbour fees")
+
+    assert told.verdict is WhyNotVerdict.NO_SHARED_TERM
+    arms = {arm.retriever: arm.state for arm in told.searches[0].arms}
+    assert arms[Retriever.LEXICAL] is ArmState.NOTHING_SHARED
+    assert arms[Retriever.GRAPH] is ArmState.NOT_ASKED
+
+
+async def test_a_passage_that_the_filter_left_out_is_told_so(world: World) -> None:
+    narrow = AnswerOptions(filter=DocumentFilter(source_path_prefix="Anton"))
+
+    told = await world.why_not(await world.ask(options=narrow), "Norrland Hockey League")
+
+    assert (told.verdict, told.title, told.searches) == (WhyNotVerdict.FILTERED, "Norrland Hockey League", ())
+
+
+async def test_a_passage_that_came_later_was_not_visible_to_the_run(world: World) -> None:
+    run = await world.ask()
+    await world.add("Otto Falk", "Otto Falk founded the league in which Anton Berg played.")
+
+    told = await world.why_not(run, "Otto Falk")
+
+    version = run.versions.corpus_version
+    assert told.verdict is WhyNotVerdict.NOT_VISIBLE
+    assert f"version {version}, which the run read: it came with version {version + 1}" in told.explanation
+
+
+async def test_a_passage_that_went_since_is_explained_as_the_run_saw_it(world: World) -> None:
+    run = await world.ask(options=AnswerOptions(top_k=2))
+    chunk_id = await world.chunk_id("Baltic Chess Union")
+    before = await world.why_not(run, "Baltic Chess Union")
+    await world.add("Baltic Chess Union", "The union was dissolved.")
+
+    after = await world.explain.run(world.workspace, run.run_id, [chunk_id])
+
+    assert after.why_not == (before,)
+
+
+async def test_a_candidate_asked_about_tells_its_own_story(world: World) -> None:
+    told = await world.why_not(await world.ask(), "Anton Berg")
+
+    assert told.verdict is WhyNotVerdict.CANDIDATE
+    assert told.story is not None
+    assert told.explanation == "It is a candidate, at rank 1. Cited as [1]."
+
+
+async def test_an_unknown_an_erased_and_a_foreign_passage_look_the_same(world: World) -> None:
+    run = await world.ask(options=AnswerOptions(top_k=2))
+    gone = await world.chunk_id("Harbour fees")
+    foreign = WorkspaceRef(world.workspace.org_id, uuid4())
+    async with world.database.transaction(foreign.org_id) as transaction:
+        await transaction.workspaces.create(foreign.workspace_id, "x", WorkspaceKind.GENERAL, None, WorkspaceSettings())
+    ours, world.workspace = world.workspace, foreign
+    await world.add("Secret", "Elsa Lind founded the league in which Anton Berg played.")
+    secret = await world.chunk_id("Secret")
+    world.workspace = ours
+    erase = DeleteDocument(world.database, world.cache, MemoryBlobStore(), world.telemetry)
+    await erase.run(ours, document_id_for(ours, "Harbour fees.md"))
+
+    asked = [UUID(int=1), gone, secret]
+    told = (await world.explain.run(ours, run.run_id, asked)).why_not
+
+    assert [one.chunk_id for one in told] == asked
+    assert {replace(one, chunk_id=UUID(int=0)) for one in told} == {
+        WhyNot(UUID(int=0), "", WhyNotVerdict.NOT_FOUND, "There is no such passage in this workspace.")
+    }
+
+
+async def test_a_run_that_looked_for_nothing_says_so(world: World) -> None:
+    told = await world.why_not(await world.ask("What is 2 + 2?"), "Anton Berg")
+
+    assert told.verdict is WhyNotVerdict.NOT_SEARCHED
+
+
+async def test_each_part_of_a_divided_question_and_the_whole_is_looked_at(world: World) -> None:
+    question = "Who founded the Baltic Chess Union and who founded the Norrland Hockey League?"
+    run = await world.ask(question, AnswerOptions(top_k=1))
+
+    told = await world.why_not(run, "Harbour fees")
+
+    assert len(told.searches) == 3
+    assert told.searches[-1].search == question
+
+
+async def test_an_unknown_run_is_refused(world: World) -> None:
+    with pytest.raises(NotFound) as refused:
+        await world.explain.run(world.workspace, uuid4())
+
+    assert refused.value.code == "RUN_NOT_FOUND"
+
+
+async def test_a_version_past_its_retention_is_refused_with_what_to_do(world: World) -> None:
+    run = await world.ask(options=AnswerOptions(top_k=2))
+    late = replace(run, run_id=uuid4(), versions=replace(run.versions, corpus_version=99))
+    await world.runs.record([late])
+
+    with pytest.raises(InvalidInput) as refused:
+        await world.why_not(late, "Harbour fees")
+
+    assert refused.value.code == "RUN_VERSION_GONE"
+    assert "Ask the question again" in refused.value.message
+    assert (await world.explain.run(world.workspace, late.run_id)).candidates
+
+
+async def test_a_space_that_was_dropped_is_refused_with_what_to_do(world: World) -> None:
+    run = await world.ask(options=AnswerOptions(top_k=2))
+    moved = replace(run, run_id=uuid4(), versions=replace(run.versions, space="openai/gone/8/half"))
+    await world.runs.record([moved])
+
+    with pytest.raises(InvalidInput) as refused:
+        await world.why_not(moved, "Harbour fees")
+
+    assert refused.value.code == "RUN_SPACE_GONE"
+
+
+async def test_too_many_passages_at_once_are_refused(world: World) -> None:
+    run = await world.ask()
+
+    with pytest.raises(InvalidInput) as refused:
+        await world.explain.run(world.workspace, run.run_id, [uuid4() for _ in range(11)])
+
+    assert refused.value.code == "TOO_MANY_CHUNKS"
