@@ -346,13 +346,13 @@ class IngestDocument:
             staged = await transaction.documents.staged(workspace, revision.revision_id) or []
         # An earlier attempt may have staged vectors before a switch: those are of another space.
         space_id = work.space.space_id
-        known = {chunk.draft.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
+        known = {chunk.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
         for draft in drafts:
             vector = known.get(draft.chunk_id)
             if vector is not None:
                 work.vectors[draft.chunk_id] = vector
                 work.recovered += 1
-        return frozenset(chunk.draft.index for chunk in staged)
+        return frozenset(chunk.index for chunk in staged)
 
     async def _keep_vectors(
         self, work: _Work, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
