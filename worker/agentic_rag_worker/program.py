@@ -35,6 +35,7 @@ from agentic_rag_worker.bodies import (
     RetentionBody,
     SnapshotBody,
 )
+from agentic_rag_worker.heap import return_large_blocks
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -119,6 +120,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
 
 def run_program(settings: Settings) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
+    return_large_blocks()
     route_library_logs(settings)
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)

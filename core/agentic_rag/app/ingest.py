@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import asyncio
 import enum
 import hashlib
-from collections.abc import AsyncGenerator, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
@@ -15,6 +13,7 @@ from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
 from agentic_rag.app.model_entities import ModelEntities
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.publishing import GroupPublisher
+from agentic_rag.app.room import Room
 from agentic_rag.domain.documents import (
     ChunkDraft,
     Document,
@@ -42,6 +41,7 @@ from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import VisibleChunk
 from agentic_rag.ports.embedder import Embedder, Embedders
+from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
 from agentic_rag.ports.telemetry import Telemetry
@@ -53,12 +53,11 @@ FORCE_ARGUMENT = "force"
 """The job argument that says: keep nothing that is published, make every chunk anew."""
 
 
-LARGE_TEXT = 200_000
-"""Characters from which on a document waits until no other large one of this process is being embedded and published:
-several at once took 160 MB."""
+LARGE = 200_000
+"""Bytes of an original, or characters of a text, from which on a document waits its turn; smaller ones never do."""
 
-TURN_SECONDS = 5.0
-"""How often one that waits says that it lives."""
+ORIGINALS_AT_ONCE = 8_000_000
+"""Bytes of large originals that this process reads, parses and publishes at once. One that is larger goes alone."""
 
 MAX_LOOKS = 3
 """How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
@@ -110,11 +109,18 @@ class _Work:
     visible: list[VisibleChunk]
     content_hash: bytes
     forced: bool
-    originals: Mapping[bytes, str]
-    """Keys of the document's originals by content."""
+    originals: Mapping[bytes, Original]
+    """The document's originals by content."""
     vectors: dict[UUID, bytes] = field(default_factory=dict[UUID, bytes])
     embedded: int = 0
     recovered: int = 0
+
+    def original(self) -> Original:
+        """What the job is to ingest. Errors: `Permanent` when it is not kept any more."""
+        original = self.originals.get(self.content_hash)
+        if original is None:
+            raise _original_missing(self.document)
+        return original
 
     def report(self, outcome: IngestOutcome, version: int | None, diff: RevisionDiff | None) -> IngestReport:
         return IngestReport(
@@ -152,7 +158,9 @@ class IngestDocument:
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
         self._model_entities = model_entities
-        self._large = asyncio.Semaphore(1)
+        self._originals = Room(ORIGINALS_AT_ONCE)
+        # Each holds its chunks, vectors and postings until it is published; several at once took 160 MB.
+        self._texts = Room(1)
 
     async def run(self, lease: Lease, progress: Progress) -> IngestReport:
         """Ingest the document of a leased job.
@@ -165,20 +173,11 @@ class IngestDocument:
         revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
         if work.document.revision_id == revision_id and not work.forced:
             return await self._already_published(work)
-        parsed = await self._read(work)
-        async with self._turn(work, parsed):
-            drafts = await self._cut(work, parsed)
-            revision = Revision(
-                revision_id=revision_id,
-                document_id=work.document.document_id,
-                text=parsed.text,
-                text_hash=hashlib.sha256(parsed.text.encode("utf-8", "surrogatepass")).digest(),
-                pages=parsed.pages,
-                parser=parsed.parser,
-                parser_version=parsed.parser_version,
-                title=_title(parsed, work.document),
-            )
-            report = await self._publish(work, parsed, revision, drafts)
+        original = work.original()
+        async with self._originals.hold(_large(original.size), progress.advance):
+            parsed = await self._read(work, original)
+            async with self._texts.hold(min(_large(len(parsed.text)), 1), progress.advance):
+                report = await self._publish_text(work, revision_id, parsed)
         self._tell(report)
         await self._remove_superseded(work)
         return report
@@ -220,7 +219,7 @@ class IngestDocument:
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
                 forced=FORCE_ARGUMENT in lease.job.arguments,
-                originals={held.content_hash: held.key for held in originals},
+                originals={held.content_hash: held for held in originals},
             )
 
     async def _already_published(self, work: _Work) -> IngestReport:
@@ -232,38 +231,30 @@ class IngestDocument:
         await self._remove_superseded(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
-    @asynccontextmanager
-    async def _turn(self, work: _Work, parsed: ParsedDocument) -> AsyncGenerator[None]:
-        """Large documents one after the other: each holds its chunks, vectors and postings until it is published."""
-        if len(parsed.text) < LARGE_TEXT:
-            yield
-            return
-        while True:
-            try:
-                async with asyncio.timeout(TURN_SECONDS):
-                    await self._large.acquire()
-                break
-            except TimeoutError:
-                # Waiting is no standing still.
-                work.progress.advance()
-        try:
-            yield
-        finally:
-            self._large.release()
-
-    async def _read(self, work: _Work) -> ParsedDocument:
+    async def _read(self, work: _Work, original: Original) -> ParsedDocument:
         document = work.document
-        key = work.originals.get(work.content_hash)
-        if key is None:
-            raise _original_missing(document)
         try:
-            content = await self._blobs.read(key)
+            content = await self._blobs.read(original.key)
         except NotFound as error:
             raise _original_missing(document) from error
         # The registered media type is a guess from the name; the parser looks at the bytes as well.
         parsed = await self._parser.parse(content, document.file_name, None)
         work.progress.advance()
         return parsed
+
+    async def _publish_text(self, work: _Work, revision_id: UUID, parsed: ParsedDocument) -> IngestReport:
+        drafts = await self._cut(work, parsed)
+        revision = Revision(
+            revision_id=revision_id,
+            document_id=work.document.document_id,
+            text=parsed.text,
+            text_hash=hashlib.sha256(parsed.text.encode("utf-8", "surrogatepass")).digest(),
+            pages=parsed.pages,
+            parser=parsed.parser,
+            parser_version=parsed.parser_version,
+            title=_title(parsed, work.document),
+        )
+        return await self._publish(work, parsed, revision, drafts)
 
     async def _cut(self, work: _Work, parsed: ParsedDocument) -> list[ChunkDraft]:
         document = work.document
@@ -358,13 +349,13 @@ class IngestDocument:
             staged = await transaction.documents.staged(workspace, revision.revision_id) or []
         # An earlier attempt may have staged vectors before a switch: those are of another space.
         space_id = work.space.space_id
-        known = {chunk.draft.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
+        known = {chunk.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
         for draft in drafts:
             vector = known.get(draft.chunk_id)
             if vector is not None:
                 work.vectors[draft.chunk_id] = vector
                 work.recovered += 1
-        return frozenset(chunk.draft.index for chunk in staged)
+        return frozenset(chunk.index for chunk in staged)
 
     async def _keep_vectors(
         self, work: _Work, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
@@ -427,6 +418,11 @@ def _published(work: _Work, published: Published, diff: RevisionDiff) -> IngestR
     if published.refusal is not None:
         return work.report(IngestOutcome.GONE, None, None)
     return work.report(IngestOutcome.PUBLISHED, published.version, diff)
+
+
+def _large(size: int) -> int:
+    """A size as it counts towards what is held at once."""
+    return size if size >= LARGE else 0
 
 
 def _title(parsed: ParsedDocument, document: Document) -> str:

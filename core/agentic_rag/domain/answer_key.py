@@ -31,9 +31,9 @@ class AnswerContext:
     models: tuple[str, ...]
     defaults: str
     """A fingerprint of the process defaults that fill the options' gaps."""
-    support_threshold: float | None
-    """The workspace's own; None: the default."""
     today: date
+    support_threshold: float | None = None
+    """The workspace's own; None: the default."""
     model_reads_history: bool = False
     """A model writes follow-ups out, so the wording of the conversation decides; by rule only what it comes to does."""
 

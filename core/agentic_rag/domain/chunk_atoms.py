@@ -93,10 +93,10 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
         if cost <= size - size // 8:
             yield start, end, cost
             return
-        spans = [_trimmed(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end)]
+        spans = (_trimmed(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
     else:
         inner = text[start:end]
-        spans = [(start + a, start + b) for a, b in sentence_spans(inner)]
+        spans = ((start + a, start + b) for a, b in sentence_spans(inner))
     for a, b in spans:
         if a == b:
             continue

@@ -13,10 +13,10 @@ only those chunks are paid for again.
 
 from __future__ import annotations
 
-import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from uuid import UUID
 
 from agentic_rag.domain.chunk_atoms import Atom, atoms_of
@@ -34,7 +34,8 @@ _HASHED = 48
 _SPACE_PER_UNIT = 64
 """White space costs no tokens, but a chunk is kept, compared and quoted with all of it: a megabyte of blank lines ends
 one."""
-_NEWLINE = re.compile("\n")
+_READ_AHEAD = 1024
+"""Atoms made at a time."""
 PREPARED_JOIN = "\n\n"
 """What stands between prepared chunks in the text of their revision."""
 
@@ -51,10 +52,10 @@ def chunk_document(
     """
     text = parsed.text
     cost_of = len if profile.unit is ChunkUnit.CHARACTERS else count_tokens
-    packer = _Packer(text, list(atoms_of(parsed, profile.size, cost_of)), profile, cost_of)
+    packer = _Packer(text, atoms_of(parsed, profile.size, cost_of), profile, cost_of)
     drafts = _Drafts(document_id, parsed)
-    for first, cut, end in packer.ranges():
-        drafts.add(packer.atoms[first].start, packer.atoms[end - 1].end, _common_path(packer.atoms[cut:end]))
+    for start, end, heading_path in packer.spans():
+        drafts.add(start, end, heading_path)
     return drafts.made
 
 
@@ -91,32 +92,43 @@ def _common_path(atoms: Sequence[Atom]) -> tuple[str, ...]:
 
 
 class _Packer:
-    """Groups atoms into chunks."""
+    """Groups atoms into chunks. Of a large document's atoms (a hundred bytes each, a few characters of text) it holds
+    only those that the next chunk may need.
+    """
 
-    def __init__(self, text: str, atoms: list[Atom], profile: ChunkProfile, cost_of: Callable[[str], int]) -> None:
-        self.atoms = atoms
+    def __init__(self, text: str, atoms: Iterator[Atom], profile: ChunkProfile, cost_of: Callable[[str], int]) -> None:
+        self._atoms: list[Atom] = []
+        self._coming = atoms
         self._text = text
         self._size = profile.size
         self._overlap = profile.overlap
         self._cost_of = cost_of
         self._gaps: dict[str, int] = {}
 
-    def ranges(self) -> list[tuple[int, int, int]]:
-        """(first atom, first atom that is not repeated, end) of every chunk; atom indices, end exclusive."""
-        ranges: list[tuple[int, int, int]] = []
-        cut, count, first = 0, len(self.atoms), -1
-        while cut < count:
+    def spans(self) -> Iterator[tuple[int, int, tuple[str, ...]]]:
+        """(start, end, heading path) of every chunk."""
+        atoms = self._atoms
+        cut, first = 0, -1
+        while cut < len(atoms) or self._read_on():
             first, used = self._repeated(cut, first + 1)
-            if first < cut and used + self._gap(cut) + self.atoms[cut].cost > self._size:
+            if first < cut and used + self._gap(cut) + atoms[cut].cost > self._size:
                 first, used = cut, 0
             end = self._end(first, cut, used)
-            ranges.append((first, cut, end))
+            yield atoms[first].start, atoms[end - 1].end, _common_path(atoms[cut:end])
             cut = end
-        return ranges
+            if first >= _READ_AHEAD:
+                del atoms[:first]
+                cut, first = cut - first, 0
+
+    def _read_on(self) -> bool:
+        """Whether there were more atoms to hold."""
+        held = len(self._atoms)
+        self._atoms.extend(islice(self._coming, _READ_AHEAD))
+        return len(self._atoms) > held
 
     def _gap(self, index: int) -> int:
         """The cost of the white space before an atom."""
-        start, end = self.atoms[index - 1].end, self.atoms[index].start
+        start, end = self._atoms[index - 1].end, self._atoms[index].start
         if start == end:
             return 0
         gap = self._text[start:end]
@@ -131,25 +143,25 @@ class _Packer:
         `earliest` lies behind the start of the chunk before: no chunk is repeated whole.
         """
         first, used = cut, 0
-        if self.atoms[cut].opens_section:
+        if self._atoms[cut].opens_section:
             return cut, 0
         while first > earliest:
-            more = self.atoms[first - 1].cost + (self._gap(first) if first < cut else 0)
+            more = self._atoms[first - 1].cost + (self._gap(first) if first < cut else 0)
             if used + more + self._gap(cut) > self._overlap:
                 break
             used += more
             first -= 1
-            if self.atoms[first].opens_section:
+            if self._atoms[first].opens_section:
                 break
         return first, used
 
     def _end(self, first: int, cut: int, used: int) -> int:
         """Where the chunk ends that repeats from `first` and is new from `cut`."""
-        atoms, size = self.atoms, self._size
+        atoms, size = self._atoms, self._size
         opening = atoms[cut].path
         fills: list[int] = []
         index = cut
-        while index < len(atoms):
+        while index < len(atoms) or self._read_on():
             more = atoms[index].cost + (self._gap(index) if index > first else 0)
             if used + more > size or (index > cut and self._leaves(opening, index)):
                 break
@@ -158,14 +170,14 @@ class _Packer:
             index += 1
         else:
             return index
-        if index == len(atoms) or self._leaves(opening, index):
+        if self._leaves(opening, index):
             return index
         fills.append(used)
         return self._best_cut(cut, fills)
 
     def _leaves(self, opening: tuple[str, ...], index: int) -> bool:
         """Whether the atom opens a section outside the parent of the section in which the chunk began."""
-        atom = self.atoms[index]
+        atom = self._atoms[index]
         if not atom.opens_section:
             return False
         parent = opening[:-1]
@@ -178,14 +190,14 @@ class _Packer:
             fill = fills[offset] / self._size
             if fill < _SECTION_FILL:
                 break
-            atom = self.atoms[cut + offset]
+            atom = self._atoms[cut + offset]
             if atom.strength < 0 or fill < _least_fill(atom.strength) or atom.strength < best_rank[0]:
                 continue
             head = self._text[atom.start : min(atom.end, atom.start + _HASHED)]
             rank = (atom.strength, -zlib.crc32(head.encode("utf-8", "surrogatepass")))
             if best_rank[0] < 0 or rank > best_rank:
                 best, best_rank = cut + offset, rank
-        while best_rank[0] < 0 and best > cut + 1 and self.atoms[best].strength < 0:
+        while best_rank[0] < 0 and best > cut + 1 and self._atoms[best].strength < 0:
             best -= 1
         return best
 
@@ -205,10 +217,14 @@ class _Drafts:
         self._text = parsed.text
         self._page_starts = [page.start for page in parsed.pages]
         self._page_numbers = [page.number for page in parsed.pages]
-        self._line_starts = [0, *(match.end() for match in _NEWLINE.finditer(parsed.text))]
+        self._line, self._counted = 1, 0
+        """The line in which the last chunk began, and its offset."""
         self._seen: dict[bytes, int] = {}
 
     def add(self, start: int, end: int, heading_path: tuple[str, ...]) -> None:
+        """The next chunk; none begins before the one before it."""
+        self._line += self._text.count("\n", self._counted, start)
+        self._counted = start
         text = self._text[start:end]
         digest = content_hash(text)
         occurrence = self._seen.get(digest, 0)
@@ -222,8 +238,8 @@ class _Drafts:
                 start=start,
                 end=end,
                 page=self._page_numbers[page] if page >= 0 else None,
-                line_start=bisect_right(self._line_starts, start),
-                line_end=bisect_right(self._line_starts, end - 1),
+                line_start=self._line,
+                line_end=self._line + self._text.count("\n", start, end - 1),
                 heading_path=heading_path,
                 content_hash=digest,
             )

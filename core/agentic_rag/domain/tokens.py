@@ -32,12 +32,17 @@ _PIECE = re.compile(
     r"|[\d_]{1,3})"
 )
 
+_LISTED = 50_000
+"""Characters up to which all pieces are listed at once, which is faster; the list takes 11 bytes for each of them."""
+
 
 def estimate_tokens(text: str) -> int:
     """Tokens in `text`, estimated; 0 for white space without line breaks.
 
     Splitting a text never lowers the sum: `estimate_tokens(a + b) <= estimate_tokens(a) + estimate_tokens(b)`.
     """
+    if len(text) > _LISTED:
+        return sum(1 for _ in _PIECE.finditer(text))
     return len(_PIECE.findall(text))
 
 

@@ -59,10 +59,11 @@ class VisibleChunk:
 @dataclass(frozen=True, slots=True)
 class StagedChunk:
     """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
-    numbered `space_id`.
+    numbered `space_id`. Without its text: who stages a revision has it.
     """
 
-    draft: ChunkDraft
+    index: int
+    chunk_id: UUID
     vector: bytes | None
     space_id: int | None = None
 

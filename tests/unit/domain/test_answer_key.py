@@ -37,6 +37,7 @@ CONTEXT = AnswerContext((0,), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026,
         replace(QUESTION, options=AnswerOptions(weights=FusionWeights(0.5, 0.5))),
         replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(source_path_prefix="a"))),
         replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(media_types=("a",)))),
+        replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(without_ids=(UUID(int=4),)))),
     ],
 )
 def test_another_question_has_another_key(other: Question) -> None:
@@ -54,6 +55,7 @@ def test_another_question_has_another_key(other: Question) -> None:
         replace(CONTEXT, pipeline_version="p2"),
         replace(CONTEXT, models=("m", "n")),
         replace(CONTEXT, defaults="9"),
+        replace(CONTEXT, support_threshold=0.4),
     ],
 )
 def test_the_same_question_in_another_context_has_another_key(context: AnswerContext) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import tracemalloc
 import uuid
 from itertools import pairwise
 
@@ -343,3 +344,15 @@ def test_profiles_are_found_by_name() -> None:
 def test_a_profile_that_cannot_work_is_refused(size: int, overlap: int) -> None:
     with pytest.raises(InvalidInput):
         ChunkProfile("bad", ChunkUnit.TOKENS, size, overlap)
+
+
+def test_a_large_text_is_cut_without_holding_all_its_words() -> None:
+    parsed = plain("supercalifragilistic " * 20_000)
+    tracemalloc.start()
+    try:
+        drafts = chunk(parsed, DEFAULT_PROFILE)
+        held, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert len(drafts) > 100
+    assert peak - held < 1_500_000, "20,000 atoms take 3 MB"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -47,3 +49,15 @@ def test_splitting_a_text_never_lowers_its_cost(left: str, right: str) -> None:
 
 def test_the_estimator_is_a_token_counter() -> None:
     assert TokenEstimator().count("the cat") == 2
+
+
+def test_a_long_text_is_counted_without_holding_its_pieces() -> None:
+    long = "word and another, " * 50_000
+    tracemalloc.start()
+    try:
+        counted = estimate_tokens(long)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert counted == 50_000 * estimate_tokens("word and another, ")
+    assert peak < 100_000

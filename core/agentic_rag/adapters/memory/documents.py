@@ -150,7 +150,8 @@ class MemoryDocumentStore:
         state.revisions.setdefault(revision.revision_id, StoredRevision(revision))
         if drafts and revision.revision_id not in state.staged:
             state.staged[revision.revision_id] = tuple(
-                StagedChunk(draft, None) for draft in sorted(drafts, key=lambda draft: draft.index)
+                StagedChunk(draft.index, draft.chunk_id, None)
+                for draft in sorted(drafts, key=lambda draft: draft.index)
             )
 
     async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
@@ -166,9 +167,7 @@ class MemoryDocumentStore:
         state = self._working.write(workspace)
         if revision_id in state.staged:
             state.staged[revision_id] = tuple(
-                replace(chunk, vector=vectors[chunk.draft.index], space_id=space_id)
-                if chunk.draft.index in vectors
-                else chunk
+                replace(chunk, vector=vectors[chunk.index], space_id=space_id) if chunk.index in vectors else chunk
                 for chunk in state.staged[revision_id]
             )
 

@@ -39,8 +39,7 @@ FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $9::integer
 """  # noqa: S608 - a constant separator
 
 STAGED = """
-SELECT index, chunk_id, text, char_start, char_end, page, line_start, line_end, heading_path, content_hash, vector,
-       space_id
+SELECT index, chunk_id, vector, space_id
 FROM rag_staged_chunks
 WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3
 ORDER BY index
@@ -113,25 +112,7 @@ class Staging:
         rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
         if not rows:
             return None
-        return [
-            StagedChunk(
-                ChunkDraft(
-                    chunk_id=row["chunk_id"],
-                    index=row["index"],
-                    text=row["text"],
-                    start=row["char_start"],
-                    end=row["char_end"],
-                    page=row["page"],
-                    line_start=row["line_start"],
-                    line_end=row["line_end"],
-                    heading_path=tuple(row["heading_path"]),
-                    content_hash=row["content_hash"],
-                ),
-                row["vector"],
-                row["space_id"],
-            )
-            for row in rows
-        ]
+        return [StagedChunk(row["index"], row["chunk_id"], row["vector"], row["space_id"]) for row in rows]
 
     async def stage_vectors(
         self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]

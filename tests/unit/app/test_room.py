@@ -1,0 +1,156 @@
+"""Room for what is held in memory at once."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+
+import pytest
+
+from agentic_rag.app.room import Room
+
+
+def nothing() -> None:
+    return
+
+
+class Guest:
+    """A task that holds room until it is told to leave."""
+
+    def __init__(
+        self, room: Room, amount: int, while_waiting: Callable[[], None] = nothing, every: float = 5.0
+    ) -> None:
+        self.inside = False
+        self._leave = asyncio.Event()
+        self.task = asyncio.create_task(self._stay(room, amount, while_waiting, every))
+
+    async def _stay(self, room: Room, amount: int, while_waiting: Callable[[], None], every: float) -> None:
+        async with room.hold(amount, while_waiting, every):
+            self.inside = True
+            await self._leave.wait()
+
+    async def leave(self) -> None:
+        self._leave.set()
+        await self.task
+        await settled()
+
+
+async def settled() -> None:
+    """Let every task go as far as it can."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def test_those_that_fit_hold_room_at_once_and_the_next_one_waits() -> None:
+    room = Room(10)
+    guests = [Guest(room, 4), Guest(room, 6), Guest(room, 1)]
+    await settled()
+    assert [guest.inside for guest in guests] == [True, True, False]
+
+    await guests[0].leave()
+    assert guests[2].inside
+    await guests[1].leave()
+    await guests[2].leave()
+
+
+async def test_what_is_larger_than_the_room_takes_it_alone() -> None:
+    room = Room(10)
+    giant = Guest(room, 1_000)
+    small = Guest(room, 1)
+    await settled()
+    assert (giant.inside, small.inside) == (True, False)
+
+    await giant.leave()
+    assert small.inside
+    await small.leave()
+
+
+async def test_a_large_one_is_not_starved_by_small_ones_that_come_after_it() -> None:
+    room = Room(10)
+    first = Guest(room, 5)
+    await settled()
+    large = Guest(room, 10)
+    await settled()
+    later = [Guest(room, 1) for _ in range(20)]
+    await settled()
+    assert not large.inside
+    assert not any(guest.inside for guest in later)
+
+    await first.leave()
+    assert large.inside
+    assert not any(guest.inside for guest in later)
+    await large.leave()
+    assert [guest.inside for guest in later] == [True] * 10 + [False] * 10
+    for guest in later:
+        await guest.leave()
+
+
+async def test_room_comes_back_when_its_holder_fails() -> None:
+    room = Room(1)
+    with pytest.raises(ValueError, match="broken"):
+        async with room.hold(1, nothing):
+            raise ValueError("broken")
+    await asyncio.wait_for(_through(room, 1), 1)
+
+
+async def test_room_comes_back_when_its_holder_is_cancelled() -> None:
+    room = Room(1)
+    guest = Guest(room, 1)
+    await settled()
+    guest.task.cancel()
+    await asyncio.wait([guest.task])
+    await asyncio.wait_for(_through(room, 1), 1)
+
+
+async def test_one_that_is_cancelled_while_it_waits_lets_those_behind_it_in() -> None:
+    room = Room(10)
+    holder = Guest(room, 5)
+    await settled()
+    large, small = Guest(room, 10), Guest(room, 5)
+    await settled()
+    large.task.cancel()
+    await asyncio.wait([large.task])
+    await settled()
+    assert small.inside
+    await holder.leave()
+    await small.leave()
+    await asyncio.wait_for(_through(room, 10), 1)
+
+
+async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> None:
+    room = Room(1)
+    holder = Guest(room, 1)
+    await settled()
+    waiting = Guest(room, 1)
+    await settled()
+    holder.task.cancel()
+    await asyncio.wait([holder.task])
+    waiting.task.cancel()
+    await asyncio.wait([waiting.task])
+    await asyncio.wait_for(_through(room, 1), 1)
+
+
+async def test_what_weighs_nothing_waits_behind_nobody() -> None:
+    room = Room(1)
+    holder, waiting = Guest(room, 1), Guest(room, 1)
+    await settled()
+    await asyncio.wait_for(_through(room, 0), 1)
+    await holder.leave()
+    await waiting.leave()
+
+
+async def test_one_that_waits_says_that_it_lives() -> None:
+    room = Room(1)
+    holder = Guest(room, 1)
+    await settled()
+    alive = asyncio.Event()
+    waiting = Guest(room, 1, alive.set, every=0.001)
+    await asyncio.wait_for(alive.wait(), 5)
+    assert not waiting.inside
+    await holder.leave()
+    await waiting.leave()
+
+
+async def _through(room: Room, amount: int) -> None:
+    async with room.hold(amount, nothing):
+        return
