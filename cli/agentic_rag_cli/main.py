@@ -18,6 +18,7 @@ from agentic_rag_cli.commands import (
     doc,
     doctor,
     embeddings,
+    eval_report,
     evaluate,
     graph,
     ingest,
@@ -96,6 +97,7 @@ app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
+evaluate.app.command("report")(eval_report.report)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

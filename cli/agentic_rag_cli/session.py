@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.answers import Question, Run, TextSpan
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Document, DocumentStatus
@@ -75,6 +75,10 @@ class Session(Protocol):
 
     async def opening(self, document: Document, characters: int) -> str:
         """The first characters of the published text; empty when nothing is published."""
+        ...
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        """Where each published chunk of a document stands in its text."""
         ...
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
@@ -251,6 +255,12 @@ class ContainerSession:
         async with self._container.database.snapshot(document.workspace) as snapshot:
             spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
         return spans[0].text if spans[0] is not None else ""
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        """Where each published chunk of a document stands in its text."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            visible = await transaction.documents.visible_chunks(workspace, document_id)
+        return {one.chunk_id: TextSpan(one.start, one.end) for one in visible}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""

@@ -15,6 +15,8 @@ class EvalQuestion:
     answers: tuple[str, ...]
     gold_ids: tuple[str, ...]
     kind: str
+    gold_spans: tuple[tuple[int, int], ...] = ()
+    """Where the answer stands in the one gold document: code points [start, end) of its stored text."""
 
     @property
     def answerable(self) -> bool:
@@ -41,6 +43,23 @@ class CitedSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievedSpan:
+    """A retrieved chunk: code points [start, end) of a document's stored text."""
+
+    source_path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was sent to the embedder for one question: estimated tokens, and their list price in USD (None: unknown)."""
+
+    tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class AskRecord:
     """One answer: the same record from the use case in process and from GraphQL over HTTP.
 
@@ -54,7 +73,15 @@ class AskRecord:
     citation_coverage: float
     seconds: float
     stage_seconds: Mapping[str, float]
+    run_id: str = ""
+    """The public id of the stored run."""
+    spans: tuple[RetrievedSpan | None, ...] | None = None
+    """The retrieved chunks, best first; an entry is None when its place was not looked up (it is of no gold document).
+    None altogether: places are not known, as over HTTP.
+    """
+    usage: Usage | None = None
+    """None: not known, as over HTTP."""
 
 
-Ask = Callable[[str], Awaitable[AskRecord]]
+Ask = Callable[[EvalQuestion], Awaitable[AskRecord]]
 """Asks one question. Errors propagate: a failed run is not a wrong answer."""

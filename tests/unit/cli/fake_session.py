@@ -227,6 +227,9 @@ class FakeSession:
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
     texts: list[PlainDocument] = field(default_factory=list[PlainDocument])
+    stored_run: Run | None = None
+    """A run besides those of `answers`."""
+    asked: list[Question] = field(default_factory=list[Question])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -250,6 +253,9 @@ class FakeSession:
 
     async def opening(self, document: Document, characters: int) -> str:
         return self.text[:characters]
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        return {UUID(int=300): TextSpan(0, 60), UUID(int=301): TextSpan(50, 110)}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
@@ -309,13 +315,15 @@ class FakeSession:
         return Upload(workspace, found.document_id, UUID(int=700), file_name, len(content), bytes(32))
 
     async def ask(self, question: Question) -> Run:
+        self.asked.append(question)
         return self.answers[question.text]
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         return _page(list(self.answers.values()), request)
 
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        return next((one for one in self.answers.values() if one.run_id == run_id), None)
+        known = [*self.answers.values(), *([self.stored_run] if self.stored_run is not None else [])]
+        return next((one for one in known if one.run_id == run_id), None)
 
     async def jobs(
         self,
