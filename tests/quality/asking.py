@@ -7,22 +7,32 @@ from dataclasses import dataclass
 
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question
+from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
-from agentic_rag_cli.answer_view import shown_run
-from agentic_rag_cli.commands.evaluate import record_of
-from agentic_rag_cli.listing import collect
+from agentic_rag_cli.eval_asking import ask_here
 from agentic_rag_cli.session import Session
+from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.ranking import ndcg_at, recall_at
 from agentic_rag_eval.records import EvalQuestion
 from tests.quality.sets import QuestionSet
 
 DEPTH = 20
-DENSE, LEXICAL = FusionWeights(1.0, 0.0, 0.0), FusionWeights(1.0, 0.0, 1.0)
-WITHOUT_GRAPH = FusionWeights(0.7, 0.0)
+ALONE = {"dense": FusionWeights(1.0, 0.0, 0.0), "lexical": FusionWeights(1.0, 0.0, 1.0)}
+DEFAULT = "default"
+
+
+def arms_of(container: Container) -> dict[str, FusionWeights]:
+    """The text arms alone, the shares in force, and these without each arm."""
+    shares = container.fusion_weights
+    return {**ALONE, **{off(arm): without(arm, shares) for arm in Arm}, DEFAULT: shares}
+
+
+def off(arm: Arm) -> str:
+    """What a ranking without an arm is called."""
+    return f"{arm.value} off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,14 +53,8 @@ class Ranked:
 
 async def answered(session: Session, given: QuestionSet) -> list[Score]:
     """Every question through the whole pipeline."""
-    documents = await collect(lambda request: session.documents(given.workspace, request))
-    paths = {document.document_id: document.source_path for document in documents}
-    options = AnswerOptions(cache=CacheMode.BYPASS)
-    scores: list[Score] = []
-    for one in given.questions:
-        run = await session.ask(Question(given.workspace, one.question, options=options))
-        scores.append(score(one, record_of(shown_run(run, paths)), 5))
-    return scores
+    ask = await ask_here(session, given.workspace)
+    return [score(one, await ask(one), 5) for one in given.questions]
 
 
 async def ranked(
