@@ -179,9 +179,7 @@ class IngestPrepared:
         parsed = ParsedDocument(text, (), (), document.title, MEDIA_TYPE, PARSER, PARSER_VERSION)
         drafts = await self._analysis.chunk(_UNNAMED, parsed, profile)
         cuts = TextCuts(text, tuple((draft.start, draft.end) for draft in drafts))
-        return PreparedDocument(
-            document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts
-        )
+        return PreparedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts)
 
     def _batches(self, documents: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
         batch: list[PreparedDocument] = []
