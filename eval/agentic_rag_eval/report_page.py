@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from html import escape
+from math import ceil
 
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import Interval, interval_of
@@ -92,9 +93,11 @@ def _arms(report: StoredReport) -> str:
     if not report.added:
         return ""
     parts = ["<p>All arms against all but one, on the same questions; right of 0 the arm helps.</p>"]
-    for arm, figures in report.added.items():
-        marks = _differences({name: one for name, one in figures.items() if one.mean or one.low or one.high})
-        shown = _difference_plot(f"What the {arm} arm adds", marks) if marks else "<p>Nothing differs without it.</p>"
+    added = {arm: _differences(figures) for arm, figures in report.added.items()}
+    reach = _reach([mark for marks in added.values() for mark in marks])
+    for arm, every in added.items():
+        marks = [one for one in every if one.low or one.high]
+        shown = interval_plot(f"What the {arm} arm adds", marks, (-reach, reach)) if marks else "<p>Nothing.</p>"
         parts.append(f"<h3>{escape(arm)}</h3>{shown}")
     return _section("What each arm adds", *parts)
 
@@ -102,7 +105,9 @@ def _arms(report: StoredReport) -> str:
 def _changes(report: StoredReport) -> str:
     if not report.changed:
         return ""
-    return _section("Against the baseline", _difference_plot("Changes", _differences(report.changed)))
+    marks = _differences(report.changed)
+    reach = _reach(marks)
+    return _section("Against the baseline", interval_plot("Changes", marks, (-reach, reach)))
 
 
 def _latency(report: StoredReport) -> str:
@@ -164,9 +169,9 @@ def _differences(found: Mapping[str, Interval]) -> list[Mark]:
     ]
 
 
-def _difference_plot(title: str, marks: Sequence[Mark]) -> str:
-    reach = max((max(abs(one.low), abs(one.high)) for one in marks), default=0.0) or 1.0
-    return interval_plot(title, marks, (-reach, reach))
+def _reach(marks: Sequence[Mark]) -> float:
+    """How far an axis goes from 0: whole tens, so that its ticks are numbers one can read."""
+    return 10.0 * max([1, *(ceil(max(abs(one.low), abs(one.high)) / 10) for one in marks)])
 
 
 def _signed(one: Interval) -> str:
