@@ -46,10 +46,13 @@ class Score:
 
     @property
     def right(self) -> bool:
-        """Answered with a gold answer, or abstained where nothing could be answered."""
+        """Answered with a gold answer (with a gold document where no answer is known), or abstained where nothing could
+        be answered.
+        """
         if not self.question.answerable:
             return self.abstained
-        return not self.abstained and self.figures["answer_contained"] > 0
+        judged = "answer_contained" if self.question.answers else "hit_rate"
+        return not self.abstained and self.figures[judged] > 0
 
 
 @dataclass(frozen=True, slots=True)

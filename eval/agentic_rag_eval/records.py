@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A line of a dataset. No gold ids means: the corpus cannot answer it (or a tool must, when answers are given)."""
+    """A line of a dataset. Neither answers nor gold ids: the corpus cannot answer it. Gold ids alone: only what is
+    found and cited is judged. Answers alone: a tool must give them.
+    """
 
     question_id: str
     question: str
@@ -21,7 +23,7 @@ class EvalQuestion:
     @property
     def answerable(self) -> bool:
         """False for questions whose right outcome is an abstention."""
-        return bool(self.answers)
+        return bool(self.answers or self.gold_ids)
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,11 +17,11 @@ import asyncpg
 import numpy as np
 from numpy.typing import NDArray
 from tests.bench.corpus import KnownItem, PreparedChunk
+from tests.retrieving import retrieved
 
 from agentic_rag.app.prepared import PreparedDocument
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieved
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
 from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.settings import load_settings
@@ -115,7 +115,7 @@ async def retrieval(
     for item in questions:
         began = time.perf_counter()
         vector = (await container.embedder.embed([item.question]))[0]
-        found = await _retrieved(container, workspace, item.question, vector, container.fusion_weights)
+        found = await retrieved(container, workspace, item.question, vector, container.fusion_weights, HITS)
         seconds.append(time.perf_counter() - began)
         hits += wanted[item.gold] in {(chunk.source_path, chunk.text.strip()) for chunk, _ in found.chunks}
     return RetrievalFigures(median(seconds), hits / len(questions))
@@ -132,27 +132,9 @@ async def graph_factor(
         for off, taken in seconds.items():
             weights = container.fusion_weights if off is None else without(off, container.fusion_weights)
             began = time.perf_counter()
-            await _retrieved(container, workspace, text, vector, weights)
+            await retrieved(container, workspace, text, vector, weights, HITS)
             taken.append(time.perf_counter() - began)
     return median(seconds[None]) / median(seconds[Arm.GRAPH])
-
-
-async def _retrieved(
-    container: Container, workspace: WorkspaceRef, text: str, vector: NDArray[np.float32], weights: FusionWeights
-) -> Retrieved:
-    async with container.database.snapshot(workspace) as snapshot:
-        return await container.retrieve.run(
-            snapshot,
-            RetrievalQuery(
-                workspace_id=workspace.workspace_id,
-                text=text,
-                vector=QueryVector(container.embedder.space, vector),
-                scope=Scope((DEFAULT_ACCESS_ID,)),
-                top_k=HITS,
-                weights=weights,
-                dense_trust=container.dense_trust,
-            ),
-        )
 
 
 async def unverified_citations(url: str, workspace: WorkspaceRef, replies: Sequence[dict]) -> tuple[int, int]:

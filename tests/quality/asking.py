@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
+import numpy as np
+from numpy.typing import NDArray
+
 from agentic_rag.bootstrap import Container
 from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
 from agentic_rag_cli.eval_asking import ask_here
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.ablation import Arm, without
@@ -18,6 +18,7 @@ from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.ranking import ndcg_at, recall_at
 from agentic_rag_eval.records import EvalQuestion
 from tests.quality.sets import QuestionSet
+from tests.retrieving import retrieved
 
 DEPTH = 20
 ALONE = {"dense": FusionWeights(1.0, 0.0, 0.0), "lexical": FusionWeights(1.0, 0.0, 1.0)}
@@ -65,25 +66,12 @@ async def ranked(
     vectors = await _vectors(container, [one.question for one in questions])
     found: dict[str, list[Ranked]] = {name: [] for name in arms}
     for one, vector in zip(questions, vectors, strict=True):
-        async with container.database.snapshot(given.workspace) as snapshot:
-            for name, weights in arms.items():
-                retrieved = await container.retrieve.run(
-                    snapshot,
-                    RetrievalQuery(
-                        workspace_id=given.workspace.workspace_id,
-                        text=one.question,
-                        vector=vector,
-                        scope=Scope((DEFAULT_ACCESS_ID,)),
-                        top_k=DEPTH,
-                        weights=weights,
-                        dense_trust=container.dense_trust,
-                    ),
-                )
-                found[name].append(Ranked(one, tuple(chunk for chunk, _ in retrieved.chunks)))
+        for name, weights in arms.items():
+            one_way = await retrieved(container, given.workspace, one.question, vector, weights, DEPTH)
+            found[name].append(Ranked(one, tuple(chunk for chunk, _ in one_way.chunks)))
     return found
 
 
-async def _vectors(container: Container, texts: Sequence[str]) -> list[QueryVector]:
-    space = container.embedder.space
+async def _vectors(container: Container, texts: Sequence[str]) -> list[NDArray[np.float32]]:
     # One by one: a model's sums differ in their last bits with what else is in the batch.
-    return [QueryVector(space, (await container.embedder.embed([text]))[0]) for text in texts]
+    return [(await container.embedder.embed([text]))[0] for text in texts]

@@ -59,6 +59,14 @@ def test_abstaining_is_right_only_where_nothing_can_be_answered() -> None:
     assert not score(question(), silent, k=5).right
 
 
+def test_without_known_answers_a_cited_gold_document_is_right() -> None:
+    known_document = question(answers=())
+
+    assert score(known_document, record(), k=5).right
+    assert not score(known_document, record(cited=("c.md",)), k=5).right
+    assert score(known_document, record(outcome="ABSTAINED", cited=()), k=5).figures["false_abstention"] == 1.0
+
+
 def test_the_summary_separates_false_abstention_from_missed_abstention() -> None:
     silent = record(answer="", outcome="ABSTAINED", cited=())
     unanswerable = question(answers=(), gold=())
