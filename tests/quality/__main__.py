@@ -79,9 +79,11 @@ def of(found: Sequence[Ranked], figure: str) -> list[float]:
     return [one.figure(figure) for one in found]
 
 
-def better_arm(found: dict[str, list[Ranked]], figure: str) -> list[float]:
-    """The figures of the arm whose mean is higher."""
-    return max((of(found[name], figure) for name in ALONE), key=fmean)
+def better_arm(found: dict[str, list[Ranked]], figure: str, passages: int) -> list[float]:
+    """The figures of the arm whose mean is higher, of as many passages as an answer is made from: no ranking is judged
+    on more than the other shows.
+    """
+    return max((of([one.first(passages) for one in found[name]], figure) for name in ALONE), key=fmean)
 
 
 async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool) -> list[Row]:
@@ -107,7 +109,8 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
                 rows.append(must(at_least(f"{name}: R@10", figures(asked, "recall@10"), ten)))
             for figure in ("recall@5", "ndcg@10"):
                 whole = figures([one for one in asked if one.question.gold_ids], figure)
-                rows.append(not_below(f"{name}: {figure} against its better arm", whole, better_arm(found, figure)))
+                arm = better_arm(found, figure, container.settings.top_k)
+                rows.append(not_below(f"{name}: {figure} against its better arm", whole, arm))
             if name == SPANS:
                 spans = figures(asked, "span@5")
                 rows.append(must(at_least(f"{name}: gold span inside the first 5 chunks", spans, SPAN)))

@@ -43,6 +43,10 @@ class Ranked:
     question: EvalQuestion
     chunks: tuple[Chunk, ...]
 
+    def first(self, passages: int) -> Ranked:
+        """The ranking cut short."""
+        return Ranked(self.question, self.chunks[:passages])
+
     def figure(self, name: str) -> float:
         """`recall@5`, `recall@10` or `ndcg@10` of the documents."""
         documents = list(dict.fromkeys(chunk.source_path for chunk in self.chunks))
