@@ -83,13 +83,9 @@ def evaluate_dataset(
         raise PolicyRefused("AGENTIC_RAG_ENABLE_LLM_JUDGE: this version has no judge; unset it.", code="JUDGE_MISSING")
     questions = load_dataset(dataset) if dataset is not None else golden_set()
     documents = load_corpus(corpus) if corpus is not None else []
+    address = _address(settings, url, corpus=corpus is not None, demo=demo, ablate=ablate)
     if corpus is not None:
-        if url or demo:
-            raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
         workspace = workspace or corpus.resolve().parent.name
-    address = url or (None if demo or documents else settings.url)
-    if address and ablate:
-        raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
     arms: dict[Arm, EvalReport] = {}
     if address:
         report = run_async(_remote(wiring, settings, address, questions, workspace))
@@ -121,10 +117,7 @@ def evaluate_dataset(
         tables = [as_table(report), *([ablation.as_table(added)] if added else [])]
         tables += [f"  against {gate}\n{comparison_table(compared)}"] if compared is not None else []
         output.result("\n\n".join(tables))
-    for line in missed:
-        output.note(f"threshold missed: {line}")
-    if missed:
-        raise typer.Exit(ExitCode.THRESHOLD)
+    _end(missed)
 
 
 @app.command("compare")
@@ -150,6 +143,23 @@ def compare_reports(
         output.result(comparison_table(compared))
     if compared.losses:
         raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _end(missed: list[str]) -> None:
+    for line in missed:
+        output.note(f"threshold missed: {line}")
+    if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _address(settings: Settings, url: str | None, *, corpus: bool, demo: bool, ablate: bool) -> str:
+    """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
+    if corpus and (url or demo):
+        raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
+    address = url or ("" if demo or corpus else settings.url)
+    if address and ablate:
+        raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
+    return address
 
 
 def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
