@@ -19,6 +19,7 @@ from agentic_rag_cli.commands import (
     doc,
     doctor,
     embeddings,
+    eval_report,
     evaluate,
     explain,
     graph,
@@ -101,6 +102,7 @@ app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
 evaluate.app.command("init")(calibrate.init)
 evaluate.app.command("calibrate")(calibrate.calibrate)
+evaluate.app.command("report")(eval_report.report)
 app.command("verify")(verify.verify)
 app.command("doctor")(doctor.doctor)
 app.add_typer(config.app, name="config")

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.answers import Question, Run, TextSpan
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
@@ -80,6 +80,10 @@ class Session(Protocol):
 
     async def chunks(self, document: Document) -> list[Chunk]:
         """The passages of a document that readers see now, in its order."""
+        ...
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        """Where each published chunk of a document stands in its text."""
         ...
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
@@ -275,6 +279,12 @@ class ContainerSession:
             places = await transaction.documents.visible_chunks(document.workspace, document.document_id)
         async with self._container.database.snapshot(document.workspace) as snapshot:
             return await snapshot.documents.chunks([one.ordinal for one in places], [document.access_id])
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        """Where each published chunk of a document stands in its text."""
+        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+            visible = await transaction.documents.visible_chunks(workspace, document_id)
+        return {one.chunk_id: TextSpan(one.start, one.end) for one in visible}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         """Erase a document everywhere."""

@@ -1,4 +1,4 @@
-"""Reads datasets: one JSON object a line with `id question answers gold_ids type`."""
+"""Reads datasets: one JSON object a line, as docs/evaluation.md describes."""
 
 from __future__ import annotations
 
@@ -85,6 +85,7 @@ def _question(line: str, where: str) -> EvalQuestion:
             gold_ids=tuple(str(gold) for gold in row.get("gold_ids", ())),
             kind=str(row.get("type", "single")),
             without=tuple(str(one) for one in row.get("without", ())),
+            gold_spans=tuple((int(start), int(end)) for start, end in row.get("gold_spans", ())),
         )
     except (ValueError, KeyError, TypeError) as problem:
         raise InvalidInput(
@@ -92,4 +93,13 @@ def _question(line: str, where: str) -> EvalQuestion:
         ) from problem
     if not question.question.strip():
         raise InvalidInput(f"{where}: the question is empty.", code="DATASET_INVALID")
+    if question.gold_spans and len(question.gold_ids) != 1:
+        raise InvalidInput(
+            f"{where}: gold_spans are places in the one document of gold_ids; there are {len(question.gold_ids)}.",
+            code="DATASET_INVALID",
+        )
+    if any(not 0 <= start < end for start, end in question.gold_spans):
+        raise InvalidInput(
+            f"{where}: a gold span is [start, end), characters counted from 0, and not empty.", code="DATASET_INVALID"
+        )
     return question

@@ -25,7 +25,7 @@ async def evaluate(
     """Ask every question in turn. `progress` is told (done, total). Errors of `ask` propagate."""
     scores: list[Score] = []
     for question in questions:
-        scores.append(score(question, await ask(question.question), k))
+        scores.append(score(question, await ask(question), k))
         if progress is not None:
             progress(len(scores), len(questions))
     return EvalReport(tuple(scores), summarise(scores, k))
@@ -44,6 +44,7 @@ def as_json(report: EvalReport) -> dict[str, Any]:
                 for kind, figures in summary.by_type.items()
             },
             "latency": {stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in summary.latency.items()},
+            "usage": None if summary.usage is None else asdict(summary.usage),
         },
         "questions": [
             {
@@ -55,7 +56,11 @@ def as_json(report: EvalReport) -> dict[str, Any]:
                 "figures": dict(one.figures),
                 "answer": one.record.answer,
                 "cited": [citation.source_path for citation in one.record.citations],
+                "gold": list(one.question.gold_ids),
+                "wanted": list(one.question.answers),
+                "runId": one.record.run_id,
                 "seconds": one.record.seconds,
+                "stageSeconds": dict(one.record.stage_seconds),
             }
             for one in report.scores
         ],
@@ -74,6 +79,9 @@ def as_table(report: EvalReport) -> str:
             lines.append(f"  {kind:<24}{100 * sum(of_kind) / len(of_kind):>7.1f} %{len(of_kind):>11}")
     lines += ["", f"  {'stage':<24}{'p50 ms':>9}{'p95 ms':>9}"]
     lines += [f"  {stage:<24}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in summary.latency.items()]
+    if summary.usage is not None:
+        price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD"
+        lines += ["", f"  embedded: about {summary.usage.tokens} tokens ({price})"]
     wrong = [one for one in report.scores if not one.right]
     if wrong:
         lines += ["", f"  not as wanted ({len(wrong)}):"]

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from agentic_rag_eval.answer_overlap import exact_match, token_f1
 from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
-from agentic_rag_eval.records import AskRecord, EvalQuestion
+from agentic_rag_eval.records import AskRecord, EvalQuestion, RetrievedSpan, Usage
 from agentic_rag_eval.resampling import Interval, interval_of
 
 ABSTAINED = "ABSTAINED"
@@ -31,6 +31,7 @@ class Score:
 
     - `hit_rate`: a gold document is among the cited ones; `recall@N`, `all_gold@N` (N: 5, 10, K), `ndcg@10`, `mrr`: of
       the first retrieved documents, each counted once;
+    - `span@N`: one of the first N retrieved chunks holds a whole gold span;
     - `answer_contained`: a gold answer string stands in the answer as whole words; of a list, every one does;
       `exact_match`, `f1`: as `answer_overlap`;
     - `citation_coverage`: share of sentences with a citation; `citation_validity`: share of citations verified;
@@ -45,10 +46,13 @@ class Score:
 
     @property
     def right(self) -> bool:
-        """Answered with a gold answer, or abstained where nothing could be answered."""
+        """Answered with a gold answer (with a gold document where no answer is known), or abstained where nothing could
+        be answered.
+        """
         if not self.question.answerable:
             return self.abstained
-        return not self.abstained and self.figures["answer_contained"] > 0
+        judged = "answer_contained" if self.question.answers else "hit_rate"
+        return not self.abstained and self.figures[judged] > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +65,8 @@ class Summary:
     by_type: Mapping[str, Mapping[str, Interval]]
     latency: Mapping[str, tuple[float, float]]
     """p50 and p95 by stage; `total` is the whole answer."""
+    usage: Usage | None
+    """Of all questions together; None when it is not known of each."""
 
 
 def normalise(text: str) -> str:
@@ -74,6 +80,8 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
     figures: dict[str, float] = {}
     if question.gold_ids:
         figures |= _ranked(question, record, k)
+    if question.gold_spans and record.spans is not None:
+        figures |= {f"span@{depth}": _span_at(question, record.spans[:depth]) for depth in _depths(k)}
     if question.answers:
         figures["answer_contained"] = float(_contains(question, normalise(record.answer)))
         figures["exact_match"] = exact_match(record.answer, question.answers)
@@ -90,7 +98,7 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
 
 def _ranked(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, float]:
     gold, retrieved = question.gold_ids, record.retrieved
-    depths = sorted({*DEPTHS, k})
+    depths = _depths(k)
     return {
         "hit_rate": float(any(citation.source_path in gold for citation in record.citations)),
         **{f"recall@{depth}": recall_at(retrieved, gold, depth) for depth in depths},
@@ -98,6 +106,20 @@ def _ranked(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, floa
         "ndcg@10": ndcg_at(retrieved, gold, 10),
         "mrr": reciprocal_rank(retrieved, gold),
     }
+
+
+def _depths(k: int) -> list[int]:
+    return sorted({*DEPTHS, k})
+
+
+def _span_at(question: EvalQuestion, spans: Sequence[RetrievedSpan | None]) -> float:
+    return float(
+        any(
+            one is not None and one.source_path in question.gold_ids and one.start <= start and end <= one.end
+            for one in spans
+            for start, end in question.gold_spans
+        )
+    )
 
 
 def _contains(question: EvalQuestion, answer: str) -> bool:
@@ -116,7 +138,16 @@ def summarise(scores: Sequence[Score], k: int) -> Summary:
         figures=_intervals(scores),
         by_type={kind: _intervals([one for one in scores if one.question.kind == kind]) for kind in kinds},
         latency=_latency(scores),
+        usage=_usage([one.record.usage for one in scores]),
     )
+
+
+def _usage(given: Sequence[Usage | None]) -> Usage | None:
+    known = [one for one in given if one is not None]
+    if len(known) < len(given) or not known:
+        return None
+    prices = [one.usd for one in known if one.usd is not None]
+    return Usage(sum(one.tokens for one in known), sum(prices) if len(prices) == len(known) else None)
 
 
 def _intervals(scores: Sequence[Score]) -> dict[str, Interval]:

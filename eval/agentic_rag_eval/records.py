@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EvalQuestion:
-    """A line of a dataset. No gold ids means: the corpus cannot answer it (or a tool must, when answers are given)."""
+    """A line of a dataset. Neither answers nor gold ids: the corpus cannot answer it. Gold ids alone: only what is
+    found and cited is judged. Answers alone: a tool must give them.
+    """
 
     question_id: str
     question: str
@@ -17,11 +19,13 @@ class EvalQuestion:
     kind: str
     without: tuple[str, ...] = ()
     """Documents that the question is asked without: those that answer it, when an abstention is wanted."""
+    gold_spans: tuple[tuple[int, int], ...] = ()
+    """Where the answer stands in the one gold document: code points [start, end) of its stored text."""
 
     @property
     def answerable(self) -> bool:
         """False for questions whose right outcome is an abstention."""
-        return bool(self.answers)
+        return bool(self.answers or self.gold_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +47,23 @@ class CitedSpan:
 
 
 @dataclass(frozen=True, slots=True)
+class RetrievedSpan:
+    """A retrieved chunk: code points [start, end) of a document's stored text."""
+
+    source_path: str
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What was sent to the embedder for one question: estimated tokens, and their list price in USD (None: unknown)."""
+
+    tokens: int
+    usd: float | None
+
+
+@dataclass(frozen=True, slots=True)
 class AskRecord:
     """One answer: the same record from the use case in process and from GraphQL over HTTP.
 
@@ -56,7 +77,15 @@ class AskRecord:
     citation_coverage: float
     seconds: float
     stage_seconds: Mapping[str, float]
+    run_id: str = ""
+    """The public id of the stored run."""
+    spans: tuple[RetrievedSpan | None, ...] | None = None
+    """The retrieved chunks, best first; an entry is None when its place was not looked up (it is of no gold document).
+    None altogether: places are not known, as over HTTP.
+    """
+    usage: Usage | None = None
+    """None: not known, as over HTTP."""
 
 
-Ask = Callable[[str], Awaitable[AskRecord]]
+Ask = Callable[[EvalQuestion], Awaitable[AskRecord]]
 """Asks one question. Errors propagate: a failed run is not a wrong answer."""

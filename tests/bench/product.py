@@ -14,7 +14,10 @@ from statistics import median
 from uuid import UUID
 
 import asyncpg
+import numpy as np
+from numpy.typing import NDArray
 from tests.bench.corpus import KnownItem, PreparedChunk
+from tests.retrieving import retrieved
 
 from agentic_rag.app.prepared import PreparedDocument
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
@@ -22,6 +25,7 @@ from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.settings import load_settings
+from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_migrations.upgrade import upgrade
 
 TOKEN = "bench-token"
@@ -111,22 +115,26 @@ async def retrieval(
     for item in questions:
         began = time.perf_counter()
         vector = (await container.embedder.embed([item.question]))[0]
-        async with container.database.snapshot(workspace) as snapshot:
-            found = await container.retrieve.run(
-                snapshot,
-                RetrievalQuery(
-                    workspace_id=workspace.workspace_id,
-                    text=item.question,
-                    vector=QueryVector(container.embedder.space, vector),
-                    scope=Scope((DEFAULT_ACCESS_ID,)),
-                    top_k=HITS,
-                    weights=container.fusion_weights,
-                    dense_trust=container.dense_trust,
-                ),
-            )
+        found = await retrieved(container, workspace, item.question, vector, container.fusion_weights, HITS)
         seconds.append(time.perf_counter() - began)
         hits += wanted[item.gold] in {(chunk.source_path, chunk.text.strip()) for chunk, _ in found.chunks}
     return RetrievalFigures(median(seconds), hits / len(questions))
+
+
+async def graph_factor(
+    container: Container, workspace: WorkspaceRef, questions: Sequence[str], vectors: NDArray[np.float32]
+) -> float:
+    """Median seconds of a retrieval with the graph over those without it, vectors given. Each question is asked both
+    ways in turn, so that a machine that slows down slows both.
+    """
+    seconds: dict[Arm | None, list[float]] = {None: [], Arm.GRAPH: []}
+    for text, vector in zip(questions, vectors, strict=True):
+        for off, taken in seconds.items():
+            weights = container.fusion_weights if off is None else without(off, container.fusion_weights)
+            began = time.perf_counter()
+            await retrieved(container, workspace, text, vector, weights, HITS)
+            taken.append(time.perf_counter() - began)
+    return median(seconds[None]) / median(seconds[Arm.GRAPH])
 
 
 async def unverified_citations(url: str, workspace: WorkspaceRef, replies: Sequence[dict]) -> tuple[int, int]:

@@ -10,23 +10,27 @@ import argparse
 import asyncio
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 from agentic_rag.bootstrap import build_container
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.session import open_session
 from agentic_rag_cli.wiring import Wiring
+from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.metrics import Score
 from agentic_rag_eval.resampling import PairedDifference, interval_of, paired
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
-from tests.quality.asking import DENSE, LEXICAL, WITHOUT_GRAPH, Ranked, answered, ranked
-from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, QuestionSet, ingested, questions_of
+from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
+from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
 IN_THE_POOL = {"musique": 72, "hotpotqa": 94, "hotpotqa-dev100": 94}
 CONTAINED = {"hotpotqa": 60, "musique": 35, "covidqa": 50}
+SPAN = 75
+"""Percent of questions whose marked answer stands whole in one of the first five chunks."""
 
 
 def at_least(name: str, values: Sequence[float], must: float) -> Row:
@@ -56,55 +60,87 @@ def _shown(compared: PairedDifference) -> str:
     return f"{100 * found.mean:+.1f} [{100 * found.low:.1f}, {100 * found.high:.1f}]"
 
 
+def reported(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
+    """No verdict: what `values` have over `other`, on the same questions."""
+    compared = paired(other, values)
+    return Row(name, "no question" if compared is None else _shown(compared), "reported", ok=compared is not None)
+
+
+def without_verdict(row: Row) -> Row:
+    """Its must is for another embedder."""
+    return replace(row, must="reported", ok=True)
+
+
 def figures(scores: Sequence[Score], name: str) -> list[float]:
     return [one.figures[name] for one in scores if name in one.figures]
 
 
-def better_arm(found: dict[str, list[Ranked]], figure: str) -> list[float]:
-    """The figures of the arm whose mean is higher."""
-    arms = [[one.figure(figure) for one in found[name]] for name in ("dense", "lexical")]
-    return max(arms, key=fmean)
+def of(found: Sequence[Ranked], figure: str) -> list[float]:
+    return [one.figure(figure) for one in found]
 
 
-async def measured(settings: Settings, wanted: Sequence[str]) -> list[Row]:
-    """All rows of the sets asked for."""
+def better_arm(found: dict[str, list[Ranked]], figure: str, passages: int) -> list[float]:
+    """The figures of the arm whose mean is higher, of as many passages as an answer is made from: no ranking is judged
+    on more than the other shows.
+    """
+    return max((of([one.first(passages) for one in found[name]], figure) for name in ALONE), key=fmean)
+
+
+async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool) -> list[Row]:
+    """All rows of the sets asked for. Without `absolute` the embedder is one that the musts are not for: figures are
+    reported, and only fusion against its better arm is judged.
+    """
+    must: Callable[[Row], Row] = (lambda row: row) if absolute else without_verdict
     async with build_container(settings) as container, open_session(settings) as session:
-        weights = {
-            "dense": DENSE, "lexical": LEXICAL, "without the graph": WITHOUT_GRAPH, "default": container.fusion_weights,
-        }  # fmt: skip
         rows: list[Row] = []
         scores: list[Score] = []
-        on: list[float] = []
-        off: list[float] = []
+        pooled: dict[str, list[Ranked]] = {}
+        single: dict[str, list[Ranked]] = {}
         for name in (one for one in (*MULTI_HOP, *SINGLE_HOP) if one in wanted):
             given = QuestionSet(name, await ingested(session, name, [name]), tuple(questions_of(name)))
             asked = await answered(session, given)
             scores += asked
-            found = await ranked(container, given, weights)
+            found = await ranked(container, given, arms_of(container))
+            for ranking, ones in found.items():
+                (pooled if name in MULTI_HOP else single).setdefault(ranking, []).extend(ones)
             if name in MULTI_HOP:
                 five, ten = RECALL[name]
-                rows.append(at_least(f"{name}: R@5", figures(asked, "recall@5"), five))
-                rows.append(at_least(f"{name}: R@10", figures(asked, "recall@10"), ten))
-                on += [one.figure("recall@5") for one in found["default"]]
-                off += [one.figure("recall@5") for one in found["without the graph"]]
-            else:
-                for figure in ("recall@5", "ndcg@10"):
-                    whole = figures([one for one in asked if one.question.gold_ids], figure)
-                    rows.append(not_below(f"{name}: {figure} against its better arm", whole, better_arm(found, figure)))
+                rows.append(must(at_least(f"{name}: R@5", figures(asked, "recall@5"), five)))
+                rows.append(must(at_least(f"{name}: R@10", figures(asked, "recall@10"), ten)))
+            for figure in ("recall@5", "ndcg@10"):
+                whole = figures([one for one in asked if one.question.gold_ids], figure)
+                arm = better_arm(found, figure, container.settings.top_k)
+                rows.append(not_below(f"{name}: {figure} against its better arm", whole, arm))
+            if name == SPANS:
+                spans = figures(asked, "span@5")
+                rows.append(must(at_least(f"{name}: gold span inside the first 5 chunks", spans, SPAN)))
             if name in CONTAINED:
                 contained = figures(asked, "answer_contained")
-                rows.append(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name]))
+                rows.append(must(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name])))
             _tell(name, asked, found)
-        if on:
-            rows.append(above("multi-hop sets: R@5, graph on against off", on, off))
+        rows += ablations("multi-hop sets pooled", pooled, (Arm.GRAPH, "recall@5") if absolute else None)
+        rows += ablations("single-hop sets pooled", single)
         if POOL in wanted:
             workspace = await ingested(session, POOL, [*MULTI_HOP, NOISE])
             for name in MULTI_HOP:
                 asked = await answered(session, QuestionSet(name, workspace, tuple(questions_of(name))))
-                rows.append(at_least(f"{name} among {NOISE}: R@5", figures(asked, "recall@5"), IN_THE_POOL[name]))
+                scores += asked
+                among = figures(asked, "recall@5")
+                rows.append(must(at_least(f"{name} among {NOISE}: R@5", among, IN_THE_POOL[name])))
         rows.append(at_least("citation validity", figures(scores, "citation_validity"), 100))
         rows.append(at_least("citation coverage", figures(scores, "citation_coverage"), 98))
         return rows
+
+
+def ablations(name: str, found: dict[str, list[Ranked]], musts: tuple[Arm, str] | None = None) -> list[Row]:
+    """What each arm adds to the others; `musts` is the one arm and figure that has to add something."""
+    rows: list[Row] = []
+    for arm in Arm if found else ():
+        for figure in ("recall@5", "ndcg@10"):
+            on, without_it = of(found[DEFAULT], figure), of(found[off(arm)], figure)
+            must = above if (arm, figure) == musts else reported
+            rows.append(must(f"{name}: {figure}, {arm.value} on against off", on, without_it))
+    return rows
 
 
 def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> None:
@@ -138,7 +174,7 @@ def main() -> int:
     if options.embedder == "onnx":
         os.environ["AGENTIC_RAG_MODEL_DIR"] = str(minilm())
     with Wiring().servers(load_settings()) as settings:
-        rows = asyncio.run(measured(settings, options.only or every))
+        rows = asyncio.run(measured(settings, options.only or every, absolute=options.embedder == "onnx"))
     return publish_report("quality" if options.embedder == "onnx" else f"quality-{options.embedder}", rows)
 
 

@@ -5,24 +5,35 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
+import numpy as np
+from numpy.typing import NDArray
+
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question
+from agentic_rag.domain.answers import FusionWeights
 from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
-from agentic_rag_cli.answer_view import shown_run
-from agentic_rag_cli.commands.evaluate import record_of
-from agentic_rag_cli.listing import collect
+from agentic_rag_cli.eval_asking import ask_here
 from agentic_rag_cli.session import Session
+from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.ranking import ndcg_at, recall_at
 from agentic_rag_eval.records import EvalQuestion
 from tests.quality.sets import QuestionSet
+from tests.retrieving import retrieved
 
 DEPTH = 20
-DENSE, LEXICAL = FusionWeights(1.0, 0.0, 0.0), FusionWeights(1.0, 0.0, 1.0)
-WITHOUT_GRAPH = FusionWeights(0.7, 0.0)
+ALONE = {"dense": FusionWeights(1.0, 0.0, 0.0), "lexical": FusionWeights(1.0, 0.0, 1.0)}
+DEFAULT = "default"
+
+
+def arms_of(container: Container) -> dict[str, FusionWeights]:
+    """The text arms alone, the shares in force, and these without each arm."""
+    shares = container.fusion_weights
+    return {**ALONE, **{off(arm): without(arm, shares) for arm in Arm}, DEFAULT: shares}
+
+
+def off(arm: Arm) -> str:
+    """What a ranking without an arm is called."""
+    return f"{arm.value} off"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +42,10 @@ class Ranked:
 
     question: EvalQuestion
     chunks: tuple[Chunk, ...]
+
+    def first(self, passages: int) -> Ranked:
+        """The ranking cut short."""
+        return Ranked(self.question, self.chunks[:passages])
 
     def figure(self, name: str) -> float:
         """`recall@5`, `recall@10` or `ndcg@10` of the documents."""
@@ -43,14 +58,8 @@ class Ranked:
 
 async def answered(session: Session, given: QuestionSet) -> list[Score]:
     """Every question through the whole pipeline."""
-    documents = await collect(lambda request: session.documents(given.workspace, request))
-    paths = {document.document_id: document.source_path for document in documents}
-    options = AnswerOptions(cache=CacheMode.BYPASS)
-    scores: list[Score] = []
-    for one in given.questions:
-        run = await session.ask(Question(given.workspace, one.question, options=options))
-        scores.append(score(one, record_of(shown_run(run, paths)), 5))
-    return scores
+    ask = await ask_here(session, given.workspace)
+    return [score(one, await ask(one), 5) for one in given.questions]
 
 
 async def ranked(
@@ -61,25 +70,12 @@ async def ranked(
     vectors = await _vectors(container, [one.question for one in questions])
     found: dict[str, list[Ranked]] = {name: [] for name in arms}
     for one, vector in zip(questions, vectors, strict=True):
-        async with container.database.snapshot(given.workspace) as snapshot:
-            for name, weights in arms.items():
-                retrieved = await container.retrieve.run(
-                    snapshot,
-                    RetrievalQuery(
-                        workspace_id=given.workspace.workspace_id,
-                        text=one.question,
-                        vector=vector,
-                        scope=Scope((DEFAULT_ACCESS_ID,)),
-                        top_k=DEPTH,
-                        weights=weights,
-                        dense_trust=container.dense_trust,
-                    ),
-                )
-                found[name].append(Ranked(one, tuple(chunk for chunk, _ in retrieved.chunks)))
+        for name, weights in arms.items():
+            one_way = await retrieved(container, given.workspace, one.question, vector, weights, DEPTH)
+            found[name].append(Ranked(one, tuple(chunk for chunk, _ in one_way.chunks)))
     return found
 
 
-async def _vectors(container: Container, texts: Sequence[str]) -> list[QueryVector]:
-    space = container.embedder.space
+async def _vectors(container: Container, texts: Sequence[str]) -> list[NDArray[np.float32]]:
     # One by one: a model's sums differ in their last bits with what else is in the batch.
-    return [QueryVector(space, (await container.embedder.embed([text]))[0]) for text in texts]
+    return [(await container.embedder.embed([text]))[0] for text in texts]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,7 @@ from agentic_rag.domain.errors import InvalidInput
 from agentic_rag_eval.dataset import golden_set, load_dataset, parse_dataset
 from agentic_rag_eval.harness import as_json, as_table, evaluate
 from agentic_rag_eval.metrics import percentile, score, summarise
-from agentic_rag_eval.records import AskRecord, CitedSpan, EvalQuestion
+from agentic_rag_eval.records import AskRecord, CitedSpan, EvalQuestion, RetrievedSpan, Usage
 
 
 def question(answers: tuple[str, ...] = ("42 MW",), gold: tuple[str, ...] = ("a.md", "b.md")) -> EvalQuestion:
@@ -57,6 +59,14 @@ def test_abstaining_is_right_only_where_nothing_can_be_answered() -> None:
     assert not score(question(), silent, k=5).right
 
 
+def test_without_known_answers_a_cited_gold_document_is_right() -> None:
+    known_document = question(answers=())
+
+    assert score(known_document, record(), k=5).right
+    assert not score(known_document, record(cited=("c.md",)), k=5).right
+    assert score(known_document, record(outcome="ABSTAINED", cited=()), k=5).figures["false_abstention"] == 1.0
+
+
 def test_the_summary_separates_false_abstention_from_missed_abstention() -> None:
     silent = record(answer="", outcome="ABSTAINED", cited=())
     unanswerable = question(answers=(), gold=())
@@ -83,7 +93,7 @@ def test_percentiles_are_by_nearest_rank(share: float, expected: float) -> None:
 
 
 async def test_the_report_lists_what_went_wrong() -> None:
-    async def ask(_: str) -> AskRecord:
+    async def ask(_: EvalQuestion) -> AskRecord:
         return record(answer="no idea")
 
     seen: list[tuple[int, int]] = []
@@ -115,3 +125,46 @@ def test_the_golden_set_is_large_and_has_enough_unanswerable_questions() -> None
 
     assert len(questions) >= 30
     assert sum(not one.answerable for one in questions) >= 8
+
+
+@pytest.mark.parametrize(
+    ("place", "found"),
+    [
+        (RetrievedSpan("a.md", 100, 200), True),
+        (RetrievedSpan("a.md", 121, 200), False),
+        (RetrievedSpan("b.md", 100, 200), False),
+        (None, False),
+    ],
+)
+def test_a_span_is_found_by_a_chunk_of_its_document_that_holds_all_of_it(
+    place: RetrievedSpan | None, found: bool
+) -> None:
+    asked = replace(question(gold=("a.md",)), gold_spans=((120, 130), (900, 910)))
+    elsewhere = RetrievedSpan("c.md", 0, 10)
+    first = replace(record(), spans=(elsewhere, place))
+
+    assert score(asked, first, k=3).figures["span@5"] == float(found)
+    assert score(asked, replace(record(), spans=(*[elsewhere] * 5, place)), k=3).figures["span@5"] == 0.0
+
+
+def test_where_the_places_of_chunks_are_not_known_there_is_no_such_figure() -> None:
+    assert "span@5" not in score(replace(question(gold=("a.md",)), gold_spans=((1, 2),)), record(), k=5).figures
+
+
+@pytest.mark.parametrize(
+    ("spans", "gold"), [([[5, 5]], ["a"]), ([[-1, 5]], ["a"]), ([[1, 5]], ["a", "b"]), ([[1]], ["a"])]
+)
+def test_gold_spans_that_say_nothing_are_refused(spans: list[list[int]], gold: list[str]) -> None:
+    line = json.dumps({"id": "1", "question": "What?", "answers": ["x"], "gold_ids": gold, "gold_spans": spans})
+
+    with pytest.raises(InvalidInput, match="set:1"):
+        parse_dataset(line, "set")
+
+
+def test_what_questions_cost_is_added_up_only_when_it_is_known_of_each() -> None:
+    paid = [score(question(), replace(record(), usage=Usage(tokens, 0.25)), 5) for tokens in (3, 4)]
+
+    assert summarise(paid, 5).usage == Usage(7, 0.5)
+    assert summarise([*paid, score(question(), record(), 5)], 5).usage is None
+    unpriced = score(question(), replace(record(), usage=Usage(5, None)), 5)
+    assert summarise([*paid, unpriced], 5).usage == Usage(12, None)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -17,10 +16,10 @@ from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.answer_view import ShownAnswer
     from agentic_rag_cli.session import Session
+    from agentic_rag_eval.ablation import Arm
     from agentic_rag_eval.harness import EvalReport
-    from agentic_rag_eval.records import AskRecord, EvalDocument, EvalQuestion
+    from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
 
 DEMO_WORKSPACE = "demo"
 
@@ -42,6 +41,9 @@ def evaluate_dataset(
         typer.Option("--corpus", help="JSONL file of documents (id, title, text): ingested first, into --workspace."),
     ] = None,
     demo: Annotated[bool, typer.Option("--demo", help="Ingest the sample corpus first, into its workspace.")] = False,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Ask again with each arm off, and tell what each adds (not with --url).")
+    ] = False,
     min_hit_rate: Annotated[float | None, Share] = None,
     min_recall: Annotated[float | None, Share] = None,
     min_answer_containment: Annotated[float | None, Share] = None,
@@ -62,10 +64,11 @@ def evaluate_dataset(
 
     Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9 --gate last.json
 
-    Example: rag eval --corpus sets/mine/corpus.jsonl --dataset sets/mine/questions.jsonl --json
+    Example: rag eval --corpus sets/mine/corpus.jsonl --dataset sets/mine/questions.jsonl --ablate --json > mine.json
     """
     if context.invoked_subcommand is not None:
         return
+    from agentic_rag_eval import ablation
     from agentic_rag_eval.comparison import as_json as comparison_json
     from agentic_rag_eval.comparison import as_table as comparison_table
     from agentic_rag_eval.comparison import compare, measured, read_report
@@ -80,16 +83,16 @@ def evaluate_dataset(
         raise PolicyRefused("AGENTIC_RAG_ENABLE_LLM_JUDGE: this version has no judge; unset it.", code="JUDGE_MISSING")
     questions = load_dataset(dataset) if dataset is not None else golden_set()
     documents = load_corpus(corpus) if corpus is not None else []
+    address = _address(settings, url, corpus=corpus is not None, demo=demo, ablate=ablate)
     if corpus is not None:
-        if url or demo:
-            raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
         workspace = workspace or corpus.resolve().parent.name
-    address = url or (None if demo or documents else settings.url)
+    arms: dict[Arm, EvalReport] = {}
     if address:
         report = run_async(_remote(wiring, settings, address, questions, workspace))
     else:
         with wiring.servers(settings) as ready:
-            report = run_async(_local(wiring, ready, questions, workspace, documents, demo=demo))
+            report, arms = run_async(_local(wiring, ready, questions, workspace, documents, demo=demo, ablate=ablate))
+    added = ablation.added_by_arms(report, arms)
     missed = misses(
         report,
         {
@@ -101,21 +104,20 @@ def evaluate_dataset(
             "abstention_recall": min_abstention_recall,
         },
     )
-    shown = report_json(report)
+    shown = {"dataset": dataset.name if dataset else "golden", **report_json(report)}
+    if added:
+        shown["ablations"] = ablation.as_json_values(added)
     compared = compare(baseline, measured(shown)) if baseline is not None else None
     if compared is not None:
+        shown["comparison"] = comparison_json(compared)
         missed += [f"{name} fell significantly" for name in compared.losses]
     if as_json:
-        more = {"comparison": comparison_json(compared)} if compared is not None else {}
-        output.result_json({**shown, "missed": missed, **more})
+        output.result_json({**shown, "missed": missed})
     else:
-        output.result(as_table(report))
-        if compared is not None:
-            output.result(f"\n  against {gate}\n{comparison_table(compared)}")
-    for line in missed:
-        output.note(f"threshold missed: {line}")
-    if missed:
-        raise typer.Exit(ExitCode.THRESHOLD)
+        tables = [as_table(report), *([ablation.as_table(added)] if added else [])]
+        tables += [f"  against {gate}\n{comparison_table(compared)}"] if compared is not None else []
+        output.result("\n\n".join(tables))
+    _end(missed)
 
 
 @app.command("compare")
@@ -143,6 +145,23 @@ def compare_reports(
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
+def _end(missed: list[str]) -> None:
+    for line in missed:
+        output.note(f"threshold missed: {line}")
+    if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _address(settings: Settings, url: str | None, *, corpus: bool, demo: bool, ablate: bool) -> str:
+    """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
+    if corpus and (url or demo):
+        raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
+    address = url or ("" if demo or corpus else settings.url)
+    if address and ablate:
+        raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
+    return address
+
+
 def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
     lines: list[str] = []
@@ -161,10 +180,12 @@ async def _local(
     corpus: list[EvalDocument],
     *,
     demo: bool,
-) -> EvalReport:
-    from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
-    from agentic_rag_cli.answer_view import shown_run
-    from agentic_rag_cli.listing import collect, the_workspace
+    ablate: bool,
+) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+    from agentic_rag.domain.answers import FusionWeights
+    from agentic_rag_cli.eval_asking import ask_here
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_eval.ablation import Arm, without
 
     if demo:
         workspace = workspace or DEMO_WORKSPACE
@@ -173,38 +194,30 @@ async def _local(
         if corpus:
             await _ingest_corpus(session, workspace or DEMO_WORKSPACE, corpus)
         chosen = (await the_workspace(session, workspace)).ref
-        documents = await collect(lambda request: session.documents(chosen, request))
-        paths = {document.document_id: document.source_path for document in documents}
-        options = AnswerOptions(cache=CacheMode.BYPASS)
-
-        async def ask(text: str) -> AskRecord:
-            return record_of(shown_run(await session.ask(Question(chosen, text, options=options)), paths))
-
-        return await _evaluate(questions, ask, settings)
+        report = await _evaluate(questions, await ask_here(session, chosen), settings, "asking")
+        shares = FusionWeights(settings.vector_weight, settings.graph_weight, settings.lexical_share_value)
+        arms: dict[Arm, EvalReport] = {}
+        for arm in Arm if ablate else ():
+            ask = await ask_here(session, chosen, without(arm, shares))
+            arms[arm] = await _evaluate(questions, ask, settings, f"without {arm.value}")
+        return report, arms
 
 
 async def _remote(
     wiring: Wiring, settings: Settings, address: str, questions: list[EvalQuestion], workspace: str | None
 ) -> EvalReport:
     from agentic_rag_cli.access import token_of
+    from agentic_rag_cli.eval_asking import ask_server
     from agentic_rag_cli.graphql_client import GraphQLClient
 
     async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
-        workspace_id = await client.workspace_id(workspace)
-        paths = await client.source_paths(workspace_id)
-
-        async def ask(text: str) -> AskRecord:
-            return record_of(await client.ask(text, workspace_id, paths, fresh=True))
-
-        return await _evaluate(questions, ask, settings)
+        return await _evaluate(questions, await ask_server(client, workspace), settings, "asking")
 
 
-async def _evaluate(
-    questions: list[EvalQuestion], ask: Callable[[str], Awaitable[AskRecord]], settings: Settings
-) -> EvalReport:
+async def _evaluate(questions: list[EvalQuestion], ask: Ask, settings: Settings, label: str) -> EvalReport:
     from agentic_rag_eval.harness import evaluate
 
-    bar = output.Progress("asking")
+    bar = output.Progress(label)
     try:
         return await evaluate(questions, ask, settings.top_k, bar.update)
     finally:
@@ -241,18 +254,3 @@ async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> 
         finally:
             bar.close()
     output.note(report.summary())
-
-
-def record_of(shown: ShownAnswer) -> AskRecord:
-    """An answer as the harness scores it."""
-    from agentic_rag_eval.records import AskRecord, CitedSpan
-
-    return AskRecord(
-        answer=shown.answer,
-        outcome=shown.outcome,
-        citations=tuple(CitedSpan(one.source_path, one.snippet, one.verified) for one in shown.citations),
-        retrieved=shown.retrieved,
-        citation_coverage=shown.citation_coverage,
-        seconds=shown.seconds,
-        stage_seconds=shown.stage_seconds,
-    )

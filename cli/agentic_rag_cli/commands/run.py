@@ -76,3 +76,39 @@ def show(
     output.result(f"Q: {shown.question}\n\n{answer_text(shown)}\n")
     rows = [(one.stage, f"{1000 * one.seconds:.2f}", one.outcome) for one in found.stages]
     output.result(output.table(("STAGE", "MS", "OUTCOME"), rows))
+
+
+@app.command("replay")
+def replay(
+    context: typer.Context,
+    run: Annotated[str, typer.Argument(metavar="RUN", help="Id of the run.")],
+    workspace: WorkspaceOption = None,
+    newest: Annotated[
+        bool, typer.Option("--newest", help="Read the newest corpus version, not the one that the run read.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask a run's question again, with the settings in force, and tell what became different. A follow-up is asked as
+    the stand-alone question that it was understood as. The new answer is a run of its own.
+
+    Example: rag run replay UgGYwN4AAHAA…
+    """
+    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
+    from agentic_rag_cli.replaying import asked_again, differences
+
+    async def work(session: Session) -> tuple[Run, Run]:
+        return await asked_again(session, workspace, run, newest=newest)
+
+    before, after = in_process(context, work)
+    old, new = shown_run(before, {}), shown_run(after, {})
+    found = differences(old, new)
+    if as_json:
+        output.result_json({**answer_json(new), "before": answer_json(old), "differs": [one.what for one in found]})
+        return
+    output.result(f"Q: {new.question}\n\n{answer_text(new)}\n")
+    if not found:
+        output.result(f"The same as run {old.run_id}; this one is {new.run_id}.")
+        return
+    rows = [(one.what, one.before, one.after) for one in found]
+    output.result(output.table(("DIFFERS", "BEFORE", "NOW"), rows))
+    output.result(f"\nThis is run {new.run_id}.")

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
 from agentic_rag.app.publishing import compaction_job, is_compaction_due
-from agentic_rag.domain.chunking import chunks_from_prepared
+from agentic_rag.domain.chunking import chunks_at, chunks_from_prepared
 from agentic_rag.domain.documents import (
     ChunkDraft,
     Document,
@@ -40,6 +40,14 @@ _UNNAMED = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
+class TextCuts:
+    """A storable text and where its chunks stand in it, as code points [start, end)."""
+
+    text: str
+    spans: tuple[tuple[int, int], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PreparedDocument:
     """A document that somebody else cut into chunks (each not blank)."""
 
@@ -47,6 +55,9 @@ class PreparedDocument:
     title: str
     texts: tuple[str, ...]
     url: str | None = None
+    cuts: TextCuts | None = None
+    """The text that `texts` were cut from: citations point into it. None: the chunks one after the other are the text.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +178,8 @@ class IngestPrepared:
         text = storable_text(document.text)
         parsed = ParsedDocument(text, (), (), document.title, MEDIA_TYPE, PARSER, PARSER_VERSION)
         drafts = await self._analysis.chunk(_UNNAMED, parsed, profile)
-        return PreparedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts))
+        cuts = TextCuts(text, tuple((draft.start, draft.end) for draft in drafts))
+        return PreparedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts)
 
     def _batches(self, documents: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
         batch: list[PreparedDocument] = []
@@ -247,7 +259,10 @@ def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
     if not document.texts:
         raise InvalidInput(f"{document.source_path} has no chunks.", path=("documents", document.source_path))
     document_id = document_id_for(workspace, document.source_path)
-    text, drafts = chunks_from_prepared(document_id, document.texts)
+    if document.cuts is None:
+        text, drafts = chunks_from_prepared(document_id, document.texts)
+    else:
+        text, drafts = document.cuts.text, chunks_at(document_id, document.cuts.text, document.cuts.spans)
     text_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     # The cuts are part of the content: the same text in other chunks is another revision.
     cuts = ",".join(f"{draft.start}:{draft.end}" for draft in drafts)

@@ -69,13 +69,20 @@ def chunks_from_prepared(document_id: UUID, texts: Sequence[str]) -> tuple[str, 
         if not text.strip():
             raise InvalidInput(f"prepared chunk {number} holds no text", path=("chunks", str(number)))
     whole = PREPARED_JOIN.join(cleaned)
-    parsed = ParsedDocument(whole, (), (), None, "text/plain", "prepared", "1")
-    drafts = _Drafts(document_id, parsed)
+    spans: list[tuple[int, int]] = []
     start = 0
     for text in cleaned:
-        drafts.add(start, start + len(text), ())
+        spans.append((start, start + len(text)))
         start += len(text) + len(PREPARED_JOIN)
-    return whole, drafts.made
+    return whole, chunks_at(document_id, whole, spans)
+
+
+def chunks_at(document_id: UUID, text: str, spans: Sequence[tuple[int, int]]) -> list[ChunkDraft]:
+    """The chunks of a storable text that was cut before, at code points [start, end)."""
+    drafts = _Drafts(document_id, ParsedDocument(text, (), (), None, "text/plain", "prepared", "1"))
+    for start, end in spans:
+        drafts.add(start, end, ())
+    return drafts.made
 
 
 def _common_path(atoms: Sequence[Atom]) -> tuple[str, ...]:

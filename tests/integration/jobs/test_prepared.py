@@ -5,7 +5,7 @@ from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
+from agentic_rag.app.prepared import IngestPrepared, PlainDocument, PreparedDocument
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -82,3 +82,18 @@ async def test_another_embedding_space_is_refused_with_a_remedy(outbox: DataPlan
     with pytest.raises(SpaceMismatch, match="RAG_EMBEDDER"):
         await use_case(outbox).run(outbox.workspace, documents(1), "tester")
     assert await outbox.rows("rag_documents") == 0
+
+
+async def test_the_chunks_of_a_plain_text_stand_where_its_author_wrote_them(outbox: DataPlane) -> None:
+    text = "\n\n".join(f"Paragraph {n} tells how the water of lake {n} is measured. " * 20 for n in range(9))
+    cases = use_case(outbox)
+    document = await cases.cut(PlainDocument("lakes.txt", "Lakes", text), "small")
+
+    await cases.run(outbox.workspace, [document], "tester")
+
+    stored = await outbox.document("lakes.txt")
+    assert stored is not None
+    async with outbox.database.transaction(outbox.workspace.org_id) as transaction:
+        visible = await transaction.documents.visible_chunks(outbox.workspace, stored.document_id)
+    assert [text[one.start : one.end] for one in visible] == list(document.texts)
+    assert len(visible) > 1

@@ -271,6 +271,9 @@ class FakeSession:
     texts: list[PlainDocument] = field(default_factory=list[PlainDocument])
     passages: list[Chunk] = field(default_factory=lambda: [chunk(0, "The audit is signed."), chunk(1, "Fees\napply.")])
     why_not: WhyNot = field(default_factory=lambda: outranked())
+    stored_run: Run | None = None
+    """A run besides those of `answers`."""
+    asked: list[Question] = field(default_factory=list[Question])
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -294,6 +297,9 @@ class FakeSession:
 
     async def opening(self, document: Document, characters: int) -> str:
         return self.text[:characters]
+
+    async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
+        return {UUID(int=300): TextSpan(0, 60), UUID(int=301): TextSpan(50, 110)}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
         erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
@@ -353,13 +359,15 @@ class FakeSession:
         return Upload(workspace, found.document_id, UUID(int=700), file_name, len(content), bytes(32))
 
     async def ask(self, question: Question) -> Run:
+        self.asked.append(question)
         return self.answers[question.text]
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         return _page(list(self.answers.values()), request)
 
     async def run(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        return next((one for one in self.answers.values() if one.run_id == run_id), None)
+        known = [*self.answers.values(), *([self.stored_run] if self.stored_run is not None else [])]
+        return next((one for one in known if one.run_id == run_id), None)
 
     async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
         run = await self.run(workspace, run_id)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from uuid import UUID
 
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, document
@@ -160,3 +162,55 @@ def test_the_demonstration_ingests_the_sample_corpus_first(dataset: str) -> None
     assert shown.exit_code == 0, shown.stderr
     assert at.session.dry_runs == [False]
     assert at.workers_started == 1
+
+
+def test_every_arm_is_switched_off_in_turn_and_what_it_adds_is_told(dataset: str) -> None:
+    at = terminal()
+
+    report = json.loads(at.rag("eval", "--dataset", dataset, "--ablate", "--json").stdout)
+    shown = at.rag("eval", "--dataset", dataset, "--ablate")
+
+    assert list(report["ablations"]) == ["dense", "lexical", "graph"]
+    assert report["ablations"]["graph"]["recall@5"]["difference"]["questions"] == 1
+    weights = [one.options.weights for one in at.session.asked[::2]]
+    shares = [None if one is None else (one.vector, one.graph, one.lexical_share) for one in weights[:4]]
+    assert shares == [None, (0.7, 0.3, 1.0), (0.7, 0.3, 0.0), (0.7, 0.0, None)]
+    assert "what an arm adds" in shown.stdout
+
+
+def test_a_server_cannot_be_asked_without_an_arm(dataset: str) -> None:
+    assert terminal().rag("eval", "--dataset", dataset, "--ablate", "--url", URL).exit_code == 2
+
+
+def test_a_marked_answer_is_looked_for_in_the_places_of_the_retrieved_chunks(tmp_path: Path) -> None:
+    path = tmp_path / "set.jsonl"
+    path.write_text(json.dumps({**LINES[0], "gold_spans": [[52, 60]]}))
+
+    report = json.loads(terminal().rag("eval", "--dataset", str(path), "--json").stdout)
+
+    assert report["summary"]["figures"]["span@5"]["mean"] == 1.0
+
+
+def test_a_report_becomes_a_page_beside_it(dataset: str, tmp_path: Path) -> None:
+    kept = tmp_path / "last.json"
+    kept.write_text(terminal().rag("eval", "--dataset", dataset, "--ablate", "--json").stdout, encoding="utf-8")
+
+    shown = terminal().rag("eval", "report", str(kept))
+
+    assert shown.stdout.strip() == str(tmp_path / "last.html")
+    assert "<svg" in (tmp_path / "last.html").read_text(encoding="utf-8")
+
+
+def test_a_run_is_asked_again_of_the_version_it_read() -> None:
+    at = terminal()
+    run_id = json.loads(at.rag("run", "list", "--json").stdout)[0]["id"]
+
+    same = at.rag("run", "replay", run_id)
+    at.session.stored_run = answered()
+    at.session.answers = {"Who signs?": replace(abstained("Who signs?"), run_id=UUID(int=501))}
+    changed = json.loads(at.rag("run", "replay", run_id, "--newest", "--json").stdout)
+
+    assert "The same as run" in same.stdout
+    assert [one.as_of for one in at.session.asked] == [7, None]
+    assert changed["differs"] == ["outcome", "answer", "citations"]
+    assert (changed["before"]["outcome"], changed["outcome"]) == ("GROUNDED", "ABSTAINED")

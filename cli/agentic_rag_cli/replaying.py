@@ -1,0 +1,54 @@
+"""Asks a stored run's question again, and tells what differs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question, Run
+from agentic_rag.domain.errors import NotFound
+from agentic_rag_cli.answer_view import ShownAnswer
+from agentic_rag_cli.listing import needed_id, the_workspace
+from agentic_rag_cli.session import Session
+from agentic_rag_server.graphql.node_ids import NodeKind
+
+
+@dataclass(frozen=True, slots=True)
+class Difference:
+    """Something that is not as it was."""
+
+    what: str
+    before: str
+    after: str
+
+
+async def asked_again(session: Session, workspace: str | None, run: str, *, newest: bool) -> tuple[Run, Run]:
+    """The stored run, and the new one. Errors: `NotFound` code RUN_NOT_FOUND, those of asking (a corpus version that
+    retention dropped).
+    """
+    run_id = needed_id(run, NodeKind.RUN)
+    chosen = (await the_workspace(session, workspace, run)).ref
+    before = await session.run(chosen, run_id)
+    if before is None:
+        raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
+    question = Question(
+        chosen,
+        before.answer.debug.standalone_question or before.question,
+        as_of=None if newest else before.versions.corpus_version,
+        options=AnswerOptions(cache=CacheMode.BYPASS),
+    )
+    return before, await session.ask(question)
+
+
+def differences(before: ShownAnswer, after: ShownAnswer) -> list[Difference]:
+    """What a reader of both answers would see."""
+    pairs = (
+        ("outcome", before.outcome, after.outcome),
+        ("answer", before.answer, after.answer),
+        ("citations", _places(before), _places(after)),
+        ("corpus version", str(before.corpus_version), str(after.corpus_version)),
+    )
+    return [Difference(what, old, new) for what, old, new in pairs if old != new]
+
+
+def _places(shown: ShownAnswer) -> str:
+    return "; ".join(one.place for one in shown.citations)

@@ -1,0 +1,64 @@
+"""What each arm of retrieval adds: the same questions with one arm off, paired with all of them on."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from agentic_rag.domain.answers import FusionWeights
+from agentic_rag_eval.comparison import Comparison, compare, measured
+from agentic_rag_eval.comparison import as_json as comparison_json
+from agentic_rag_eval.harness import EvalReport, as_json
+from agentic_rag_eval.resampling import PairedDifference
+
+SHOWN = ("recall@5", "recall@10", "all_gold@5", "ndcg@10", "mrr", "span@5", "answer_contained", "f1")
+"""Figures of the table; the JSON report holds all."""
+
+
+class Arm(enum.Enum):
+    """What can be switched off."""
+
+    DENSE = "dense"
+    LEXICAL = "lexical"
+    GRAPH = "graph"
+
+
+def without(arm: Arm, weights: FusionWeights) -> FusionWeights:
+    """The same shares with one arm at nothing."""
+    match arm:
+        case Arm.DENSE:
+            return replace(weights, lexical_share=1.0)
+        case Arm.LEXICAL:
+            return replace(weights, lexical_share=0.0)
+        case Arm.GRAPH:
+            return replace(weights, graph=0.0)
+
+
+def added_by_arms(whole: EvalReport, reports: Mapping[Arm, EvalReport]) -> dict[Arm, Comparison]:
+    """All arms against all but one: a positive difference is what that arm adds."""
+    everything = measured(as_json(whole))
+    return {arm: compare(measured(as_json(report)), everything) for arm, report in reports.items()}
+
+
+def as_json_values(added: Mapping[Arm, Comparison]) -> dict[str, Any]:
+    """Arm → figure → difference, as plain JSON values."""
+    return {arm.value: comparison_json(one)["figures"] for arm, one in added.items()}
+
+
+def as_table(added: Mapping[Arm, Comparison]) -> str:
+    """The differences as lines for a terminal, in points of a hundred."""
+    lines = [f"  {'what an arm adds':<24}" + "".join(f"{arm.value:>24}" for arm in added)]
+    for name in SHOWN:
+        found = [one.differences.get(name) for one in added.values()]
+        if any(found):
+            lines.append(f"  {name:<24}" + "".join(f"{_shown(one):>24}" for one in found))
+    return "\n".join(lines)
+
+
+def _shown(one: PairedDifference | None) -> str:
+    if one is None:
+        return "–"
+    found = one.difference
+    return f"{100 * found.mean:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]"

@@ -1,0 +1,36 @@
+"""Retrieval alone, as answering does it but for the plan: what the quality and the speed table measure."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieved
+from agentic_rag.bootstrap import Container
+from agentic_rag.domain.answers import FusionWeights
+from agentic_rag.domain.retrieval import Scope
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+
+
+async def retrieved(
+    container: Container,
+    workspace: WorkspaceRef,
+    text: str,
+    vector: NDArray[np.float32],
+    weights: FusionWeights,
+    top_k: int,
+) -> Retrieved:
+    """The best passages for one text with these shares of the arms, on a snapshot of its own."""
+    async with container.database.snapshot(workspace) as snapshot:
+        return await container.retrieve.run(
+            snapshot,
+            RetrievalQuery(
+                workspace_id=workspace.workspace_id,
+                text=text,
+                vector=QueryVector(container.embedder.space, vector),
+                scope=Scope((DEFAULT_ACCESS_ID,)),
+                top_k=top_k,
+                weights=weights,
+                dense_trust=container.dense_trust,
+            ),
+        )
