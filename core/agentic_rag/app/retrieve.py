@@ -161,6 +161,7 @@ def _asked(
     searched = query.vector if text.dense else None
     return GraphQuestion(
         workspace_id=query.workspace_id,
+        text=query.text,
         terms=terms,
         entities=text.entities,
         vector=None if searched is None else searched.vector,
