@@ -155,6 +155,20 @@ def opening_unit(passage: Passage, position: int) -> Unit | None:
     return None
 
 
+def other_units(part: PartQuery, passage: Passage, known: Sequence[Unit]) -> list[Unit]:
+    """The quotable sentences of a passage that are not among the units `known`, in reading order, scored 0."""
+    reading = reading_of(passage)
+    found: list[Unit] = []
+    for place in range(len(reading.ends)):
+        for start, end in reading.sentences(reading.block(place))[0]:
+            kind = reading.kind((start, end))
+            if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
+                continue
+            fits = holds(passage.chunk.text[start:end], part.answer_type, part.text)
+            found.append(Unit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
+    return found
+
+
 def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
     """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
     # A passage that several parts found carries the best of their scores, which says little about this part.

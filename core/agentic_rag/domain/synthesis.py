@@ -202,13 +202,16 @@ def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
 
 
 def with_openers(
-    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded
+    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded, most: int | None = None
 ) -> list[DraftSentence]:
-    """The units as sentences; one that leans on the sentence before it brings that one along."""
+    """The units as sentences; one that leans on the sentence before it brings that one along, as long as there are no
+    more than `most`.
+    """
     taken = {(unit.passage, unit.start) for unit in units}
     result: list[DraftSentence] = []
     for unit in units:
-        if unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
+        room = most is None or len(taken) < most
+        if room and unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
             before = _before(unit, passages)
             if before is not None:
                 key = (before.passage, before.start)
