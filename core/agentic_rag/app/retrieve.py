@@ -51,6 +51,8 @@ class RetrievalQuery:
     dense_trust: float = 1.0
     min_score: float = 0.0
     per_document: int | None = None
+    about: str = ""
+    """The question with the words that say which documents it means; `text` when empty."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +163,7 @@ def _asked(
     searched = query.vector if text.dense else None
     return GraphQuestion(
         workspace_id=query.workspace_id,
-        text=query.text,
+        text=query.about or query.text,
         terms=terms,
         entities=text.entities,
         vector=None if searched is None else searched.vector,

@@ -40,6 +40,19 @@ _DATE = re.compile(
     re.IGNORECASE,
 )
 _YEAR_AND_PART = re.compile(r"\b((?:19|20)\d\d)(?:[ _-]?([qh])([1-4])\b)?|\b([qh])([1-4])[ _-]?((?:19|20)\d\d)\b", re.I)
+_REFERENCE = re.compile(
+    r"(?:,? ?\b(?:as )?(?:reported|revealed|disclosed|detailed|presented|shown|stated|provided)?\s*"
+    r"(?:in|from|by|of|for) (?:the |its |their |these |this |[\w.]+['’]s )?(?:latest |most recent )?"
+    r"(?:(?:fiscal )?Q[1-4] (?:of )?\d{4} |\d{4} Q[1-4] )?(?:quarterly |annual )?"
+    r"(?:\d{1,2}-[QK]s?|filings?|reports?)\b(?: filing| report)?)|"
+    r"\b(?:over|across|throughout|during|in|for) (?:the |these )?(?:reported |reporting )?(?:quarters|periods?)\b|"
+    r"\bin (?:the )?(?:latest|most recent) quarter(?:ly filing)?\b|"
+    r"(?:\b(?:in|for|of)\s)?\bQ[1-4] (?:of )?\d{4}\b",
+    re.IGNORECASE,
+)
+"""How a question says which document it means: "as reported in the Q3 2022 10-Q", "over the reported quarters"."""
+_LEAST_LEFT = 3
+"""Words that must be left of a question without its references."""
 _COMMON = frozenset(
     [
         "form",
@@ -82,6 +95,14 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     if not whole:
         return np.zeros(len(titles))
     return np.array([fits[title] / whole if counts[title] >= LONG_DOCUMENT else 0.0 for title in titles])
+
+
+def without_references(question: str) -> str:
+    """The question without the words that say which document it means: certificates, covers and contents of a report
+    repeat those more than the pages that answer. Unchanged when hardly anything would be left.
+    """
+    left = re.sub(r"\s+([,?.])", r"\1", " ".join(_REFERENCE.sub(" ", question).split())).strip(" ,")
+    return left if len(left.split()) >= _LEAST_LEFT else question
 
 
 @lru_cache(4096)

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.bare_tables import bare_row, readable_bare_row
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.figure_rows import figure_units
 from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
 from agentic_rag.domain.sentence_units import UnitKind, readable
@@ -76,7 +78,25 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+    return PartDraft(_with_figures(part, position, passages, sentences, excluded), tuple(chosen), rival is not None)
+
+
+def _with_figures(
+    part: PartQuery,
+    position: int,
+    passages: Sequence[Passage],
+    sentences: Sequence[DraftSentence],
+    excluded: Excluded,
+) -> tuple[DraftSentence, ...]:
+    """The sentences behind the rows and sentences that state the figures a part asks for; six together at most."""
+    taken = [(sentence.passage, sentence.start, sentence.end) for sentence in sentences]
+    figured = [
+        _sentence(unit, passages, position)
+        for unit in figure_units(part, position, passages)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+        and not any(unit.passage == place and unit.start < end and start < unit.end for place, start, end in taken)
+    ]
+    return tuple((*figured, *sentences)[: max(MAX_LIST_SENTENCES, len(sentences))] if figured else sentences)
 
 
 def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
@@ -239,6 +259,10 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         span = header_span(text, unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
-    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+    row = bare_row(passages[unit.passage].chunk.text, unit.start, unit.end) if unit.kind is UnitKind.TABLE_ROW else None
+    if row is not None:
+        titled = passages[unit.passage].chunk.document_title
+        text = readable(f"{titled} — {readable_bare_row(row, passages[unit.passage].chunk.text)}")
+    elif unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
         text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

@@ -29,8 +29,8 @@ MOST_SENTENCES = 3
 
 HOP_CHANCE = 0.05
 """What trails must make of a passage (the graph arm's raw figure) for it to be a hop. With 0.1 / 0.05 / 0.02 the gold
-answer stood in the extracts for 35 / 38 / 38 % of the questions of musique and 69 / 69 / 74 % of hotpotqa, while 33 / 41
-/ 57 % of those of clapnq, which need one passage, were read as several hops (at equal token recall).
+answer stood in the extracts for 35 / 38 / 38 % of the questions of musique and 69 / 69 / 74 % of hotpotqa, while 33 /
+41 / 57 % of those of clapnq, which need one passage, were read as several hops (at equal token recall).
 """
 
 FOCUS_TERMS = 3
