@@ -7,6 +7,7 @@ the question asks for, and whether the lines above it speak of the rest.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -101,7 +102,12 @@ def figure_units(part: PartQuery, position: int, passages: Sequence[Passage]) ->
 
 def means_documents(question: str, passages: Sequence[Passage]) -> bool:
     """Whether a question speaks of the titles of long documents: of a company's report, not of what it is about."""
-    return bool(document_fit(question, [one.chunk.document_title for one in passages]).any())
+    found = Counter(one.chunk.document_id for one in passages)
+    fits = document_fit(question, [one.chunk.document_title for one in passages for _ in range(LONG_DOCUMENT)])
+    return any(
+        fits[LONG_DOCUMENT * place] > 0 and found[one.chunk.document_id] >= LONG_DOCUMENT
+        for place, one in enumerate(passages)
+    )
 
 
 def _asked(part: PartQuery) -> dict[str, float]:

@@ -13,6 +13,7 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.figure_rows import figure_units
 from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
+from agentic_rag.domain.polarity import verdict
 from agentic_rag.domain.sentence_units import UnitKind, readable
 from agentic_rag.domain.tables import header_span, is_row
 from agentic_rag.domain.term_match import weight_of
@@ -78,7 +79,23 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+    if rival is None:
+        sentences = _with_verdict(part, chosen[0], passages, sentences)
     return PartDraft(_with_figures(part, position, passages, sentences, excluded), tuple(chosen), rival is not None)
+
+
+def _with_verdict(
+    part: PartQuery, best: Unit, passages: Sequence[Passage], sentences: list[DraftSentence]
+) -> list[DraftSentence]:
+    """The sentences, the best one opened by "Yes" or "No" where it decides the question."""
+    if part.answer_type is not AnswerType.YES_NO or best.kind is not UnitKind.PROSE:
+        return sentences
+    found = verdict(part.text, _quote(best, passages), best.mask, part.terms)
+    if found is None:
+        return sentences
+    decided = [one for one in sentences if (one.passage, one.start) == (best.passage, best.start)]
+    others = [one for one in sentences if one not in decided]
+    return [replace(one, text=f"{found}: {one.text}") for one in decided] + others
 
 
 def _with_figures(
@@ -184,11 +201,11 @@ def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], par
 
 
 def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
-    """A unit of another document that says the same as the best one with other figures, for the same subject."""
+    """A unit of another document that says the same as the best one with other figures, or denies it, for the same
+    subject.
+    """
     chunk = passages[best.passage].chunk
     quote = _quote(best, passages)
-    if not figures(quote):
-        return None
     about_dates = part.answer_type is AnswerType.DATE
     for unit in units[1:]:
         other = passages[unit.passage].chunk

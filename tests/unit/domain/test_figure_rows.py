@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 from agentic_rag.domain.answers import AnswerType
@@ -86,6 +87,14 @@ def test_without_rows_and_without_a_document_that_is_meant_nothing_is_added():
 def test_only_the_titles_of_long_documents_are_meant():
     assert means_documents("How is Harbour's Q1 2023?", FILED)
     assert not means_documents("How is Harbour's Q1 2023?", [FILED[0], FILED[2]])
+
+
+def test_two_short_documents_of_one_title_are_not_a_long_one():
+    twins = [passage(place, f"{place}", TEXT) for place in range(4)]
+    titled = [replace(one, chunk=replace(one.chunk, document_title=("Harbour", "Gate")[place % 2]))
+              for place, one in enumerate(twins)]  # fmt: skip
+
+    assert not means_documents("Who built the harbour?", titled)
 
 
 def test_the_answer_names_the_columns_of_the_row_and_cites_it():
