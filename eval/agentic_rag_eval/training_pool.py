@@ -144,6 +144,7 @@ class TrainingCorpus:
                 self._postings.profile(terms, content, kept),
                 titles,
                 np.array(named),
+                np.zeros(len(kept)),
                 self._lexical_share,
             )
 

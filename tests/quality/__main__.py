@@ -24,6 +24,7 @@ from agentic_rag_eval.resampling import PairedDifference, interval_of, paired
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
+from tests.quality.filings import FILINGS, filings
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
 
 RECALL = {"musique": (72, 82), "hotpotqa": (97, 98), "hotpotqa-dev100": (96, 98)}
@@ -127,6 +128,11 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
                 scores += asked
                 among = figures(asked, "recall@5")
                 rows.append(must(at_least(f"{name} among {NOISE}: R@5", among, IN_THE_POOL[name])))
+        if FILINGS in wanted:
+            found_in = await filings(session, settings)
+            scores += found_in.scores
+            rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
+            rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))
         rows.append(at_least("citation validity", figures(scores, "citation_validity"), 100))
         rows.append(at_least("citation coverage", figures(scores, "citation_coverage"), 98))
         return rows
@@ -161,7 +167,7 @@ def _tell(name: str, asked: Sequence[Score], found: dict[str, list[Ranked]]) -> 
 def main() -> int:
     """Run it."""
     parser = argparse.ArgumentParser(prog="python -m tests.quality", description="The quality table.")
-    every = (*MULTI_HOP, *SINGLE_HOP, POOL)
+    every = (*MULTI_HOP, *SINGLE_HOP, POOL, FILINGS)
     parser.add_argument("--only", action="append", choices=every, help="these sets only; may be repeated")
     parser.add_argument("--embedder", choices=("onnx", "deterministic"), default="onnx")
     options = parser.parse_args()

@@ -28,7 +28,7 @@ from agentic_rag.app.stages.tools import ToolsStage
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.pipeline import Stage
-from agentic_rag.domain.rewriting import NO_ALIASES
+from agentic_rag.domain.rewriting import FINANCE_ALIASES
 from agentic_rag.ports.hypothetical_passages import HypotheticalPassages
 
 
@@ -48,7 +48,7 @@ def answer_question(
     *,
     retrieve: Retrieve | None = None,
     chat: ChatUse | None = None,
-    aliases: Mapping[str, str] = NO_ALIASES,
+    aliases: Mapping[str, str] = FINANCE_ALIASES,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
 ) -> AnswerQuestion:
     """The use case with its stages. The caller closes `recorder`."""

@@ -243,6 +243,7 @@ def _query(
         min_score=settings.min_score,
         per_document=settings.per_document,
         diversity=settings.diversity,
+        about=run.answer.debug.standalone_question or run.question,
     )
 
 

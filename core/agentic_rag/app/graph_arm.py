@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.bridge import (
-    NAMED_GAIN,
     PASSAGE_CAP,
     TEMPERATURE,
     Pool,
@@ -20,6 +19,7 @@ from agentic_rag.domain.bridge import (
     first_trails,
     strongest,
 )
+from agentic_rag.domain.document_fit import document_fit
 from agentic_rag.domain.entities import title_entities
 from agentic_rag.domain.hops import Trails
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
@@ -39,6 +39,7 @@ class GraphQuestion:
     """What the arm looks for. Without a vector, cosines count as 0."""
 
     workspace_id: UUID
+    text: str
     terms: Mapping[str, int]
     entities: Sequence[ExtractedEntity]
     vector: NDArray[np.float32] | None
@@ -122,6 +123,7 @@ class _Look:
             terms=await self._snapshot.lexical.profile(asked.terms, kept, asked.scope),
             titles=titles,
             named=np.array([max((self._named.get(one, 0.0) for one in title), default=0.0) for title in titles]),
+            documents=document_fit(asked.text, [self._titles[ordinal] for ordinal in kept]),
             lexical_share=asked.lexical_share,
         )
 
@@ -130,9 +132,9 @@ def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
     """The best by all three arms together, as hits of each arm."""
     pool, lift = trails.pool, trails.lift
     chance = np.round(pool.chance * np.expm1(lift), SCORE_DIGITS)
-    gain = np.round(NAMED_GAIN * pool.named + TEMPERATURE * lift, SCORE_DIGITS)
+    gain = np.round(pool.title_gain + TEMPERATURE * lift, SCORE_DIGITS)
     places = np.flatnonzero(gain)
-    whole = np.round(pool.score - NAMED_GAIN * pool.named + gain, SCORE_DIGITS)[places]
+    whole = np.round(pool.score - pool.title_gain + gain, SCORE_DIGITS)[places]
     places = places[np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]]
     sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
     bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)

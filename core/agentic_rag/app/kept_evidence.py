@@ -48,6 +48,7 @@ async def kept_evidence(
         terms=await snapshot.lexical.profile(query_terms(query.text), ordinals, query.scope),
         titles=[NO_ENTITIES] * len(ordinals),
         named=np.zeros(len(ordinals)),
+        documents=np.zeros(len(ordinals)),
         lexical_share=share_in_force({}, query.weights, query.dense_trust),
     )
     arms = {Retriever.LEXICAL: _hits(pool, pool.lexical)}

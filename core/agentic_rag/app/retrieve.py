@@ -62,6 +62,8 @@ class RetrievalQuery:
     min_score: float = 0.0
     per_document: int | None = None
     diversity: float = 0.0
+    about: str = ""
+    """The question with the words that say which documents it means; `text` when empty."""
 
     @property
     def rules(self) -> SelectionRules:
@@ -215,6 +217,7 @@ def _asked(
     searched = query.vector if text.dense else None
     return GraphQuestion(
         workspace_id=query.workspace_id,
+        text=query.about or query.text,
         terms=terms,
         entities=text.entities,
         vector=None if searched is None else searched.vector,

@@ -73,6 +73,13 @@ _CAPITALISED = re.compile(
 )
 
 
+_PLACE = re.compile(r"\b(?:in|at|near|from|to|of|on) (?:the )?(?:[a-z]+ ){0,2}[A-Z]\w+")
+_PLACE_ASKED = re.compile(
+    r"^(?:(?:in|at|on|from|to|of|near) )?(?:where|(?:what|which) (?:\w+ )?(?:city|town|country|county|state|place|"
+    r"continent|province|region|village|location|island|area|district))\b|"
+    r"\bwhere (?:is|was|did|do|does|were|are|will)\b",
+    re.IGNORECASE,
+)
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
 
 
@@ -130,6 +137,14 @@ def holds(sentence: str, kind: AnswerType, question: str) -> bool:
             not _named((match[1] or match[2] or match[3]).lower(), asked) for match in _CAPITALISED.finditer(sentence)
         )
     return True
+
+
+def holds_place(sentence: str, kind: AnswerType, question: str) -> bool:
+    """True when a sentence has a place that the question does not name, if it asks for one; always true otherwise."""
+    if kind is not AnswerType.FACT or _PLACE_ASKED.search(question) is None:
+        return True
+    asked = question.lower()
+    return any(not _named(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
 
 
 def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:

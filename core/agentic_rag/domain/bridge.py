@@ -25,6 +25,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT, TermProfile
+from agentic_rag.domain.document_fit import DOCUMENT_GAIN
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Retriever, Vicinity
 
 Floats = NDArray[np.float64]
@@ -100,6 +101,8 @@ class Pool:
     """(n,) the entities of each passage's title."""
     named: Floats
     """(n,) how specific a title is that the question names; 0 without one."""
+    documents: Floats
+    """(n,) how well its document fits what the question says of documents, as in `domain.document_fit`."""
     lexical_share: float
     """Of the text arms' score, as in `domain.fusion`."""
 
@@ -124,7 +127,12 @@ class Pool:
     def score(self) -> Floats:
         """(n,) both text arms and the title: what P1 is made of."""
         text = (1 - self.lexical_share) * self.cosine + self.lexical_share * self.lexical
-        return np.round(text + NAMED_GAIN * self.named, SCORE_DIGITS)
+        return np.round(text + self.title_gain, SCORE_DIGITS)
+
+    @cached_property
+    def title_gain(self) -> Floats:
+        """(n,) what its title adds to a passage's score."""
+        return NAMED_GAIN * self.named + DOCUMENT_GAIN * self.documents
 
     @cached_property
     def chance(self) -> Floats:

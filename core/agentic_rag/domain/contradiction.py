@@ -1,8 +1,10 @@
-"""A light check for sources that disagree: nearly the same sentence, other figures or dates, another document."""
+"""A light check for sources that disagree: nearly the same sentence, other figures or dates, or its denial."""
 
 from __future__ import annotations
 
 import re
+
+from agentic_rag.domain.polarity import is_denied
 
 _FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
@@ -27,6 +29,9 @@ SAME_STATEMENT = 0.6
 NEARLY_IDENTICAL = 0.8
 """Jaccard from which one of two sentences is redundant."""
 
+DENIED_STATEMENT = 0.75
+"""Jaccard from which one sentence denies the other: the negation itself is one of the words."""
+
 
 def figures(sentence: str) -> frozenset[str]:
     """The figures of a sentence, thousands separators removed, and the months it names."""
@@ -46,11 +51,14 @@ def likeness(left: frozenset[str], right: frozenset[str]) -> float:
 
 
 def disagree(left: str, right: str, *, about_dates: bool = False) -> bool:
-    """True when the sentences say the same of different figures: each has a figure that the other lacks.
+    """True when the sentences say the same of different figures, each having one that the other lacks, or when one says
+    in nearly the same words, with the same figures, what the other denies.
 
     Sentences about different years are about different things, unless the date is what is asked for.
     """
     ours, theirs = figures(left), figures(right)
+    if ours == theirs:
+        return is_denied(left) != is_denied(right) and likeness(words(left), words(right)) >= DENIED_STATEMENT
     if not ours - theirs or not theirs - ours:
         return False
     if not about_dates and _years(ours) != _years(theirs):

@@ -103,7 +103,9 @@ class _Paragraph:
     bound: float
 
 
-def best_units(part: PartQuery, position: int, passages: Sequence[Passage]) -> list[Unit]:
+def best_units(
+    part: PartQuery, position: int, passages: Sequence[Passage], units_per_block: int = UNITS_PER_BLOCK
+) -> list[Unit]:
     """The units that may answer a part, best first; ties by passage, then offset.
 
     Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close to
@@ -116,7 +118,7 @@ def best_units(part: PartQuery, position: int, passages: Sequence[Passage]) -> l
     for paragraph in waiting:
         if paragraph.bound < WORTH_READING * best:
             break
-        for unit in _units_of(paragraph, part, weigh, best):
+        for unit in _units_of(paragraph, part, weigh, best, units_per_block):
             units.append(unit)
             best = max(best, unit.score)
     units.sort(key=lambda unit: (-unit.score, unit.passage, unit.start))
@@ -153,6 +155,20 @@ def opening_unit(passage: Passage, position: int) -> Unit | None:
             if kind in QUOTABLE:
                 return Unit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
     return None
+
+
+def other_units(part: PartQuery, passage: Passage, known: Sequence[Unit]) -> list[Unit]:
+    """The quotable sentences of a passage that are not among the units `known`, in reading order, scored 0."""
+    reading = reading_of(passage)
+    found: list[Unit] = []
+    for place in range(len(reading.ends)):
+        for start, end in reading.sentences(reading.block(place))[0]:
+            kind = reading.kind((start, end))
+            if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
+                continue
+            fits = holds(passage.chunk.text[start:end], part.answer_type, part.text)
+            found.append(Unit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
+    return found
 
 
 def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
@@ -192,7 +208,7 @@ def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Seque
     return found[:MOST_PARAGRAPHS]
 
 
-def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: float) -> list[Unit]:
+def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: float, units_per_block: int) -> list[Unit]:
     """The units of a paragraph that can come close to the best one so far."""
     read, reading = paragraph.read, paragraph.read.reading
     most = read.rank_bonus + best_fit(part.answer_type)
@@ -205,7 +221,7 @@ def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: flo
         return []
     spans, starts = reading.sentences(reading.block(paragraph.place))
     masks = _masks(spans, starts, paragraph.hits)
-    looked_at = UNITS_PER_BLOCK
+    looked_at = units_per_block
     if part.answer_type is AnswerType.LIST and CELL_SIGN in reading.text:
         looked_at = ROWS_PER_BLOCK
         for at, (start, end) in enumerate(spans):

@@ -7,10 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.domain.answers import AnswerType
+from agentic_rag.domain.bare_tables import bare_row, readable_bare_row
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.figure_rows import figure_units
 from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
+from agentic_rag.domain.polarity import verdict
 from agentic_rag.domain.sentence_units import UnitKind, readable
 from agentic_rag.domain.tables import header_span, is_row
 from agentic_rag.domain.term_match import weight_of
@@ -78,7 +81,41 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+    if rival is None:
+        sentences = _with_verdict(part, chosen[0], passages, sentences)
+    return PartDraft(_with_figures(part, position, passages, sentences, excluded), tuple(chosen), rival is not None)
+
+
+def _with_verdict(
+    part: PartQuery, best: Unit, passages: Sequence[Passage], sentences: list[DraftSentence]
+) -> list[DraftSentence]:
+    """The sentences, the best one opened by "Yes" or "No" where it decides the question."""
+    if part.answer_type is not AnswerType.YES_NO or best.kind is not UnitKind.PROSE:
+        return sentences
+    found = verdict(part.text, _quote(best, passages), best.mask, part.terms)
+    if found is None:
+        return sentences
+    decided = [one for one in sentences if (one.passage, one.start) == (best.passage, best.start)]
+    others = [one for one in sentences if one not in decided]
+    return [replace(one, text=f"{found}: {one.text}") for one in decided] + others
+
+
+def _with_figures(
+    part: PartQuery,
+    position: int,
+    passages: Sequence[Passage],
+    sentences: Sequence[DraftSentence],
+    excluded: Excluded,
+) -> tuple[DraftSentence, ...]:
+    """The sentences behind the rows and sentences that state the figures a part asks for; six together at most."""
+    taken = [(sentence.passage, sentence.start, sentence.end) for sentence in sentences]
+    figured = [
+        _sentence(unit, passages, position)
+        for unit in figure_units(part, position, passages)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+        and not any(unit.passage == place and unit.start < end and start < unit.end for place, start, end in taken)
+    ]
+    return tuple((*figured, *sentences)[: max(MAX_LIST_SENTENCES, len(sentences))] if figured else sentences)
 
 
 def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
@@ -166,11 +203,11 @@ def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], par
 
 
 def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
-    """A unit of another document that says the same as the best one with other figures, for the same subject."""
+    """A unit of another document that says the same as the best one with other figures, or denies it, for the same
+    subject.
+    """
     chunk = passages[best.passage].chunk
     quote = _quote(best, passages)
-    if not figures(quote):
-        return None
     about_dates = part.answer_type is AnswerType.DATE
     for unit in units[1:]:
         other = passages[unit.passage].chunk
@@ -204,13 +241,16 @@ def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
 
 
 def with_openers(
-    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded
+    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded, most: int | None = None
 ) -> list[DraftSentence]:
-    """The units as sentences; one that leans on the sentence before it brings that one along."""
+    """The units as sentences; one that leans on the sentence before it brings that one along, as long as there are no
+    more than `most`.
+    """
     taken = {(unit.passage, unit.start) for unit in units}
     result: list[DraftSentence] = []
     for unit in units:
-        if unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
+        room = most is None or len(taken) < most
+        if room and unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
             before = _before(unit, passages)
             if before is not None:
                 key = (before.passage, before.start)
@@ -239,6 +279,10 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         span = header_span(text, len(passage.above) + unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
-    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+    row = bare_row(passages[unit.passage].chunk.text, unit.start, unit.end) if unit.kind is UnitKind.TABLE_ROW else None
+    if row is not None:
+        titled = passages[unit.passage].chunk.document_title
+        text = readable(f"{titled} — {readable_bare_row(row, passages[unit.passage].chunk.text)}")
+    elif unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
         text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)

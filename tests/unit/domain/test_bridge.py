@@ -72,6 +72,7 @@ class Corpus:
             self.postings.profile(terms, content_terms(terms), kept),
             titles,
             np.array([max((self.around.specificity(one) for one in title & named), default=0.0) for title in titles]),
+            np.zeros(len(kept)),
             1.0,
         )
 

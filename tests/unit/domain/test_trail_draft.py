@@ -12,7 +12,7 @@ from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.passage_units import PartQuery
 from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
-from agentic_rag.domain.trail_draft import HOP_CHANCE, draft_trail, trail_of
+from agentic_rag.domain.trail_draft import HOP_CHANCE, MOST_SENTENCES, draft_trail, focus_of, trail_of
 
 QUESTION = "Who founded the network that shows Thumb Wrestling?"
 SHOW = "Thumb Wrestling is a television series for children. It is shown on Cartoon Network."
@@ -66,12 +66,53 @@ def test_the_last_hop_is_read_for_what_is_still_open() -> None:
 
 
 def test_a_trail_is_supported_by_its_passages_together() -> None:
-    passages = [passage(1, "Thumb Wrestling", SHOW, 0.0), passage(2, "Cartoon Network", NETWORK, 0.6)]
+    passages = [
+        passage(1, "Thumb Wrestling", "Thumb Wrestling is a series for children.", 0.0),
+        passage(2, "Cartoon Network", NETWORK, 0.6),
+    ]
 
     together = draft_trail(question(), (1, 2), passages).units[0]
-    alone = draft_trail(question(), (1,), passages).units[0]
+    alone = draft_trail(question(), (1,), passages[:1]).units[0]
 
-    assert together.mask | together.context | together.passage_mask != alone.mask | alone.context | alone.passage_mask
+    assert together.mask | together.context | together.passage_mask > alone.mask | alone.context | alone.passage_mask
+
+
+def test_an_answer_of_several_hops_cites_two_passages_and_has_three_sentences_at_most() -> None:
+    long = SHOW + " Thumb Wrestling was founded by Ann Bell. Thumb Wrestling was founded again by Bo Dahl."
+    passages = [passage(1, "Thumb Wrestling", long, 0.0), passage(2, "Cartoon Network", NETWORK, 0.6)]
+
+    sentences = draft_trail(question(), (1, 2), passages).sentences
+
+    assert {sentence.passage for sentence in sentences} == {0, 1}
+    assert len(sentences) <= MOST_SENTENCES
+
+
+def test_a_sentence_without_a_word_of_the_question_may_answer() -> None:
+    town = passage(1, "Ceelmako", "Ceelmako is a town in Somalia.", 0.0)
+    country = passage(2, "Somalia", "Its coast is long. Hassan Sheikh Mohamud was sworn in that year.", 0.6)
+    text = "Who was in charge of the country Ceelmako is in?"
+    asked = part_query(text, AnswerType.PERSON, dict.fromkeys(query_terms(text), 0.5), ())
+
+    assert "Hassan Sheikh Mohamud" in draft_trail(asked, (1, 2), [town, country]).sentences[-1].text
+
+
+def test_a_place_is_looked_for_where_one_is_asked_for() -> None:
+    album = passage(1, "Maiden Japan", "Maiden Japan is a live record by Iron Maiden.", 0.0)
+    band = passage(2, "Iron Maiden", "They sold records. They got together in Leyton, in the winter.", 0.6)
+    text = "Where did the group start that made Maiden Japan?"
+    asked = part_query(text, AnswerType.FACT, dict.fromkeys(query_terms(text), 0.5), ())
+
+    assert "Leyton" in draft_trail(asked, (1, 2), [album, band]).sentences[-1].text
+
+
+def test_the_focus_is_what_stands_by_the_asking_word() -> None:
+    def focused(text: str) -> set[str]:
+        part = part_query(text, AnswerType.FACT, dict.fromkeys(query_terms(text), 0.5), ())
+        return {term.term for place, term in enumerate(part.terms) if focus_of(part) >> place & 1}
+
+    assert focused("Where did the band form that made Maiden Japan?") == {"band", "form", "made"}
+    assert focused("The network that shows Thumb Wrestling was founded by who?") == {"thumb", "wrestl", "found"}
+    assert focused("Name the founder of Cartoon Network.") == set()
 
 
 def test_a_refused_sentence_is_not_taken_again_and_a_dropped_passage_is_left_out() -> None:

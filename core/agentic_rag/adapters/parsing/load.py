@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
+from pathlib import PurePath
 
 from agentic_rag.adapters.parsing.encoding import decode_text
+from agentic_rag.adapters.parsing.filing_cover import filing_title
 from agentic_rag.adapters.parsing.kinds import FileKind, file_kind, language_of
 from agentic_rag.adapters.parsing.legibility import require_legible
 from agentic_rag.adapters.parsing.limits import ParserLimits
@@ -28,7 +31,8 @@ def load(
     if len(reading.text) > limits.text_characters:
         raise ParseFailed(f"the file holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
     require_legible(reading.text, prose=kind is not FileKind.CODE)
-    return kind, reading
+    filed = filing_title(reading.text, PurePath(file_name).stem)
+    return kind, reading if filed is None else replace(reading, title=filed)
 
 
 def _read(

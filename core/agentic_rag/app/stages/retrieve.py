@@ -75,18 +75,19 @@ class RetrieveStage:
                 findings = self._findings(state, part, done)
                 if not findings and needs_finding(part):
                     break
-                text = filled(part, findings) if part.depends_on else state.searches[place]
+                asked = filled(part, findings) if part.depends_on else part.text
+                text = asked if part.depends_on else state.searches[place]
                 async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
                     vector = state.vectors[place] if state.vectors else None
-                    query = self._query(state, text, vector, scope)
+                    query = self._query(state, text, vector, scope, about=state.standalone)
                     found = await self._retrieve.run(snapshot, query)
             except TimeoutError:
                 if not done:
                     return StageResult(state, Verdict.OUT_OF_TIME, "BUDGET")
                 cut_short = True
                 break
-            kind = _part_type(state, text, len(parts))
-            query_part = part_query(text, kind, found.rarity, findings if needs_finding(part) else ())
+            kind = _part_type(state, asked, len(parts))
+            query_part = part_query(asked, kind, found.rarity, findings if needs_finding(part) else ())
             done.append(_Searched(text, query_part, found))
         whole = await self._whole(state, snapshot, scope) if len(parts) > 1 and not cut_short else None
         kept = await self._kept(state, snapshot, scope)
@@ -153,7 +154,9 @@ class RetrieveStage:
             return state
         return replace(state, passages=grown(state.passages, beside, state.options.max_context_tokens))
 
-    def _query(self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope) -> RetrievalQuery:
+    def _query(
+        self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope, about: str = ""
+    ) -> RetrievalQuery:
         options = state.options
         return RetrievalQuery(
             workspace_id=state.question.workspace.workspace_id,
@@ -167,6 +170,7 @@ class RetrieveStage:
             min_score=options.min_score,
             per_document=options.per_document,
             diversity=options.diversity,
+            about=about,
         )
 
 

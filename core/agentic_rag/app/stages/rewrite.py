@@ -6,21 +6,25 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
+from agentic_rag.domain.document_fit import without_references
 from agentic_rag.domain.pipeline import Stage
-from agentic_rag.domain.rewriting import NO_ALIASES, filled, with_aliases
+from agentic_rag.domain.rewriting import FINANCE_ALIASES, filled, with_aliases
 from agentic_rag.domain.run_state import RunState, StageResult
 
 
 class RewriteStage:
-    """Adds aliases; parts that depend on others are completed when those have been searched."""
+    """Takes out which document is meant and adds aliases; parts that depend on others are completed when those have
+    been searched.
+    """
 
     stage = Stage.REWRITE
 
-    def __init__(self, aliases: Mapping[str, str] = NO_ALIASES) -> None:
+    def __init__(self, aliases: Mapping[str, str] = FINANCE_ALIASES) -> None:
         self._aliases = aliases
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the search texts."""
         parts = state.plan.sub_questions if state.plan else ()
-        texts = tuple(with_aliases(filled(part, ()) if part.depends_on else part.text, self._aliases) for part in parts)
-        return StageResult(replace(state, searches=texts or (state.standalone,)))
+        texts = (filled(part, ()) if part.depends_on else part.text for part in parts)
+        searches = tuple(with_aliases(without_references(text), self._aliases) for text in texts)
+        return StageResult(replace(state, searches=searches or (state.standalone,)))

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import AbstentionReason, AnswerType, Support
+from agentic_rag.domain.figure_rows import means_documents
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import unfilled
 from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
@@ -101,6 +102,8 @@ def _answered(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[
 def _is_chained(state: RunState) -> bool:
     """Passages lead to one another, and the question does not ask for several things beside one another."""
     parts = state.plan.sub_questions if state.plan else ()
+    if means_documents(state.standalone, state.passages):
+        return False
     return bool(state.trail) and (len(parts) <= 1 or any(part.depends_on for part in parts))
 
 

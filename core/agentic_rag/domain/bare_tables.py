@@ -1,0 +1,178 @@
+"""Tables without ruling lines, as they come out of PDFs: a label and its figures on a line, the columns named above.
+
+Three Months Ended Nine Months Ended
+June 25,
+2022
+June 26,
+2021
+...
+Net sales:
+Products $ 63,355 $ 63,948 $ 245,241 $ 232,309
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from agentic_rag.domain.tables import CELL_SIGN
+
+_VALUE = r"(?:[$€£]\s?)?\(?(?:[$€£]\s?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])\s?%?\)?\s?%?"
+_ROW = re.compile(rf"^(?P<label>\S.*?[^\W\d_][^\n]*?)[\s:.]*(?P<values>(?:\s+{_VALUE})+)\s*$")
+_CELL = re.compile(_VALUE)
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
+_HEADER_WORD = re.compile(
+    rf"{_MONTH}|\d{{1,2}},?|(?:19|20)\d\d,?|(?:Q|H)[1-4]|(?:First|Second|Third|Fourth|Three|Six|Nine|Twelve|Months?|Weeks?|"
+    r"Quarters?|Half|Years?|Fiscal|Ended|Ending|Period|As|At|of|and|Change|Total|Unaudited|%|\$)\W*",
+    re.IGNORECASE,
+)
+_PERIOD = re.compile(
+    r"\b((?:Three|Six|Nine|Twelve|\d{1,2}) (?:Months|Weeks)|(?:Fiscal )?(?:Quarters?|Years?)) Ended\b", re.I
+)
+_DAY = re.compile(rf"({_MONTH} \d{{1,2}}),?")
+_NOTE = re.compile(r"\(\d\)")
+"""A reference to a note below the table, behind the label."""
+_ENDS_IN_DAY = re.compile(rf"{_MONTH} \d{{1,2}},?$")
+_NAMED = re.compile(rf"{_MONTH} \d{{1,2}}, (?:19|20)\d\d|(?:[$%] )?Change\b(?: %)?")
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_UNIT = re.compile(r"\(?\b(?:dollars |amounts |USD |EUR )?in (thousands|millions|billions)\b", re.IGNORECASE)
+_SHARES = re.compile(r"\b(?:shares?|basic|diluted)\b", re.IGNORECASE)
+_MOST_LINES = 70
+"""Lines looked at above a row: the longest statement of a filing has 60."""
+_CAPTION_LINES = 3
+_LONGEST_SECTION = 90
+_SHORT_LABEL = 3
+"""Words below which a label needs the line that heads its section; longer ones are often the sum below it."""
+_PROSE = 110
+"""Code points from which a line without figures is text, not part of a table."""
+
+Span = tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True)
+class BareRow:
+    """A row of a table without lines: its label, its figures as written, the name of each column where the lines above
+    name as many, the unit ("millions"), and the spans of the section line, the column names and the caption above it.
+    """
+
+    label: str
+    values: tuple[str, ...]
+    columns: tuple[str, ...]
+    unit: str | None
+    section: Span | None
+    header: Span | None
+    caption: Span | None
+
+
+def bare_cells(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """The label and the figures of a line; None for a line that is no row."""
+    match = None if CELL_SIGN in line or _is_header(line) else _ROW.match(line.strip())
+    if match is None or len(match["label"]) > _PROSE:
+        return None
+    label = match["label"].strip(" :.")
+    values = [found.strip() for found in _CELL.findall(match["values"]) if found.strip()]
+    if _ENDS_IN_DAY.search(label) and values and _YEAR.fullmatch(values[0]):
+        label, values = f"{label} {values[0]}", values[1:]
+    if len(values) > 2 and _NOTE.fullmatch(values[0]):
+        values = values[1:]
+    if not any(sign.isdigit() for value in values for sign in value):
+        return None
+    if len(values) == 1 and values[0].strip("()").isdigit():
+        return None  # A page number or a reference to a note, as likely as not.
+    return label, tuple(values)
+
+
+def bare_row(text: str, start: int, end: int) -> BareRow | None:
+    """The row [start, end) of a text with what the lines above it say of it; None for a line that is no row."""
+    held = bare_cells(text[start:end].rsplit("\n", 1)[-1])
+    if held is None:
+        return None
+    label, values = held
+    section: Span | None = None
+    header: Span | None = None
+    caption: Span | None = None
+    summed = False
+    for line_start, line_end in _lines_above(text, start):
+        line = text[line_start:line_end].strip()
+        if _is_header(line):
+            header = (line_start, header[1] if header else line_end)
+        elif header is not None:
+            if not line or (caption is not None and text.count("\n", line_start, caption[1]) >= _CAPTION_LINES):
+                break
+            caption = (line_start, caption[1] if caption else line_end)
+        elif bare_cells(line) is not None:
+            summed = summed or (section is None and line.lower().startswith("total"))
+        elif line.endswith(":") and len(line) <= _LONGEST_SECTION:
+            section = section or (None if summed else (line_start, line_end))
+        elif len(line) >= _PROSE or not line:
+            break
+    named = text[slice(*header)] if header else ""
+    above = (text[slice(*caption)] if caption else "") + named
+    columns, unit = _columns(named, len(values)), _unit(above.replace("\n", " "), label)
+    return BareRow(label, values, columns, unit, section, header, caption)
+
+
+def readable_bare_row(row: BareRow, text: str) -> str:
+    """The row as words: "Cost of sales: Products (in millions) — Three Months Ended June 25, 2022: $ 41,485; …"."""
+    section = text[slice(*row.section)].strip(" :\n") if row.section else ""
+    short = row.label.count(" ") < _SHORT_LABEL and section.lower() not in row.label.lower()
+    lead = f"{section}: {row.label}" if section and short else row.label
+    if row.unit:
+        lead = f"{lead} (in {row.unit})"
+    if not row.columns:
+        return f"{lead} — {'; '.join(row.values)}"
+    named = (f"{name}: {value}" for name, value in zip(row.columns, row.values, strict=True))
+    return f"{lead} — {'; '.join(named)}"
+
+
+def _unit(above: str, label: str) -> str | None:
+    """What the figures count in; None for a row of shares under "in millions, except …"."""
+    found = _UNIT.search(above)
+    if found is None or ("except" in above[found.end() :] and _SHARES.search(label)):
+        return None
+    return found[1].lower()
+
+
+def _lines_above(text: str, start: int) -> list[Span]:
+    """The lines above an offset, nearest first."""
+    found: list[Span] = []
+    end = text.rfind("\n", 0, start)
+    while end >= 0 and len(found) < _MOST_LINES:
+        line_start = text.rfind("\n", 0, end) + 1
+        found.append((line_start, end))
+        end = line_start - 1
+    return found
+
+
+def _is_header(line: str) -> bool:
+    """Whether a line only names periods: "Three Months Ended", "June 25,", "2022 2021", "% Change"."""
+    words = line.strip(" ()").split()
+    return (
+        bool(words)
+        and len(words) <= 24
+        and all(_HEADER_WORD.fullmatch(word) for word in words)
+        and any(len(word) > 2 or word == "%" for word in words)
+    )
+
+
+def _columns(header: str, wanted: int) -> tuple[str, ...]:
+    """The names of `wanted` columns, as far as the lines above name so many; none otherwise."""
+    flat = " ".join(header.split())
+    days, years = _DAY.findall(flat), _YEAR.findall(flat)
+    periods = [" ".join(found.split()) + " Ended" for found in _PERIOD.findall(flat)]
+    whole: list[str] = _NAMED.findall(flat)
+    if len(whole) == wanted:
+        names = whole
+    elif wanted < 1 or len(years) != wanted:
+        return ()
+    elif len(days) == wanted:
+        names = [f"{day}, {year}" for day, year in zip(days, years, strict=True)]
+    elif days and wanted % len(days) == 0:
+        share = wanted // len(days)
+        names = [f"{days[place // share]}, {year}" for place, year in enumerate(years)]
+    else:
+        names = list(years)
+    if periods and wanted % len(periods) == 0:
+        share = wanted // len(periods)
+        names = [f"{periods[place // share]} {name}" for place, name in enumerate(names)]
+    return tuple(names)

@@ -1,0 +1,105 @@
+"""Tables without ruling lines, as PDFs give them, are read row by row with the names of their columns."""
+
+from __future__ import annotations
+
+from agentic_rag.domain.bare_tables import bare_cells, bare_row, readable_bare_row
+
+STATEMENT = """Harbour Inc.
+CONDENSED STATEMENTS OF OPERATIONS (Unaudited)
+(In millions, except number of shares which are reflected in thousands)
+Three Months Ended Nine Months Ended
+June 25,
+2022
+June 26,
+2021
+June 25,
+2022
+June 26,
+2021
+Net sales:
+   Products $ 355 $ 948 $ 4,241 $ 2,309
+Total net sales 959 1,434 4,182 2,457
+Shares used in computing earnings 1,945 1,371 1,824 1,656
+"""
+
+
+def read(line: str, text: str = STATEMENT) -> str:
+    start = text.index(line)
+    row = bare_row(text, start, start + len(line))
+    assert row is not None
+    return readable_bare_row(row, text)
+
+
+def test_a_row_is_told_with_its_section_its_columns_and_its_unit():
+    assert read("Products $ 355 $ 948 $ 4,241 $ 2,309") == (
+        "Net sales: Products (in millions) — Three Months Ended June 25, 2022: $ 355; "
+        "Three Months Ended June 26, 2021: $ 948; Nine Months Ended June 25, 2022: $ 4,241; "
+        "Nine Months Ended June 26, 2021: $ 2,309"
+    )
+
+
+def test_what_is_excepted_from_the_unit_has_none():
+    assert read("Shares used in computing earnings 1,945 1,371 1,824 1,656").startswith(
+        "Shares used in computing earnings — Three"
+    )
+
+
+def test_a_sum_closes_its_section():
+    text = STATEMENT + "Interest 12 14 16 18\n"
+
+    assert read("Interest 12 14 16 18", text).startswith("Interest (in millions)")
+
+
+def test_days_and_years_on_lines_of_their_own_are_put_together():
+    text = "(In millions)\n Nine Months Ended\nOctober 30, October 31,\n 2022 2021\nNet income $ 2,954 $ 6,749"
+
+    assert read("Net income $ 2,954 $ 6,749", text) == (
+        "Net income (in millions) — Nine Months Ended October 30, 2022: $ 2,954; "
+        "Nine Months Ended October 31, 2021: $ 6,749"
+    )
+
+
+def test_a_day_over_two_years_names_both_columns():
+    text = "Three Months Ended\nMarch 31,\n2022 2023\nOnline stores (1) 51,129 51,096"
+
+    assert read("Online stores (1) 51,129 51,096", text) == (
+        "Online stores — Three Months Ended March 31, 2022: 51,129; Three Months Ended March 31, 2023: 51,096"
+    )
+
+
+def test_columns_of_change_are_columns():
+    text = "July 1,\n2023\nJune 25,\n2022 Change\nAmericas $ 35,383 $ 37,472 (6)%"
+
+    assert read("Americas $ 35,383 $ 37,472 (6)%", text) == (
+        "Americas — July 1, 2023: $ 35,383; June 25, 2022: $ 37,472; Change: (6)%"
+    )
+
+
+def test_columns_that_do_not_match_the_figures_are_not_guessed():
+    text = "June 25,\n2022\nJune 26,\n2021\nAmericas 35 37 39"
+
+    assert read("Americas 35 37 39", text) == "Americas — 35; 37; 39"
+
+
+def test_text_ends_the_search_for_a_header():
+    text = "June 25, 2022\n" + "This paragraph is longer than any label of a table. " * 3 + "\nAmericas 35 3,037"
+
+    assert read("Americas 35 3,037", text) == "Americas — 35; 3,037"
+
+
+def test_what_is_no_row():
+    for line in (
+        "Total net sales increased 2% or $1.5 billion during the quarter.",
+        "Item 4. Controls and Procedures 19",
+        "Harbour Inc. | Q3 2022 Form 10-Q | 4",
+        "Three Months Ended June 25, 2022",
+        "Dividends —  —",
+        "Rates (2)",
+        "",
+    ):
+        assert bare_cells(line) is None, line
+    assert bare_row(STATEMENT, 0, 12) is None
+
+
+def test_a_balance_keeps_the_day_in_its_label():
+    assert bare_cells("Balance as of June 30, 2023 481.5 128") == ("Balance as of June 30, 2023", ("481.5", "128"))
