@@ -10,7 +10,7 @@ from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question, Run
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.settings import Settings
 from agentic_rag_cli.answer_view import shown_run
-from agentic_rag_cli.commands.evaluate import record_of
+from agentic_rag_cli.eval_asking import record_of
 from agentic_rag_cli.ingestion import ingest_directory
 from agentic_rag_cli.listing import collect
 from agentic_rag_cli.processes import Children, silent

@@ -71,7 +71,7 @@ class SupportWeights:
     near: float = 0.8
     linked: float = 2.3
     unnamed: float = -4.2
-    unmarked: float = -0.5
+    unmarked: float = -0.7
     unfit: float = -0.5
     unasked: float = -0.3
     offset: float = 3.0

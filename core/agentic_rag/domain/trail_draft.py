@@ -25,6 +25,9 @@ MOST_PASSAGES = 3
 READ_PASSAGES = 4
 """Passages whose sentences may be chosen: the trail's and the best beside it."""
 
+CLOSE_PASSAGE = 0.7
+"""Of the first passage's score: one beside the trail with less says something of another subject."""
+
 MOST_SENTENCES = 3
 
 HOP_CHANCE = 0.05
@@ -114,6 +117,9 @@ def _ranked(
     leading: list[Unit] = []
     covered = 0
     for place, passage in enumerate(passages[:READ_PASSAGES]):
+        on_trail = passage.chunk.ordinal in trail
+        if not on_trail and passage.candidate.score < CLOSE_PASSAGE * passages[0].candidate.score:
+            continue
         alone = [replace(passage, parts=(0,))]
         matching = best_units(part, 0, alone)
         for unit in (*matching, *other_units(part, passage, matching)):
@@ -128,13 +134,13 @@ def _ranked(
                 + weights.first * (unit.start == 0)
                 + weights.focus * (unit.mask & focus).bit_count() / max(1, focus.bit_count())
                 + weights.context * weight_of(unit.context, part.terms)
-                + weights.outside * (passage.chunk.ordinal not in trail)
+                + weights.outside * (not on_trail)
                 + weights.rank * place
             )
             worth.append((round(value, 6), replace(unit, passage=place)))
         for unit in matching[:1]:
             covered |= unit.mask | unit.context
-            if passage.chunk.ordinal in trail:
+            if on_trail:
                 leading.append(replace(unit, passage=place))
     worth.sort(key=lambda one: (-one[0], one[1].passage, one[1].start))
     return [unit for _, unit in worth], leading

@@ -30,6 +30,7 @@ from agentic_rag.domain.answers import (
     SearchSettings,
     SelfCheckReport,
     SubQuestion,
+    Support,
     TextSpan,
     ToolCall,
     ToolRequest,
@@ -83,7 +84,7 @@ searches = st.builds(
     st.builds(FusionWeights, real, real, st.none() | real),
     st.none() | count,
     real,
-    st.builds(DocumentFilter, _tuples(st.uuids()), st.none() | text, _tuples(text)),
+    st.builds(DocumentFilter, _tuples(st.uuids()), st.none() | text, _tuples(text), _tuples(st.uuids())),
     st.none() | text,
 )
 debugs = st.builds(
@@ -95,6 +96,7 @@ debugs = st.builds(
     _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text, hops)),
     _tuples(st.builds(ToolCall, text, text, st.none() | text, st.none() | text, real)),
     st.none() | st.builds(SelfCheckReport, real, _tuples(text), _tuples(text), st.booleans()),
+    st.none() | st.builds(Support, real, real, _tuples(st.builds(FeatureContribution, text, real, real, real))),
     st.none() | searches,
 )
 abstentions = st.builds(Abstention, st.sampled_from(AbstentionReason), text, _tuples(citations))
