@@ -31,6 +31,7 @@ from agentic_rag_cli.commands import (
     serve,
     snapshot,
     train_ranker,
+    train_support,
     up,
     upload,
     verify,
@@ -100,6 +101,7 @@ app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
+evaluate.app.command("train-support")(train_support.train_support)
 evaluate.app.command("init")(calibrate.init)
 evaluate.app.command("calibrate")(calibrate.calibrate)
 evaluate.app.command("report")(eval_report.report)

@@ -16,6 +16,8 @@ class AskedSupport:
 
     support: float
     answerable: bool
+    signs: tuple[float, ...] = ()
+    """What it was made of, in the order of `domain.support.Signs`."""
 
 
 @dataclass(frozen=True, slots=True)

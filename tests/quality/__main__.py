@@ -23,6 +23,7 @@ from agentic_rag_eval.metrics import Score
 from agentic_rag_eval.resampling import PairedDifference, interval_of, paired
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
+from tests.quality.abstention import Supports, abstention_rows, supports_of
 from tests.quality.asking import ALONE, DEFAULT, Ranked, answered, arms_of, off, ranked
 from tests.quality.filings import FILINGS, filings
 from tests.quality.sets import DATA, MULTI_HOP, NOISE, POOL, SINGLE_HOP, SPANS, QuestionSet, ingested, questions_of
@@ -95,6 +96,7 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
     async with build_container(settings) as container, open_session(settings) as session:
         rows: list[Row] = []
         scores: list[Score] = []
+        supported: list[Supports] = []
         pooled: dict[str, list[Ranked]] = {}
         single: dict[str, list[Ranked]] = {}
         for name in (one for one in (*MULTI_HOP, *SINGLE_HOP) if one in wanted):
@@ -118,7 +120,9 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             if name in CONTAINED:
                 contained = figures(asked, "answer_contained")
                 rows.append(must(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name])))
+            supported.append(await supports_of(session, given))
             _tell(name, asked, found)
+        rows += [must(row) for row in abstention_rows(supported)]
         rows += ablations("multi-hop sets pooled", pooled, (Arm.GRAPH, "recall@5") if absolute else None)
         rows += ablations("single-hop sets pooled", single)
         if POOL in wanted:

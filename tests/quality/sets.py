@@ -41,13 +41,17 @@ def questions_of(name: str) -> list[EvalQuestion]:
     return load_dataset(DATA / name / "queries.dev.jsonl")
 
 
+def documents_of(name: str) -> list[EvalDocument]:
+    return load_corpus(DATA / name / "corpus.jsonl")
+
+
 async def ingested(session: Session, name: str, corpora: Sequence[str]) -> WorkspaceRef:
     """The workspace of that name with the documents of these corpora; what is there already is not embedded again."""
     known = [one for one in await session.workspaces() if one.name == name]
     workspace = (known[0] if known else await session.create_workspace(name)).ref
     documents: dict[str, EvalDocument] = {}
     for corpus in corpora:
-        for document in load_corpus(DATA / corpus / "corpus.jsonl"):
+        for document in documents_of(corpus):
             documents.setdefault(document.document_id, document)
     texts = [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in documents.values()]
     report = await session.ingest_texts(workspace, texts, lambda _: None)

@@ -167,7 +167,8 @@ async def supports(session: Session, workspace: WorkspaceRef, questions: Sequenc
             run = await session.ask(Question(workspace, one.question, options=options))
             support = run.answer.debug.support
             if support is not None:
-                found.append(AskedSupport(support.score, bool(one.gold_ids)))
+                signs = tuple(sign.value for sign in support.contributions)
+                found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs))
             bar.update(done, len(questions))
     finally:
         bar.close()

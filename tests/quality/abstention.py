@@ -1,0 +1,128 @@
+"""How often questions are abstained on that the corpus answers, and that it does not answer."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from statistics import fmean
+
+from agentic_rag.domain.calibration import binomial_interval, chance_of_at_least
+from agentic_rag_cli.commands.calibrate import own_set, supports
+from agentic_rag_cli.session import Session
+from agentic_rag_eval.metrics import normalise
+from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
+from agentic_rag_eval.records import EvalDocument, EvalQuestion
+from agentic_rag_eval.support_calibration import calibrate
+from tests.bench.reports import Row
+from tests.quality.sets import HALF_ANSWERABLE, MULTI_HOP, QuestionSet, documents_of
+
+ERROR = 0.05
+SIGNIFICANCE = 0.05
+OVER_ALL = 0.07
+OWN_QUESTIONS = 400
+SINGLE = ("pubmedqa", HALF_ANSWERABLE)
+REMOVED = {SINGLE: 85.0, ("hotpotqa", "hotpotqa-dev100"): 60.0, ("musique",): 40.0}
+"""Percent of the questions abstained on without their documents, at `ERROR` of those with them."""
+UNANSWERABLE = 50.0
+
+
+@dataclass(frozen=True, slots=True)
+class Supports:
+    """The supports of one set's questions, by what the corpus held for them."""
+
+    name: str
+    answered: list[float]
+    removed: list[float]
+    """Asked without any of their documents."""
+    unanswerable: list[float]
+    answer_removed: list[float]
+    """Asked without the one document that holds the answer, of several."""
+    own_threshold: float
+    """Calibrated on questions made from the corpus alone."""
+
+
+async def supports_of(session: Session, given: QuestionSet) -> Supports:
+    """Asks every question with and without its documents; of sets of several hops also without the answer's alone."""
+    with_gold = given.with_gold
+    others = [one for one in given.questions if not one.answerable]
+    made = await own_set(session, given.workspace, OWN_QUESTIONS, 1)
+    own = await supports(session, given.workspace, [one for one in made if one.kind == KNOWN_ITEM])
+
+    async def found(questions: Sequence[EvalQuestion]) -> list[float]:
+        return [one.support for one in await supports(session, given.workspace, questions)]
+
+    hops = _without_answer(with_gold, documents_of(given.name)) if given.name in MULTI_HOP else []
+    return Supports(
+        given.name,
+        await found(with_gold),
+        await found([replace(one, without=one.gold_ids) for one in with_gold]),
+        await found(others),
+        await found(hops),
+        calibrate(own, ERROR, EASIER).threshold,
+    )
+
+
+def _without_answer(questions: Sequence[EvalQuestion], documents: Sequence[EvalDocument]) -> list[EvalQuestion]:
+    texts = {one.document_id: normalise(f"{one.title} {one.text}") for one in documents}
+    found: list[EvalQuestion] = []
+    for one in questions:
+        holding = [gold for gold in one.gold_ids if any(normalise(answer) in texts[gold] for answer in one.answers)]
+        if len(holding) == 1 and len(one.gold_ids) > 1:
+            found.append(replace(one, without=(holding[0],)))
+    return found
+
+
+def abstention_rows(sets: Sequence[Supports]) -> list[Row]:
+    """The rows of the sets that were asked."""
+    rows = [row for names, must in REMOVED.items() if (row := _removed(sets, names, must)) is not None]
+    for one in sets:
+        line = _line(one.answered)
+        if one.unanswerable:
+            caught = [float(support < line) for support in one.unanswerable]
+            name = f"{one.name}: abstained on its own unanswerable questions"
+            rows.append(Row(name, _share(caught), f"≥ {UNANSWERABLE:g}", 100 * fmean(caught) >= UNANSWERABLE))
+        if one.answer_removed:
+            caught = [float(support < line) for support in one.answer_removed]
+            rows.append(Row(f"{one.name}: abstained without the answer's passage", _share(caught), "reported", ok=True))
+    return [*rows, *_calibrated(sets)]
+
+
+def _line(answered: Sequence[float]) -> float:
+    """The highest line below which at most `ERROR` of them lie."""
+    return sorted(answered)[math.floor(ERROR * len(answered))]
+
+
+def _removed(sets: Sequence[Supports], names: Sequence[str], must: float) -> Row | None:
+    chosen = [one for one in sets if one.name in names]
+    if len(chosen) < len(names):
+        return None
+    caught = [float(support < _line(one.answered)) for one in chosen for support in one.removed]
+    name = f"{', '.join(names)}: abstained without their documents"
+    return Row(name, _share(caught), f"≥ {must:g}", 100 * fmean(caught) >= must)
+
+
+def _calibrated(sets: Sequence[Supports]) -> list[Row]:
+    rows: list[Row] = []
+    wrongly = asked = 0
+    for one in sets:
+        hits = sum(support < one.own_threshold for support in one.answered)
+        wrongly, asked = wrongly + hits, asked + len(one.answered)
+        ok = chance_of_at_least(hits, len(one.answered), ERROR) >= SIGNIFICANCE
+        caught = fmean(support < one.own_threshold for support in one.removed)
+        shown = f"{_exact(hits, len(one.answered))} at {one.own_threshold:.2f}; without documents {100 * caught:.0f}"
+        name = f"{one.name}: abstained though answerable, calibrated on its corpus"
+        rows.append(Row(name, shown, f"≤ {100 * ERROR:g}, exact", ok))
+    if sets:
+        share = wrongly / asked
+        rows.append(Row("all sets: the same", _exact(wrongly, asked), f"≤ {100 * OVER_ALL:g}", share <= OVER_ALL))
+    return rows
+
+
+def _share(caught: Sequence[float]) -> str:
+    return _exact(int(sum(caught)), len(caught))
+
+
+def _exact(hits: int, of: int) -> str:
+    low, high = binomial_interval(hits, of)
+    return f"{100 * hits / of:.1f} [{100 * low:.0f}, {100 * high:.0f}]"
