@@ -240,7 +240,7 @@ class AnswerQuestion:
         """What to cache: under the version that was read (a publish may have come between), and only when the graph
         stood at it.
         """
-        if begun.question.options.cache is CacheMode.BYPASS or not is_cacheable(answer):
+        if begun.question.options.cache is CacheMode.BYPASS or answered.hurried or not is_cacheable(answer):
             return None
         if answered.graph_version != answered.corpus_version:
             return None

@@ -197,7 +197,7 @@ class Retrieve:
         return _TextArms(
             dense=[],
             lexical=await self._lexical(snapshot, query, terms),
-            rarity=await snapshot.lexical.rarity(list(terms), query.scope),
+            rarity=await snapshot.lexical.rarity(list({**terms, **query_terms(query.about)}), query.scope),
             entities=question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else [],
         )
 

@@ -27,6 +27,8 @@ class Answered:
     corpus_version: int
     graph_version: int
     space: EmbeddingSpace
+    hurried: bool = False
+    """Something was left out because time ran out: with more time the answer may be another."""
 
 
 class RunPipeline:
@@ -55,4 +57,4 @@ class RunPipeline:
             raise AgenticRagError("A run ended without a decision of the gate.")
         version = state.corpus_version if state.read_version is None else state.read_version
         graph = version if state.graph_version is None else state.graph_version
-        return Answered(assemble(state, state.gate), tuple(records), version, graph, state.space)
+        return Answered(assemble(state, state.gate), tuple(records), version, graph, state.space, state.hurried)

@@ -51,6 +51,8 @@ _REFERENCE = re.compile(
     re.IGNORECASE,
 )
 """How a question says which document it means: "as reported in the Q3 2022 10-Q", "over the reported quarters"."""
+_FORM = re.compile(r"\b\d{1,2}-[QK]s?\b")
+"""The number of a regulator's form."""
 _LEAST_LEFT = 3
 """Words that must be left of a question without its references."""
 _COMMON = frozenset(
@@ -98,9 +100,12 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
 
 
 def without_references(question: str) -> str:
-    """The question without the words that say which document it means: certificates, covers and contents of a report
-    repeat those more than the pages that answer. Unchanged when hardly anything would be left.
+    """The question without the words that say which form it means ("as reported in the Q3 2022 10-Q"): certificates,
+    covers and contents of a form repeat those more than the pages that answer. Unchanged when it names no form, and
+    when hardly anything would be left.
     """
+    if _FORM.search(question) is None:
+        return question
     left = re.sub(r"\s+([,?.])", r"\1", " ".join(_REFERENCE.sub(" ", question).split())).strip(" ,")
     return left if len(left.split()) >= _LEAST_LEFT else question
 

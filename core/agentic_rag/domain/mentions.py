@@ -185,7 +185,9 @@ def names_asked(question: str) -> list[Mention]:
 
 def names_said(answer: str, question: str) -> list[Mention]:
     """The names in an answer that its question does not have, in reading order."""
-    text = answer[:READ_CHARACTERS]
+    text = answer
+    if len(text) > READ_CHARACTERS:
+        text = answer[: answer.rfind(" ", 0, READ_CHARACTERS) + 1]
     asked = question.lower()
     wanted: Kind | None = None
     if _WHO.match(question):

@@ -64,7 +64,7 @@ def _drafted(sentence: ClaimedSentence, passages: Sequence[Passage]) -> DraftSen
     if not found:
         return None
     first, *others = found.values()
-    return replace(first, also=tuple(others))
+    return replace(first, also=tuple(others), written=True)
 
 
 def _span(quote: ClaimedQuote, passages: Sequence[Passage]) -> tuple[int, int] | None:

@@ -27,7 +27,8 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
     """The answer without the words of one document.
 
     The text goes whole, because any of its sentences may lean on the document, and so does all of `debug` that is
-    made of retrieved text; citations of other documents keep their quotation but support no sentence any more.
+    made of retrieved text, with the plan and the stand-alone question, which may name what an earlier answer said;
+    citations of other documents keep their quotation but support no sentence any more.
     """
     abstention = answer.abstention
     if abstention is not None:
@@ -35,8 +36,7 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
             abstention, explanation=SOURCE_ERASED, nearest=_redacted_citations(abstention.nearest, document_id)
         )
     debug = AnswerDebug(
-        plan=answer.debug.plan,
-        standalone_question=answer.debug.standalone_question,
+        search=answer.debug.search,
         candidates=tuple(
             replace(
                 candidate,

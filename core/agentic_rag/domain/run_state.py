@@ -87,6 +87,8 @@ class RunState:
     candidates: tuple[CandidateTrace, ...] = ()
     cut_short: bool = False
     """Some part was not searched because time ran out."""
+    hurried: bool = False
+    """Something that might have made the answer better was left out because time ran out."""
     tool_calls: tuple[ToolCall, ...] = ()
     found: Passage | None = None
     """The opening passage that a lookup found."""

@@ -62,7 +62,7 @@ def grown(passages: Sequence[Passage], beside: Sequence[Chunk], tokens: int) -> 
 
 def _beside(passage: Passage, chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> Passage:
     score = round(BESIDE_SHARE * passage.candidate.score, SCORE_DIGITS)
-    candidate = replace(passage.candidate, ordinal=chunk.ordinal, score=score)
+    candidate = replace(passage.candidate, ordinal=chunk.ordinal, score=score, path=())
     return Passage(chunk, candidate, passage.parts, SECTION, _table_head(chunk, chunks))
 
 

@@ -12,13 +12,18 @@ from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.hops import followed
+from agentic_rag.domain.prompts.fence import invented
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
+from agentic_rag.domain.tables import caption_span, header_span
 
 MIN_OVERLAP = 0.6
 """Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
 
 _WORD = re.compile(r"[^\W_]+")
+_NEGATION = re.compile(
+    r"\b(?:not|cannot|never|none|nobody|nothing|neither|nor|without)\b|n['’]t\b|\bno\b(?!\.?\s?\d)", re.IGNORECASE
+)
 _LINK = re.compile(r"https?://[^\s)\]>\"']+")
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -115,19 +120,47 @@ def _broken_guardrail(
     links = _LINK.findall(sentence.text)
     if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
         return "link_to_uncited_source"
-    source = "\n".join(_source(quote, passages) for quote in quotes)
+    source = "\n".join((_row if sentence.written else _source)(quote, passages) for quote in quotes)
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
         return "low_overlap"
     if figures(sentence.text) - figures(source):
         return "figure_not_in_source"
+    if sentence.written and _denies(sentence.text) != _denies(source):
+        return "negation_not_in_source"
+    if sentence.written and invented(sentence.text, source, *(_title(quote, passages) for quote in quotes)):
+        return "name_not_in_source"
     return None
+
+
+def _denies(text: str) -> bool:
+    return _NEGATION.search(text) is not None
+
+
+def _title(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    return passages[quote.passage].chunk.document_title
 
 
 def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> bool:
     chunk = passages[quote.passage].chunk
     return link in chunk.text[quote.start : quote.end] or link == chunk.url
+
+
+def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    """What a model's words with this quote may say: of a table its row with its header and caption."""
+    if quote.kind is not UnitKind.TABLE_ROW:
+        return _source(quote, passages)
+    passage = passages[quote.passage]
+    text = passage.above + passage.chunk.text
+    start, end = (at + len(passage.above) for at in (quote.start, quote.end))
+    line = text.rfind("\n", 0, start) + 1
+    header = header_span(text, line)
+    named: tuple[str, ...] = ()
+    if header is not None:
+        caption = caption_span(text, header[0])
+        named = (text[header[0] if caption is None else caption[0] : header[1]],)
+    return "\n".join((passage.chunk.document_title, *named, text[line:end]))
 
 
 def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:

@@ -54,6 +54,8 @@ class DraftSentence:
     score: float
     also: tuple[DraftSentence, ...] = ()
     """The other spans that it rests on, one each."""
+    written: bool = False
+    """The text is a model's own words, not the quote's."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,6 +60,8 @@ class Corpus:
     database_down: bool = False
     graph_down: bool = False
     hang: float = 0.0
+    hang_beside: bool = False
+    """The read of what stands beside the passages."""
     corrupt: bool = False
     corrupt_ordinals: frozenset[int] = frozenset()
     opened: int = 0
@@ -165,6 +167,8 @@ class Documents:
 
     async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
         self.corpus.calls.note("placed")
+        if self.corpus.hang_beside:
+            await asyncio.Event().wait()
         by_place = {(chunk.revision_id, chunk.index): chunk for chunk in self.corpus.chunks}
         keys = [(one.revision_id, one.index) for one in places]
         return [by_place[key] for key in keys if key in by_place]

@@ -468,6 +468,15 @@ async def test_vectors_of_two_spaces_never_meet() -> None:
     await world.recorder.aclose()
 
 
+async def test_an_answer_that_time_cut_something_off_is_given_but_not_kept_for_others(world: World) -> None:
+    world.corpus.hang_beside = True
+    hurried = await world.ask("At which wave height is crew transfer suspended?", options=AnswerOptions(timeout_ms=400))
+    assert "1.5 metres" in hurried.answer.text
+    assert world.corpus.opened == 0
+    await world.recorder.drain()
+    assert world.cache.values == {}
+
+
 async def test_a_search_that_hangs_ends_in_an_abstention_at_the_deadline(world: World) -> None:
     world.corpus.hang = 1.0
     answer = (

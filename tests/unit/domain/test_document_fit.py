@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.document_fit import document_fit, title_date, title_terms
+from agentic_rag.domain.document_fit import document_fit, title_date, title_terms, without_references
 
 HARBOUR = [f"Harbour Inc. Form 10-Q, quarterly period ended {end} ({name})" for end, name in (
     ("June 30, 2022", "2022-Q2"), ("March 31, 2023", "2023-Q1"), ("June 30, 2023", "2023-Q2"))]  # fmt: skip
@@ -76,3 +76,15 @@ def test_the_fit_is_a_share(question: str, titles: list[str]):
 
     assert len(fits) == len(titles)
     assert np.all((fits >= 0) & (fits <= 1))
+
+
+def test_only_a_question_that_names_a_form_loses_the_words_that_say_which():
+    assert without_references("What was net income, as reported in the Q3 2022 10-Q?") == "What was net income?"
+    for whole in (
+        "Which features shipped in Q3 2022?",
+        "Which bugs were fixed in Q1 2023 and Q2 2023?",
+        "What is the retention period for the filings?",
+        "Who is in charge of reports?",
+        "How is staff paid during the period?",
+    ):
+        assert without_references(whole) == whole

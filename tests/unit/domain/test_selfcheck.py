@@ -121,3 +121,36 @@ def test_a_sentence_says_no_more_than_all_of_its_quotes_together() -> None:
     assert check([alone], [passage], [_stored(alone, passage)]).refused[0].guardrail == "low_overlap"
     both = replace(_sentence("Crew transfer stops at 1.5 m.", text), also=(other,))
     assert check([both], [passage], [_stored(one, passage) for one in (both, other)]).refused == ()
+
+
+def test_a_model_may_neither_deny_nor_assert_what_its_quote_does_not() -> None:
+    passage = _passage("The vault is not open on Sunday. The office is open on Monday. It lies by order No. 17.")
+    for quote, text in (
+        ("The vault is not open on Sunday.", "The vault is open on Sunday."),
+        ("The office is open on Monday.", "The office is not open on Monday."),
+    ):
+        written = replace(_sentence(quote, text, passage), written=True)
+        assert _guardrail(written, passage) == "negation_not_in_source"
+    numbered = replace(_sentence("It lies by order No. 17.", "It lies by order 17.", passage), written=True)
+    assert _guardrail(numbered, passage) is None
+
+
+def test_a_model_may_name_only_what_its_quote_or_the_title_of_its_document_names() -> None:
+    passage = _passage("In 2019 the director Bernd Holz resigned.")
+    quote = "In 2019 the director Bernd Holz resigned."
+    someone_else = replace(_sentence(quote, "In 2019 the director Anna Keller resigned.", passage), written=True)
+    assert _guardrail(someone_else, passage) == "name_not_in_source"
+    titled = replace(_sentence(quote, "Of the Policy director Bernd Holz resigned in 2019.", passage), written=True)
+    assert _guardrail(titled, passage) is None
+
+
+def test_a_model_reads_a_table_row_with_its_header_and_no_other_row() -> None:
+    table = "Sales by year\n| Kind | 2021 | 2022 |\n|---|---|---|\n| Products | 61 | 63 |\n| Services | 40 | 38 |"
+    passage = _passage(table)
+    row = "| Services | 40 | 38 |"
+
+    def said(text: str) -> DraftSentence:
+        return replace(_sentence(row, text, passage), kind=UnitKind.TABLE_ROW, written=True)
+
+    assert _guardrail(said("Services were 40 in 2021."), passage) is None
+    assert _guardrail(said("Sales: services 63 in 2021."), passage) == "figure_not_in_source"

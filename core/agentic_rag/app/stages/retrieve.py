@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Awaitable, Sequence
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -43,6 +44,8 @@ PART_WEIGHT = 0.6
 """Of the score of a passage that the whole question did not find, unless it is a part's first."""
 
 SENTENCES_FOR_FINDINGS = 2
+
+_Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +92,35 @@ class RetrieveStage:
             kind = _part_type(state, asked, len(parts))
             query_part = part_query(asked, kind, found.rarity, findings if needs_finding(part) else ())
             done.append(_Searched(text, query_part, found))
-        whole = await self._whole(state, snapshot, scope) if len(parts) > 1 and not cut_short else None
-        kept = await self._kept(state, snapshot, scope)
+        hurried = cut_short
+        whole: Retrieved | None = None
+        if len(parts) > 1 and not hurried:
+            whole = await self._in_time(state, self._whole(state, snapshot, scope))
+            hurried = whole is None
+        kept: list[tuple[Chunk, Candidate]] = []
+        if not hurried and any(turn.cited for turn in state.question.history):
+            found_again = await self._in_time(state, self._kept(state, snapshot, scope))
+            kept, hurried = found_again or [], found_again is None
         read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
         collected = _collected(read, done, whole, kept)
-        return replace(collected, state=await self._read_large(collected.state, snapshot))
+        beside: list[Chunk] | None = []
+        if not hurried:
+            places = places_beside(collected.state.passages)
+            beside = await self._in_time(state, snapshot.documents.placed(places, state.access_ids))
+            hurried = beside is None
+        if hurried:
+            # Statements that are cut off leave their transaction unusable.
+            await reads.release()
+        passages = grown(collected.state.passages, beside or (), state.options.max_context_tokens)
+        return replace(collected, state=replace(collected.state, passages=passages, hurried=hurried))
+
+    async def _in_time(self, state: RunState, reading: Awaitable[_Read]) -> _Read | None:
+        """What a read finds that answers can do without; None when it takes most of the time left."""
+        try:
+            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
+                return await reading
+        except TimeoutError:
+            return None
 
     async def _in_space(self, state: RunState, snapshot: Snapshot) -> RunState:
         """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
@@ -122,37 +149,18 @@ class RetrieveStage:
             names.update(dict.fromkeys(names_found(workspace_id, searched.text, best)))
         return tuple(names)
 
-    async def _whole(self, state: RunState, snapshot: Snapshot, scope: Scope) -> Retrieved | None:
-        """What the undivided question finds: passages that lead to one another stand together there. None when time
-        runs out: the parts have what they need.
-        """
-        try:
-            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
-                query = self._query(state, state.standalone, state.whole_vector, scope)
-                return await self._retrieve.run(snapshot, query)
-        except TimeoutError:
-            return None
+    async def _whole(self, state: RunState, snapshot: Snapshot, scope: Scope) -> Retrieved:
+        """What the undivided question finds: passages that lead to one another stand together there."""
+        return await self._retrieve.run(snapshot, self._query(state, state.standalone, state.whole_vector, scope))
 
     async def _kept(self, state: RunState, snapshot: Snapshot, scope: Scope) -> list[tuple[Chunk, Candidate]]:
         """What earlier answers cited and still matters."""
-        if not any(turn.cited for turn in state.question.history):
-            return []
         vector = state.whole_vector
         if vector is None and len(state.vectors) == 1:
             vector = state.vectors[0]
         return await kept_evidence(
             snapshot, state.question.history, self._query(state, state.standalone, vector, scope)
         )
-
-    async def _read_large(self, state: RunState, snapshot: Snapshot) -> RunState:
-        """The passages with the rest of their sections, in one more read; without it when time runs out."""
-        places = places_beside(state.passages)
-        try:
-            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
-                beside = await snapshot.documents.placed(places, state.access_ids)
-        except TimeoutError:
-            return state
-        return replace(state, passages=grown(state.passages, beside, state.options.max_context_tokens))
 
     def _query(
         self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope, about: str = ""

@@ -50,7 +50,9 @@ class SynthesizeStage:
         if state.whole is not None and _is_chained(state):
             chained = draft_trail(state.whole, state.trail, state.passages, state.excluded)
             if chained.sentences:
-                return StageResult(replace(state, draft=joined([chained]), missing=(), shortfall=None))
+                return StageResult(
+                    replace(state, draft=joined([chained]), conflicting=False, missing=(), shortfall=None)
+                )
         answered = _answered(drafts, supports)
         missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
         drafted = replace(
