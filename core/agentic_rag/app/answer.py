@@ -29,7 +29,7 @@ from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.storable import folded, storable_text
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal, WorkspaceRef
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import CorpusHead, Database
@@ -59,6 +59,8 @@ class _Begun:
     """A request under way: when it began and under which trace and key."""
 
     question: Question
+    sent: bytes
+    """The hash of the request as it came."""
     principal: Principal
     began: float
     trace_id: str
@@ -111,17 +113,18 @@ class AnswerQuestion:
     async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question)
-        question = await self._following(question)
+        sent = input_hash(question)
         if question.idempotency_key is not None:
-            stored = await self._stored(question, question.idempotency_key)
+            stored = await self._stored(question.workspace, question.idempotency_key, sent)
             if stored is not None:
                 return stored
+        question = await self._following(question)
         space = head.space or self._ports.embedders.default.space
         context = self._context(
             head.version if question.as_of is None else question.as_of, space, head.support_threshold
         )
         key = answer_key(question, context)
-        begun = _Begun(question, principal, began, trace_id, context, key, head.version, space)
+        begun = _Begun(question, sent, principal, began, trace_id, context, key, head.version, space)
         cache_down = False
         if question.options.cache is CacheMode.DEFAULT:
             cached = await self._cached(begun)
@@ -154,10 +157,10 @@ class AnswerQuestion:
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
-    async def _stored(self, question: Question, key: str) -> Run | None:
+    async def _stored(self, workspace: WorkspaceRef, key: str, sent: bytes | None) -> Run | None:
         """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""
-        stored = await self._ports.runs.by_idempotency_key(question.workspace, key)
-        if stored is not None and stored.input_hash != input_hash(question):
+        stored = await self._ports.runs.by_idempotency_key(workspace, key)
+        if stored is not None and stored.input_hash != sent:
             raise IdempotencyConflict(
                 "The idempotency key was used before with another question or other options. Use a fresh key.",
                 path=("idempotencyKey",),
@@ -282,7 +285,7 @@ class AnswerQuestion:
             answer=answer,
             stages=stages,
             idempotency_key=question.idempotency_key,
-            input_hash=None if question.idempotency_key is None else input_hash(question),
+            input_hash=None if question.idempotency_key is None else begun.sent,
         )
 
     async def _keep(self, question: Question, run: Run, fill: CacheFill | None) -> Run:
@@ -294,7 +297,7 @@ class AnswerQuestion:
         if fill is not None:
             self._recorder.fill(fill)
         # Of equal requests under way at once the store keeps the first; all of them return that one.
-        return await self._stored(question, run.idempotency_key) or run
+        return await self._stored(question.workspace, run.idempotency_key, run.input_hash) or run
 
 
 def _as_read(context: AnswerContext, answered: Answered) -> AnswerContext:

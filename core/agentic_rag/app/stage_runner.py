@@ -16,7 +16,8 @@ from agentic_rag.ports.telemetry import Telemetry
 
 OUT_OF_TIME = "BUDGET"
 _AWAITING = frozenset({Stage.EMBED, Stage.RETRIEVE, Stage.TOOLS, Stage.SELF_CHECK})
-"""Stages that wait for other processes; the others only compute, in bounded time."""
+"""Stages that are cut off at the deadline. The others compute in bounded time; what they ask of a chat model ends by
+itself at a share of the time left (`app.advisor`)."""
 
 
 @dataclass(frozen=True, slots=True)

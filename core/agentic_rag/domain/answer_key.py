@@ -82,6 +82,7 @@ def input_hash(question: Question) -> bytes:
         question.options.cache.value,
         str(question.options.timeout_ms),
         str(question.as_of),
+        str(question.after),
     )
 
 

@@ -10,7 +10,6 @@ from agentic_rag.domain.answers import SubQuestion
 from agentic_rag.domain.planning import FINDING
 from agentic_rag.domain.storable import folded
 
-NO_ALIASES: Mapping[str, str] = MappingProxyType({})
 FINANCE_ALIASES: Mapping[str, str] = MappingProxyType(
     {
         "revenue": "net sales",

@@ -410,6 +410,16 @@ async def test_equal_requests_under_one_key_at_once_all_return_the_run_that_is_s
     assert {run.run_id for run in runs} == {stored.run_id}
 
 
+async def test_a_follow_up_sent_again_under_its_key_is_the_stored_run_whatever_became_of_the_run_before(
+    world: World,
+) -> None:
+    founded = await world.ask("Who founded Corrand Tidal?")
+    await world.recorder.drain()
+    first = await world.ask("And when?", after=founded.run_id, key="k")
+    world.runs.stored = [run for run in world.runs.stored if run.run_id != founded.run_id]
+    assert (await world.ask("And when?", after=founded.run_id, key="k")).run_id == first.run_id
+
+
 async def test_an_idempotency_key_returns_the_stored_run_and_refuses_another_input(world: World) -> None:
     first = await world.ask("Who founded Corrand Tidal?", key="k1")
     assert world.runs.durable == 1

@@ -9,12 +9,12 @@ import pytest
 from tests.provider_stub import Fault, ProviderStub, Received, Shape, form_of
 from tests.unit.app.answering_world import Clock, Ids, Telemetry, World
 from tests.unit.app.corpus import Corpus
+from tests.unit.app.model_passages import ModelPassages
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.app.advisor import Advisor, ChatPrices
 from agentic_rag.app.answering import ChatUse
-from agentic_rag.app.model_passages import ModelPassages
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import (
     AbstentionReason,
