@@ -17,8 +17,13 @@ from dataclasses import dataclass
 
 from agentic_rag.domain.tables import CELL_SIGN
 
-_VALUE = r"(?:[$€£]\s?)?\(?(?:[$€£]\s?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])\s?%?\)?\s?%?"
-_ROW = re.compile(rf"^(?P<label>\S.*?[^\W\d_][^\n]*?)[\s:.]*(?P<values>(?:\s+{_VALUE})+)\s*$")
+_VALUE = (
+    r"(?:[$€£]\s?)?(?:\(\s?(?:[$€£]\s?)?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])(?:\s?%)?(?:\s?\)(?:\s?%)?)?"
+)
+"""A figure: every sign has one place in it, so that a line of many figures is read in one way or not at all."""
+_VALUES = re.compile(rf"(?<!\s)(?:\s+{_VALUE})+$")
+_TO_LAST_LETTER = re.compile(r".+[^\W\d_]")
+_ROW_ENDS = re.compile(r"[\d)%—–-]$")
 _CELL = re.compile(_VALUE)
 _MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*\.?"
 _HEADER_WORD = re.compile(
@@ -43,6 +48,8 @@ _CAPTION_LINES = 3
 _LONGEST_SECTION = 90
 _SHORT_LABEL = 3
 """Words below which a label needs the line that heads its section; longer ones are often the sum below it."""
+_LONGEST_ROW = 500
+"""Code points of a label and the figures of the widest page; longer lines are text that was not wrapped."""
 _PROSE = 110
 """Code points from which a line without figures is text, not part of a table."""
 
@@ -66,11 +73,17 @@ class BareRow:
 
 def bare_cells(line: str) -> tuple[str, tuple[str, ...]] | None:
     """The label and the figures of a line; None for a line that is no row."""
-    match = None if CELL_SIGN in line or _is_header(line) else _ROW.match(line.strip())
-    if match is None or len(match["label"]) > _PROSE:
+    line = line.strip()
+    if len(line) > _LONGEST_ROW or _ROW_ENDS.search(line) is None or CELL_SIGN in line or _is_header(line):
         return None
-    label = match["label"].strip(" :.")
-    values = [found.strip() for found in _CELL.findall(match["values"]) if found.strip()]
+    lettered = _TO_LAST_LETTER.match(line)
+    found = None if lettered is None else _VALUES.search(line, lettered.end())
+    if found is None:
+        return None
+    label = line[: found.start()].strip(" \t:.")
+    if len(label) > _PROSE:
+        return None
+    values = [one.strip() for one in _CELL.findall(found[0]) if one.strip()]
     if _ENDS_IN_DAY.search(label) and values and _YEAR.fullmatch(values[0]):
         label, values = f"{label} {values[0]}", values[1:]
     if len(values) > 2 and _NOTE.fullmatch(values[0]):

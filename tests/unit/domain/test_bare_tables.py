@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import time
+
+import pytest
+
 from agentic_rag.domain.bare_tables import bare_cells, bare_row, readable_bare_row
 
 STATEMENT = """Harbour Inc.
@@ -103,3 +107,33 @@ def test_what_is_no_row():
 
 def test_a_balance_keeps_the_day_in_its_label():
     assert bare_cells("Balance as of June 30, 2023 481.5 128") == ("Balance as of June 30, 2023", ("481.5", "128"))
+
+
+@pytest.mark.parametrize("sign", ["", "%", " %", "$ ", "(1) "])
+def test_figures_before_a_word_are_refused_in_no_time(sign: str):
+    figures = "  ".join(f"{sign}{place}" if sign.startswith(("$", "(")) else f"{place}{sign}" for place in range(60))
+
+    started = time.process_time()
+
+    assert bare_cells(f"Net sales {figures} x") is None
+    assert bare_cells(f"Net sales {figures} x 7.") is None
+    assert bare_cells(f"Net sales {figures}  x7)") is None
+    assert time.process_time() - started < 0.2
+
+
+def test_a_row_of_many_figures_two_spaces_apart_is_read():
+    found = bare_cells("Net sales " + "  ".join(str(place) for place in range(60)))
+
+    assert found == ("Net sales", tuple(str(place) for place in range(60)))
+
+
+@pytest.mark.parametrize("end", ["", " 7", " in 2021)", "   .   .   . 4)"])
+def test_a_long_line_of_prose_is_no_row_and_costs_nothing(end: str):
+    prose = "In 2021 the harbour paid 40 euros, 3 % more (12 in 1999), for each of 7 boats : it was . . . late. " * 60
+
+    started = time.process_time()
+
+    assert bare_cells(prose + end) is None
+    assert bare_cells(prose[:390] + end) is None
+    assert bare_cells("Sales" + " ." * 180 + end) is None
+    assert time.process_time() - started < 0.05
