@@ -13,7 +13,6 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.figure_rows import figure_units
 from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
-from agentic_rag.domain.polarity import verdict
 from agentic_rag.domain.sentence_units import UnitKind, readable
 from agentic_rag.domain.tables import header_span, is_row
 from agentic_rag.domain.term_match import weight_of
@@ -83,23 +82,7 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    if rival is None:
-        sentences = _with_verdict(part, chosen[0], passages, sentences)
     return PartDraft(_with_figures(part, position, passages, sentences, excluded), tuple(chosen), rival is not None)
-
-
-def _with_verdict(
-    part: PartQuery, best: Unit, passages: Sequence[Passage], sentences: list[DraftSentence]
-) -> list[DraftSentence]:
-    """The sentences, the best one opened by "Yes" or "No" where it decides the question."""
-    if part.answer_type is not AnswerType.YES_NO or best.kind is not UnitKind.PROSE:
-        return sentences
-    found = verdict(part.text, _quote(best, passages), best.mask, part.terms)
-    if found is None:
-        return sentences
-    decided = [one for one in sentences if (one.passage, one.start) == (best.passage, best.start)]
-    others = [one for one in sentences if one not in decided]
-    return [replace(one, text=f"{found}: {one.text}") for one in decided] + others
 
 
 def _with_figures(

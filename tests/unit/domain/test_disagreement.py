@@ -27,6 +27,7 @@ def test_other_figures_or_a_denial_disagree_both_ways(left: str, right: str):
         ("The harbour served 40 ships in 2021.", "The harbour served 45 ships in 2022."),
         ("The crane lifts at most 40 tonnes.", "Ferries carry up to 45 cars across the bay."),
         ("The main gate of the yard is not locked.", "The main gate of the yard is never locked."),
+        ("The fee of order No. 17 is 30 euros.", "The fee of order 17 is 30 euros."),
         ("The main gate is locked at night.", "Visitors without a pass may not enter the tower."),
     ],
 )
