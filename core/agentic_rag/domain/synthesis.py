@@ -82,25 +82,38 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    return PartDraft(_with_figures(part, position, passages, sentences, excluded), tuple(chosen), rival is not None)
+    figured = _figured(part, position, passages, sentences, excluded)
+    return PartDraft(_with_figures(sentences, figured, rival is not None), tuple(chosen), rival is not None)
 
 
-def _with_figures(
+def _figured(
     part: PartQuery,
     position: int,
     passages: Sequence[Passage],
     sentences: Sequence[DraftSentence],
     excluded: Excluded,
-) -> tuple[DraftSentence, ...]:
-    """The sentences behind the rows and sentences that state the figures a part asks for; six together at most."""
+) -> list[DraftSentence]:
+    """The rows and sentences that state the figures a part asks for, but for what the sentences quote."""
     taken = [(sentence.passage, sentence.start, sentence.end) for sentence in sentences]
-    figured = [
+    return [
         _sentence(unit, passages, position)
         for unit in figure_units(part, position, passages)
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
         and not any(unit.passage == place and unit.start < end and start < unit.end for place, start, end in taken)
     ]
-    return tuple((*figured, *sentences)[: max(MAX_LIST_SENTENCES, len(sentences))] if figured else sentences)
+
+
+def _with_figures(
+    sentences: Sequence[DraftSentence], figured: Sequence[DraftSentence], conflicting: bool
+) -> tuple[DraftSentence, ...]:
+    """The sentences behind the figures, six together at most, the best sentences among them; sentences that disagree
+    come first, or nothing would show what the conflict is.
+    """
+    most = max(MAX_LIST_SENTENCES, len(sentences))
+    if conflicting:
+        return (*sentences, *figured)[:most]
+    room = most - min(MAX_SENTENCES, len(sentences))
+    return (*figured[:room], *sentences)[:most]
 
 
 def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:

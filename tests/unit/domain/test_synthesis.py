@@ -43,3 +43,34 @@ def test_a_yes_or_no_question_is_answered_by_what_the_source_says(question: str,
     found = drafted(question, AnswerType.YES_NO, [passage(1, "Notes", sentence)])
 
     assert [one.text for one in found.sentences] == [sentence]
+
+
+ROWS = "(In millions)\n2022 2023\n" + "\n".join(f"Mooring costs 1,{place}04 1,{place}86" for place in range(1, 5))
+SHARES = "Mooring costs grew by {} %.\n\nMooring costs fell by {} %."
+FEES = "What were the mooring costs of the north quay?"
+PLAIN = [
+    passage(3, "Report one", ROWS, 0.4),
+    passage(4, "Report two", ROWS, 0.4),
+    passage(5, "Report one", SHARES.format(2, 3), 0.4),
+    passage(6, "Report two", SHARES.format(4, 5), 0.4),
+]
+DISAGREEING = [
+    passage(1, "Notes", "The mooring costs of the north quay were 40 euros for every ship.", 0.9),
+    passage(2, "Rules", "The mooring costs of the north quay were 45 euros for every ship.", 0.9),
+]
+
+
+def test_the_row_leads_the_answer_to_a_question_for_a_figure():
+    found = drafted(FEES, AnswerType.FIGURE, [DISAGREEING[0], *PLAIN])
+
+    assert not found.conflicting
+    assert "Mooring costs (in millions) — 2022: 1,104; 2023: 1,186" in found.sentences[0].text
+    assert DISAGREEING[0].chunk.text in [one.text for one in found.sentences]
+
+
+def test_sentences_that_disagree_lead_the_answer_before_any_row():
+    found = drafted(FEES, AnswerType.FIGURE, [*DISAGREEING, *PLAIN])
+
+    assert found.conflicting
+    assert len(found.sentences) == 6
+    assert {one.text for one in found.sentences[:2]} == {one.chunk.text for one in DISAGREEING}
