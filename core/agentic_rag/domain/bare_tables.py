@@ -37,7 +37,13 @@ _PERIOD = re.compile(
 _DAY = re.compile(rf"({_MONTH} \d{{1,2}}),?")
 _NOTE = re.compile(r"\(\d\)")
 """A reference to a note below the table, behind the label."""
-_ENDS_IN_DAY = re.compile(rf"{_MONTH} \d{{1,2}},?$")
+_WANTS_YEAR = re.compile(rf"(?:{_MONTH} \d{{1,2}},?|\b[Dd]ue)$")
+_NUMBERED = re.compile(
+    r"\b(?:level|phase|tier|stage|step|class|series|tranche|category|type|grade|zone|no)$", re.IGNORECASE
+)
+"""The end of a label that a number belongs to."""
+_IS_NUMBER = re.compile(r"\d{1,2}")
+"""What numbers a label or a note, not a year."""
 _NAMED = re.compile(rf"{_MONTH} \d{{1,2}}, (?:19|20)\d\d|(?:[$%] )?Change\b(?: %)?")
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _UNIT = re.compile(r"\(?\b(?:dollars |amounts |USD |EUR )?in (thousands|millions|billions)\b", re.IGNORECASE)
@@ -84,8 +90,10 @@ def bare_cells(line: str) -> tuple[str, tuple[str, ...]] | None:
     if len(label) > _PROSE:
         return None
     values = [one.strip() for one in _CELL.findall(found[0]) if one.strip()]
-    if _ENDS_IN_DAY.search(label) and values and _YEAR.fullmatch(values[0]):
-        label, values = f"{label} {values[0]}", values[1:]
+    first = values[0]
+    numbered = _IS_NUMBER.fullmatch(first) and _NUMBERED.search(label)
+    if numbered or (_YEAR.fullmatch(first) and _WANTS_YEAR.search(label)):
+        label, values = f"{label} {first}", values[1:]
     if len(values) > 2 and _NOTE.fullmatch(values[0]):
         values = values[1:]
     if not any(sign.isdigit() for value in values for sign in value):
@@ -108,6 +116,8 @@ def bare_row(text: str, start: int, end: int) -> BareRow | None:
     for line_start, line_end in _lines_above(text, start):
         line = text[line_start:line_end].strip()
         if _is_header(line):
+            if caption is not None:
+                break
             header = (line_start, header[1] if header else line_end)
         elif header is not None:
             if not line or (caption is not None and text.count("\n", line_start, caption[1]) >= _CAPTION_LINES):
@@ -122,6 +132,10 @@ def bare_row(text: str, start: int, end: int) -> BareRow | None:
     named = text[slice(*header)] if header else ""
     above = (text[slice(*caption)] if caption else "") + named
     columns, unit = _columns(named, len(values)), _unit(above.replace("\n", " "), label)
+    if not columns and _numbers_label(values):
+        columns = _columns(named, len(values) - 1)
+        if columns:
+            label, values = f"{label} {values[0]}", values[1:]
     return BareRow(label, values, columns, unit, section, header, caption)
 
 
@@ -166,6 +180,15 @@ def _is_header(line: str) -> bool:
         and all(_HEADER_WORD.fullmatch(word) for word in words)
         and any(len(word) > 2 or word == "%" for word in words)
     )
+
+
+def _numbers_label(values: tuple[str, ...]) -> bool:
+    """Whether the first figure, where one is over, may be the label's own number or that of a note: it has one or two
+    digits and each of the others, two at least, has more.
+    """
+    first, *others = (sum(sign.isdigit() for sign in value) for value in values)
+    longer = any(others) and all(count == 0 or count > first for count in others)
+    return longer and len(others) > 1 and _IS_NUMBER.fullmatch(values[0]) is not None
 
 
 def _columns(header: str, wanted: int) -> tuple[str, ...]:

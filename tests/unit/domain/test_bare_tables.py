@@ -137,3 +137,40 @@ def test_a_long_line_of_prose_is_no_row_and_costs_nothing(end: str):
     assert bare_cells(prose[:390] + end) is None
     assert bare_cells("Sales" + " ." * 180 + end) is None
     assert time.process_time() - started < 0.05
+
+
+def test_periods_above_the_caption_belong_to_another_table():
+    text = "Fiscal 2021\nSales by region (in millions)\n2022\nEurope 100 90"
+
+    assert read("Europe 100 90", text) == "Europe (in millions) — 100; 90"
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        ("Net sales of notes due 2030 900 800", "Net sales of notes due 2030 — 2022: 900; 2021: 800"),
+        ("Phase 2 120 80", "Phase 2 — 2022: 120; 2021: 80"),
+        ("Quay 7 120 80", "Quay 7 — 2022: 120; 2021: 80"),
+        ("Level 1 500", "Level 1 500"),
+        ("Level 1 1,500", "Level 1 — 1,500"),
+        ("Level 500 400", "Level — 2022: 500; 2021: 400"),
+        ("Rent due 12 14", "Rent due — 2022: 12; 2021: 14"),
+        ("Pilots 9 — —", "Pilots — 9; —; —"),
+        ("Pilots 9 8 12", "Pilots — 9; 8; 12"),
+        ("Pilots 7 8", "Pilots — 2022: 7; 2021: 8"),
+        ("Pilots 7.5 120 80", "Pilots — 7.5; 120; 80"),
+        ("Pilots 7 120 80 60", "Pilots — 7; 120; 80; 60"),
+    ],
+)
+def test_the_number_of_a_label_is_no_figure(line: str, told: str):
+    text = f"2022 2021\n{line}"
+    row = bare_row(text, 10, len(text))
+
+    assert (line if row is None else readable_bare_row(row, text)) == told
+
+
+def test_a_numbered_label_is_told_from_as_many_figures_as_columns():
+    text = "2022 2021 2020\nLevel 1 500 400\nPilots 1 500 400"
+
+    assert read("Level 1 500 400", text) == "Level 1 — 500; 400"
+    assert read("Pilots 1 500 400", text) == "Pilots — 2022: 1; 2021: 500; 2020: 400"
