@@ -121,12 +121,18 @@ async def retrieval(
     return RetrievalFigures(median(seconds), hits / len(questions))
 
 
-async def graph_factor(
+@dataclass(frozen=True, slots=True)
+class GraphCost:
+    """Median seconds of a retrieval with the graph and without it, vectors given."""
+
+    on: float
+    off: float
+
+
+async def graph_cost(
     container: Container, workspace: WorkspaceRef, questions: Sequence[str], vectors: NDArray[np.float32]
-) -> float:
-    """Median seconds of a retrieval with the graph over those without it, vectors given. Each question is asked both
-    ways in turn, so that a machine that slows down slows both.
-    """
+) -> GraphCost:
+    """Each question is asked both ways in turn, so that a machine that slows down slows both."""
     seconds: dict[Arm | None, list[float]] = {None: [], Arm.GRAPH: []}
     for text, vector in zip(questions, vectors, strict=True):
         for off, taken in seconds.items():
@@ -134,7 +140,7 @@ async def graph_factor(
             began = time.perf_counter()
             await retrieved(container, workspace, text, vector, weights, HITS)
             taken.append(time.perf_counter() - began)
-    return median(seconds[None]) / median(seconds[Arm.GRAPH])
+    return GraphCost(median(seconds[None]), median(seconds[Arm.GRAPH]))
 
 
 async def unverified_citations(url: str, workspace: WorkspaceRef, replies: Sequence[dict]) -> tuple[int, int]:
