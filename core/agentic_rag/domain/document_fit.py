@@ -77,7 +77,8 @@ _COMMON = frozenset(
 
 def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     """(n,) in [0, 1]: how much of what the question says about documents the title of each passage says too; 0 for
-    passages of short documents.
+    passages of short documents, and of documents that are no edition of something (their titles name no day, quarter or
+    half) unless the question speaks of a year, a form or the latest.
 
     What it says about documents are its words that some but not all of the titles hold, weighted by how few hold them,
     and "latest", which the newest of the titles holds that have the most of the rest. All 0 when it says nothing.
@@ -96,7 +97,18 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
             fits[title] += latest
     if not whole:
         return np.zeros(len(titles))
-    return np.array([fits[title] / whole if counts[title] >= LONG_DOCUMENT else 0.0 for title in titles])
+    of_editions = _speaks_of_editions(question)
+    meant = {title for title in distinct if counts[title] >= LONG_DOCUMENT and (of_editions or _is_edition(title))}
+    return np.array([fits[title] / whole if title in meant else 0.0 for title in titles])
+
+
+def _speaks_of_editions(question: str) -> bool:
+    return any(found.search(question) for found in (_FORM, _LATEST, _YEAR_AND_PART, _SPELLED_PERIOD))
+
+
+@lru_cache(4096)
+def _is_edition(title: str) -> bool:
+    return _DATE.search(title) is not None or any(found[2] or found[4] for found in _YEAR_AND_PART.finditer(title))
 
 
 def without_references(question: str) -> str:

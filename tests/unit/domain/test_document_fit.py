@@ -88,3 +88,10 @@ def test_only_a_question_that_names_a_form_loses_the_words_that_say_which():
         "How is staff paid during the period?",
     ):
         assert without_references(whole) == whole
+
+
+def test_titles_that_name_no_edition_count_only_for_questions_that_speak_of_one():
+    articles = [title for title in ("Bovine coronavirus in calves", "Avian viruses of the coast") for _ in range(2)]
+    assert not document_fit("What is the size of bovine coronavirus?", articles).any()
+    plans = [title for title in ("Harbour plan 2022", "Harbour plan 2023") for _ in range(2)]
+    assert best("What did the harbour plan of 2023 cost?", plans) == {"Harbour plan 2023"}
