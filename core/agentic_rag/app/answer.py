@@ -59,8 +59,8 @@ class _Begun:
     """A request under way: when it began and under which trace and key."""
 
     question: Question
-    sent: bytes
-    """The hash of the request as it came."""
+    sent: bytes | None
+    """The hash of the request as it came; None without an idempotency key."""
     principal: Principal
     began: float
     trace_id: str
@@ -113,8 +113,9 @@ class AnswerQuestion:
     async def _ask(self, principal: Principal, question: Question, trace_id: str) -> Run:
         began = self._ports.clock.monotonic()
         head = await self._head(principal, question)
-        sent = input_hash(question)
+        sent: bytes | None = None
         if question.idempotency_key is not None:
+            sent = input_hash(question)
             stored = await self._stored(question.workspace, question.idempotency_key, sent)
             if stored is not None:
                 return stored
@@ -285,7 +286,7 @@ class AnswerQuestion:
             answer=answer,
             stages=stages,
             idempotency_key=question.idempotency_key,
-            input_hash=None if question.idempotency_key is None else begun.sent,
+            input_hash=begun.sent,
         )
 
     async def _keep(self, question: Question, run: Run, fill: CacheFill | None) -> Run:

@@ -11,7 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of
-from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.answer_options import AnswerDefaults, effective
 from agentic_rag.domain.answers import AnswerOptions, Dependency, Run, SearchSettings
 from agentic_rag.domain.chunk_placements import ChunkPlacement, nearest_place
@@ -33,6 +32,7 @@ from agentic_rag.domain.fusion import arm_weights, dense_trust_of
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
 from agentic_rag.domain.spaces import RegisteredSpace
+from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.ports.database import Database, Snapshot
 from agentic_rag.ports.embedder import Embedders

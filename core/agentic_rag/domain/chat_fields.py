@@ -6,8 +6,8 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.chat import ReplyInvalid
+from agentic_rag.domain.storable import folded
 
 Fields = Mapping[str, object]
 

@@ -27,8 +27,12 @@ def missing_also(state: RunState, places: Sequence[int]) -> RunState:
     """The parts at these positions are missing besides those that are."""
     parts = parts_of(state)
     missing = tuple(dict.fromkeys((*state.missing, *(unfilled(parts[place]) for place in places))))
+    return replace(state, missing=missing, shortfall=unanswered(state, missing))
+
+
+def unanswered(state: RunState, missing: Sequence[str]) -> Shortfall | None:
+    """What keeps an answer without these parts from being whole; None when no part is missing."""
     if not missing:
-        return replace(state, missing=(), shortfall=None)
+        return None
     reason = AbstentionReason.BUDGET if state.cut_short else AbstentionReason.LOW_SUPPORT
-    explanation = "No answer was found for: " + "; ".join(f"“{part}”" for part in missing)
-    return replace(state, missing=missing, shortfall=Shortfall(reason, explanation))
+    return Shortfall(reason, "No answer was found for: " + "; ".join(f"“{part}”" for part in missing))

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.answers import SubQuestion
 from agentic_rag.domain.citations import quotes_of
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.prompts.synthesis import ClaimedAnswer, ClaimedQuote, ClaimedSentence
 from agentic_rag.domain.quotes import locate
 from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.domain.storable import folded
 from agentic_rag.domain.synthesis import DraftSentence
 from agentic_rag.domain.tables import is_row
 

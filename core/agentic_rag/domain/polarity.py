@@ -1,4 +1,4 @@
-"""Whether a sentence denies what it says."""
+"""Negation in a text, and whether a sentence denies what it says."""
 
 from __future__ import annotations
 
@@ -9,6 +9,11 @@ _NEGATION = re.compile(
     re.IGNORECASE,
 )
 """Words that deny; "No. 17" is a number."""
+
+
+def has_negation(text: str) -> bool:
+    """Whether anything in the text is denied."""
+    return _NEGATION.search(text) is not None
 
 
 def is_denied(sentence: str) -> bool:

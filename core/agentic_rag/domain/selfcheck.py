@@ -12,6 +12,7 @@ from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.hops import followed
+from agentic_rag.domain.polarity import has_negation
 from agentic_rag.domain.prompts.fence import invented
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
@@ -21,9 +22,6 @@ MIN_OVERLAP = 0.6
 """Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
 
 _WORD = re.compile(r"[^\W_]+")
-_NEGATION = re.compile(
-    r"\b(?:not|cannot|never|none|nobody|nothing|neither|nor|without)\b|n['’]t\b|\bno\b(?!\.?\s?\d)", re.IGNORECASE
-)
 _LINK = re.compile(r"https?://[^\s)\]>\"']+")
 _HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
@@ -127,15 +125,11 @@ def _broken_guardrail(
         return "low_overlap"
     if figures(sentence.text) - figures(source):
         return "figure_not_in_source"
-    if sentence.written and _denies(sentence.text) != _denies(source):
+    if sentence.written and has_negation(sentence.text) != has_negation(source):
         return "negation_not_in_source"
     if sentence.written and invented(sentence.text, source, *(_title(quote, passages) for quote in quotes)):
         return "name_not_in_source"
     return None
-
-
-def _denies(text: str) -> bool:
-    return _NEGATION.search(text) is not None
 
 
 def _title(quote: DraftSentence, passages: Sequence[Passage]) -> str:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import AbstentionReason, AnswerType, Support
+from agentic_rag.domain.fewer_sentences import unanswered
 from agentic_rag.domain.figure_rows import means_documents
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import unfilled
@@ -60,7 +61,7 @@ class SynthesizeStage:
             draft=joined([drafts[place] for place in answered]),
             conflicting=any(drafts[place].conflicting for place in answered),
             missing=missing,
-            shortfall=_partly(state, missing),
+            shortfall=unanswered(state, missing),
         )
         return StageResult(drafted)
 
@@ -113,13 +114,6 @@ def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:
     """The parts without support, and those that were not searched: for lack of time or of what an earlier one finds."""
     unsearched = state.plan.sub_questions[len(state.parts) :] if state.plan else ()
     return (*(state.parts[place].text for place in places), *(unfilled(part) for part in unsearched))
-
-
-def _partly(state: RunState, missing: tuple[str, ...]) -> Shortfall | None:
-    if not missing:
-        return None
-    reason = AbstentionReason.BUDGET if state.cut_short else AbstentionReason.LOW_SUPPORT
-    return Shortfall(reason, "No answer was found for: " + "; ".join(f"“{part}”" for part in missing))
 
 
 def _opening(state: RunState) -> RunState | None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.domain.answer_key import folded
 from agentic_rag.domain.chat import ChatForm, ChatRequest, ChatTask, Consultation
 from agentic_rag.domain.chat_fields import as_fields, fields_of, items_in, raw_text_in
 from agentic_rag.domain.prompts.fence import TEXT, data_rule, fenced, list_of, strict_object
+from agentic_rag.domain.storable import folded
 
 MAX_NAMES = 24
 MAX_RELATIONS = 12
