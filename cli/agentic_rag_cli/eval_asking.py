@@ -7,8 +7,10 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question, Run
+from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.prices import price_per_million
+from agentic_rag.domain.prompts.grade import Grade
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -17,6 +19,7 @@ from agentic_rag_cli.answer_view import ShownAnswer, shown_run
 from agentic_rag_cli.graphql_client import GraphQLClient
 from agentic_rag_cli.listing import collect
 from agentic_rag_cli.session import Session
+from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EvalQuestion, RetrievedSpan, Usage
 
 _MILLION = 1_000_000
@@ -58,6 +61,16 @@ async def ask_here(session: Session, workspace: WorkspaceRef, weights: FusionWei
         return replace(record, spans=tuple(places.get(one.chunk_id) for one in run.answer.debug.candidates))
 
     return ask
+
+
+def judge_here(session: Session) -> Judge:
+    """Grades answers by the chat model of the settings."""
+
+    async def judge(question: EvalQuestion, record: AskRecord) -> Grade | Fault:
+        sources = [citation.snippet for citation in record.citations]
+        return await session.grade(question.question, question.answers, record.answer, sources)
+
+    return judge
 
 
 async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:

@@ -11,10 +11,13 @@ from uuid import UUID
 
 from agentic_rag.domain.answers import Question, Run, TextSpan
 from agentic_rag.domain.audit import AuditRecord
+from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
+from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.prompts.grade import Grade, grade_consultation
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord
 from agentic_rag.domain.tenancy import (
@@ -132,6 +135,10 @@ class Session(Protocol):
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
+        ...
+
+    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+        """A chat model's marks for an answer. Errors: `Misconfigured` code JUDGE_MISSING without a chat model."""
         ...
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
@@ -351,6 +358,19 @@ class ContainerSession:
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
         return await self._container.answer.ask(OPERATOR, question)
+
+    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+        """A chat model's marks for an answer."""
+        advisor = self._container.advisor
+        if advisor is None:
+            raise Misconfigured(
+                "AGENTIC_RAG_ENABLE_LLM_JUDGE needs a chat model: set AGENTIC_RAG_CHAT_MODEL.", code="JUDGE_MISSING"
+            )
+        told = await advisor.ask_within(
+            lambda nonce: grade_consultation(question, expected, answer, sources, nonce),
+            self._container.settings.chat_timeout_seconds,
+        )
+        return told if isinstance(told, Fault) else told.value
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first."""

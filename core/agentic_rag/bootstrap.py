@@ -351,6 +351,11 @@ class Container:
         )
 
     @property
+    def advisor(self) -> Advisor | None:
+        """The way to the chat model; None without one."""
+        return self._advisor if self.settings.chat_model else None
+
+    @property
     def _chat(self) -> ChatUse | None:
         """What a chat model does for answers; None without one."""
         if not self.settings.chat_model:
@@ -376,7 +381,7 @@ class Container:
         """The body of HYDE jobs."""
         from agentic_rag.app.waited_for import WriteWaitedFor
 
-        return WriteWaitedFor(self._passage_exchange, self._advisor if self.settings.chat_model else None)
+        return WriteWaitedFor(self._passage_exchange, self.advisor)
 
     # --- answering ------------------------------------------------------------------------------------------------
 

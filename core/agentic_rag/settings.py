@@ -338,7 +338,7 @@ class Settings:
         "AGENTIC_RAG_ENABLE_LLM_JUDGE",
         False,
         "Let the chat model judge each sentence of an answer against what it cites, and drop what it does not find "
-        "supported.",
+        "supported; `rag eval` then also has it grade each answer.",
         group=_L,
     )
     queue_name: str = _var("AGENTIC_RAG_QUEUE_NAME", "agentic-rag", "Prefix of the queues in Redis.", group=_J)
@@ -621,6 +621,8 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:
         problems.append("RAG_EMBEDDER=openai needs OPENAI_API_KEY (any text, for a server that checks none)")
+    if settings.enable_llm_judge and not settings.chat_model:
+        problems.append("AGENTIC_RAG_ENABLE_LLM_JUDGE=true needs AGENTIC_RAG_CHAT_MODEL: the chat model is the judge")
     if settings.chat_model and not settings.openai_api_key:
         problems.append("AGENTIC_RAG_CHAT_MODEL needs OPENAI_API_KEY (any text, for a server that checks none)")
     unknown = [name for name in settings.chat_task_names if name not in CHAT_TASKS]

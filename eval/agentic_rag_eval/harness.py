@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
+from agentic_rag.domain.chat import Fault
+from agentic_rag_eval.judged import Judge, figures_of
 from agentic_rag_eval.metrics import Score, Summary, score, summarise
 from agentic_rag_eval.records import Ask, EvalQuestion
 from agentic_rag_eval.resampling import Interval
@@ -17,18 +20,34 @@ class EvalReport:
 
     scores: tuple[Score, ...]
     summary: Summary
+    unjudged: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Answers that the judge gave no marks for, by the fault that kept it from it."""
 
 
 async def evaluate(
-    questions: Sequence[EvalQuestion], ask: Ask, k: int, progress: Callable[[int, int], None] | None = None
+    questions: Sequence[EvalQuestion],
+    ask: Ask,
+    k: int,
+    progress: Callable[[int, int], None] | None = None,
+    judge: Judge | None = None,
 ) -> EvalReport:
-    """Ask every question in turn. `progress` is told (done, total). Errors of `ask` propagate."""
+    """Ask every question in turn, and a `judge` of each answer that is no abstention. `progress` is told (done, total).
+    Errors of `ask` propagate.
+    """
     scores: list[Score] = []
+    faults: Counter[str] = Counter()
     for question in questions:
-        scores.append(score(question, await ask(question), k))
+        scored = score(question, await ask(question), k)
+        if judge is not None and not scored.abstained:
+            grade = await judge(question, scored.record)
+            if isinstance(grade, Fault):
+                faults[grade.code] += 1
+            else:
+                scored = replace(scored, figures={**scored.figures, **figures_of(question, grade)})
+        scores.append(scored)
         if progress is not None:
             progress(len(scores), len(questions))
-    return EvalReport(tuple(scores), summarise(scores, k))
+    return EvalReport(tuple(scores), summarise(scores, k), faults)
 
 
 def as_json(report: EvalReport) -> dict[str, Any]:
@@ -45,6 +64,7 @@ def as_json(report: EvalReport) -> dict[str, Any]:
             },
             "latency": {stage: {"p50": p50, "p95": p95} for stage, (p50, p95) in summary.latency.items()},
             "usage": None if summary.usage is None else asdict(summary.usage),
+            "unjudged": dict(report.unjudged),
         },
         "questions": [
             {
@@ -82,6 +102,7 @@ def as_table(report: EvalReport) -> str:
     if summary.usage is not None:
         price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD"
         lines += ["", f"  embedded: about {summary.usage.tokens} tokens ({price})"]
+    lines += [f"  not judged: {count} answers ({code})" for code, count in sorted(report.unjudged.items())]
     wrong = [one for one in report.scores if not one.right]
     if wrong:
         lines += ["", f"  not as wanted ({len(wrong)}):"]

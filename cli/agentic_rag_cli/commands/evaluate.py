@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput, PolicyRefused
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -18,7 +19,9 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 if TYPE_CHECKING:
     from agentic_rag_cli.session import Session
     from agentic_rag_eval.ablation import Arm
+    from agentic_rag_eval.comparison import Measured
     from agentic_rag_eval.harness import EvalReport
+    from agentic_rag_eval.judged import Judge
     from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
 
 DEMO_WORKSPACE = "demo"
@@ -68,31 +71,23 @@ def evaluate_dataset(
     """
     if context.invoked_subcommand is not None:
         return
-    from agentic_rag_eval import ablation
-    from agentic_rag_eval.comparison import as_json as comparison_json
-    from agentic_rag_eval.comparison import as_table as comparison_table
-    from agentic_rag_eval.comparison import compare, measured, read_report
+    from agentic_rag_eval.comparison import read_report
     from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
-    from agentic_rag_eval.harness import as_json as report_json
-    from agentic_rag_eval.harness import as_table
 
-    baseline = read_report(gate) if gate is not None else None
+    baseline = (gate, read_report(gate)) if gate is not None else None
     wiring = wiring_of(context)
     settings = wiring.settings()
-    if settings.enable_llm_judge:
-        raise PolicyRefused("AGENTIC_RAG_ENABLE_LLM_JUDGE: this version has no judge; unset it.", code="JUDGE_MISSING")
     questions = load_dataset(dataset) if dataset is not None else golden_set()
     documents = load_corpus(corpus) if corpus is not None else []
     address = _address(settings, url, corpus=corpus is not None, demo=demo, ablate=ablate)
     if corpus is not None:
         workspace = workspace or corpus.resolve().parent.name
-    arms: dict[Arm, EvalReport] = {}
+    arms: Mapping[Arm, EvalReport] = {}
     if address:
         report = run_async(_remote(wiring, settings, address, questions, workspace))
     else:
         with wiring.servers(settings) as ready:
             report, arms = run_async(_local(wiring, ready, questions, workspace, documents, demo=demo, ablate=ablate))
-    added = ablation.added_by_arms(report, arms)
     missed = misses(
         report,
         {
@@ -104,20 +99,37 @@ def evaluate_dataset(
             "abstention_recall": min_abstention_recall,
         },
     )
-    shown = {"dataset": dataset.name if dataset else "golden", **report_json(report)}
+    _end(_told(dataset.name if dataset else "golden", report, arms, baseline, missed, as_json=as_json))
+
+
+def _told(
+    dataset: str,
+    report: EvalReport,
+    arms: Mapping[Arm, EvalReport],
+    baseline: tuple[Path, Measured] | None,
+    missed: list[str],
+    *,
+    as_json: bool,
+) -> list[str]:
+    """Print what came out; what was missed, significant losses against the baseline included."""
+    from agentic_rag_eval import ablation, comparison, harness
+
+    shown = {"dataset": dataset, **harness.as_json(report)}
+    tables = [harness.as_table(report)]
+    added = ablation.added_by_arms(report, arms)
     if added:
         shown["ablations"] = ablation.as_json_values(added)
-    compared = compare(baseline, measured(shown)) if baseline is not None else None
-    if compared is not None:
-        shown["comparison"] = comparison_json(compared)
-        missed += [f"{name} fell significantly" for name in compared.losses]
+        tables.append(ablation.as_table(added))
+    if baseline is not None:
+        compared = comparison.compare(baseline[1], comparison.measured(shown))
+        shown["comparison"] = comparison.as_json(compared)
+        tables.append(f"  against {baseline[0]}\n{comparison.as_table(compared)}")
+        missed = [*missed, *(f"{name} fell significantly" for name in compared.losses)]
     if as_json:
         output.result_json({**shown, "missed": missed})
     else:
-        tables = [as_table(report), *([ablation.as_table(added)] if added else [])]
-        tables += [f"  against {gate}\n{comparison_table(compared)}"] if compared is not None else []
         output.result("\n\n".join(tables))
-    _end(missed)
+    return missed
 
 
 @app.command("compare")
@@ -157,6 +169,8 @@ def _address(settings: Settings, url: str | None, *, corpus: bool, demo: bool, a
     if corpus and (url or demo):
         raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
     address = url or ("" if demo or corpus else settings.url)
+    if address and settings.enable_llm_judge:
+        raise InvalidInput("AGENTIC_RAG_ENABLE_LLM_JUDGE: answers are judged in this process: not together with --url.")
     if address and ablate:
         raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
     return address
@@ -183,7 +197,7 @@ async def _local(
     ablate: bool,
 ) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     from agentic_rag.domain.answers import FusionWeights
-    from agentic_rag_cli.eval_asking import ask_here
+    from agentic_rag_cli.eval_asking import ask_here, judge_here
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.ablation import Arm, without
 
@@ -194,7 +208,8 @@ async def _local(
         if corpus:
             await _ingest_corpus(session, workspace or DEMO_WORKSPACE, corpus)
         chosen = (await the_workspace(session, workspace)).ref
-        report = await _evaluate(questions, await ask_here(session, chosen), settings, "asking")
+        judge = judge_here(session) if settings.enable_llm_judge else None
+        report = await _evaluate(questions, await ask_here(session, chosen), settings, "asking", judge)
         shares = FusionWeights(settings.vector_weight, settings.graph_weight, settings.lexical_share_value)
         arms: dict[Arm, EvalReport] = {}
         for arm in Arm if ablate else ():
@@ -214,12 +229,14 @@ async def _remote(
         return await _evaluate(questions, await ask_server(client, workspace), settings, "asking")
 
 
-async def _evaluate(questions: list[EvalQuestion], ask: Ask, settings: Settings, label: str) -> EvalReport:
+async def _evaluate(
+    questions: list[EvalQuestion], ask: Ask, settings: Settings, label: str, judge: Judge | None = None
+) -> EvalReport:
     from agentic_rag_eval.harness import evaluate
 
     bar = output.Progress(label)
     try:
-        return await evaluate(questions, ask, settings.top_k, bar.update)
+        return await evaluate(questions, ask, settings.top_k, bar.update, judge)
     finally:
         bar.close()
 

@@ -14,7 +14,7 @@ T = TypeVar("T")
 
 
 class ChatTask(enum.Enum):
-    """What a chat model is asked for. Rules do each of these when no model does."""
+    """What a chat model is asked for. Rules do each of those that answers are made of when no model does."""
 
     REWRITE = "rewrite"
     """Make a follow-up question stand alone."""
@@ -28,6 +28,8 @@ class ChatTask(enum.Enum):
     """Judge whether a sentence follows from what it cites."""
     EXTRACT = "extract"
     """List what a passage names and relates, while it is ingested."""
+    GRADE = "grade"
+    """Grade an answer of an evaluation: no rule does this, and nobody waits for it."""
 
 
 CHAT_SHARE: Mapping[ChatTask, float] = MappingProxyType(

@@ -46,6 +46,7 @@ from agentic_rag.domain.answers import (
 )
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.dead_payloads import StoredPayload
 from agentic_rag.domain.documents import Chunk, Document, DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import AgenticRagError, ContentRefused, NotFound
@@ -60,6 +61,7 @@ from agentic_rag.domain.explanation import (
 from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.prompts.grade import Grade, Mark
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.retrieval import ArmScore, Hop, HopKind, Retriever
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
@@ -274,6 +276,10 @@ class FakeSession:
     stored_run: Run | None = None
     """A run besides those of `answers`."""
     asked: list[Question] = field(default_factory=list[Question])
+    mark: Grade | Fault = Grade(Mark.FULL, Mark.PART)
+    graded: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(
+        default_factory=list[tuple[str, tuple[str, ...], str, tuple[str, ...]]]
+    )
 
     async def workspaces(self) -> list[Workspace]:
         if self.error is not None:
@@ -361,6 +367,10 @@ class FakeSession:
     async def ask(self, question: Question) -> Run:
         self.asked.append(question)
         return self.answers[question.text]
+
+    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+        self.graded.append((question, tuple(expected), answer, tuple(sources)))
+        return self.mark
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         return _page(list(self.answers.values()), request)

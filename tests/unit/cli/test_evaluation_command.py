@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from uuid import UUID
@@ -10,6 +11,9 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, document
 from tests.unit.cli.test_graphql_client import URL, carrying, server
+
+from agentic_rag.domain.chat import Fault
+from agentic_rag.domain.prompts.grade import Grade, Mark
 
 LINES = (
     {"id": "1", "question": "Who signs?", "answers": ["Oona Pellgrave"], "gold_ids": ["policy.md"], "type": "single"},
@@ -145,11 +149,54 @@ def test_a_missing_dataset_is_a_usage_error() -> None:
     assert "[DATASET_MISSING]" in shown.stderr
 
 
-def test_the_judge_that_this_version_lacks_is_refused_and_not_ignored(dataset: str) -> None:
-    shown = Terminal(environ={"AGENTIC_RAG_ENABLE_LLM_JUDGE": "true"}).rag("eval", "--dataset", dataset)
+JUDGING = {
+    "AGENTIC_RAG_ENABLE_LLM_JUDGE": "true",
+    "AGENTIC_RAG_CHAT_MODEL": "a-model",
+    "OPENAI_API_KEY": "a-key",
+}
 
-    assert shown.exit_code == 1
-    assert "[JUDGE_MISSING]" in shown.stderr
+
+def judging(mark: Grade | Fault, environ: Mapping[str, str] = JUDGING) -> Terminal:
+    answers = {"Who signs?": answered(), "Who flies?": abstained()}
+    return Terminal(FakeSession(answers=answers, held=[document("policy.md", 100)], mark=mark), environ=environ)
+
+
+def test_a_judge_marks_each_answer_against_the_expected_one_and_its_sources(dataset: str) -> None:
+    at = judging(Grade(Mark.FULL, Mark.PART))
+
+    figures = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)["summary"]["figures"]
+
+    assert (figures["judge_correct"]["mean"], figures["judge_grounded"]["mean"]) == (1.0, 0.5)
+    [(question, expected, answer, sources)] = at.session.graded
+    assert (question, expected) == ("Who signs?", ("Oona Pellgrave",))
+    assert (answer, sources) == (answered().answer.text, tuple(one.snippet for one in answered().answer.citations))
+
+
+def test_answers_that_the_judge_gave_no_marks_for_are_counted_by_fault(dataset: str) -> None:
+    at = judging(Fault("PROVIDER_RATE_LIMITED"))
+
+    summary = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)["summary"]
+
+    assert summary["unjudged"] == {"PROVIDER_RATE_LIMITED": 1}
+    assert "judge_correct" not in summary["figures"]
+    assert "not judged: 1 answers (PROVIDER_RATE_LIMITED)" in at.rag("eval", "--dataset", dataset).stdout
+
+
+def test_a_judge_without_a_chat_model_is_refused_before_anything_is_asked(dataset: str) -> None:
+    at = judging(Fault("unused"), {"AGENTIC_RAG_ENABLE_LLM_JUDGE": "true"})
+
+    shown = at.rag("eval", "--dataset", dataset)
+
+    assert shown.exit_code != 0
+    assert "AGENTIC_RAG_CHAT_MODEL" in shown.stderr
+    assert not at.session.asked
+
+
+def test_answers_of_a_server_are_not_judged_here(dataset: str) -> None:
+    shown = judging(Fault("unused")).rag("eval", "--dataset", dataset, "--url", URL)
+
+    assert shown.exit_code == 2
+    assert "AGENTIC_RAG_ENABLE_LLM_JUDGE" in shown.stderr
 
 
 def test_the_demonstration_ingests_the_sample_corpus_first(dataset: str) -> None:

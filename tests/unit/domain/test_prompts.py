@@ -16,6 +16,7 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.model_draft import lost_parts, model_draft
 from agentic_rag.domain.prompts.extract import extract_consultation
 from agentic_rag.domain.prompts.fence import fenced, invented
+from agentic_rag.domain.prompts.grade import Grade, Mark, grade_consultation
 from agentic_rag.domain.prompts.hyde import hyde_consultation
 from agentic_rag.domain.prompts.judge import JudgedClaim, Verdict, judge_consultation
 from agentic_rag.domain.prompts.plan import plan_consultation
@@ -50,6 +51,7 @@ CONSULTATIONS: list[Consultation[Any]] = [
     hyde_consultation("Who?", NONCE),
     synthesis_consultation("Who?", ["Who?"], [a_passage("It is Ada.")], NONCE),
     judge_consultation("Who?", [JudgedClaim("Ada.", "It is Ada.")], NONCE),
+    grade_consultation("Who?", ["Ada"], "It is Ada.", ["It is Ada."], NONCE),
     extract_consultation("Title", "It is Ada.", NONCE),
 ]
 
@@ -164,6 +166,16 @@ def test_verdicts_come_in_the_order_of_the_sentences() -> None:
         read(json.dumps({"verdicts": verdicts[:1]}))
     with pytest.raises(ReplyInvalid):
         read(json.dumps({"verdicts": [verdicts[0], verdicts[0]]}))
+
+
+def test_a_grade_is_two_marks_and_no_others() -> None:
+    read = grade_consultation("Who?", ["Ada"], "It is Ada.", ["It is Ada."], NONCE).read
+
+    assert read('{"correct": "full", "grounded": "part"}') == Grade(Mark.FULL, Mark.PART)
+    with pytest.raises(ReplyInvalid):
+        read('{"correct": "full", "grounded": "maybe"}')
+    with pytest.raises(ReplyInvalid):
+        read('{"correct": "full"}')
 
 
 def test_titles_are_inside_the_fences_too() -> None:

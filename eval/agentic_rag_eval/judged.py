@@ -1,0 +1,20 @@
+"""A chat model's marks as figures of an answer."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+
+from agentic_rag.domain.chat import Fault
+from agentic_rag.domain.prompts.grade import Grade, Mark
+from agentic_rag_eval.records import AskRecord, EvalQuestion
+
+Judge = Callable[[EvalQuestion, AskRecord], Awaitable[Grade | Fault]]
+"""Grades one answer; what keeps a model from it is a fault, not an error."""
+
+_SHARE = {Mark.FULL: 1.0, Mark.PART: 0.5, Mark.NONE: 0.0}
+
+
+def figures_of(question: EvalQuestion, grade: Grade) -> dict[str, float]:
+    """`judge_correct` where the dataset knows an answer, and `judge_grounded`: 1, 0.5 or 0."""
+    figures = {"judge_grounded": _SHARE[grade.grounded]}
+    return {"judge_correct": _SHARE[grade.correct], **figures} if question.answers else figures
