@@ -29,6 +29,8 @@ class ShownCitation:
     score: float
     verified: bool
     document_id: str
+    read_at: str | None = None
+    """When the cited text was read from its source, ISO 8601."""
     path: tuple[ShownHop, ...] = ()
 
     @property
@@ -102,6 +104,7 @@ def _shown_citation(citation: Citation, workspace_id: UUID) -> ShownCitation:
         score=citation.score,
         verified=citation.verified,
         document_id=encode(NodeKind.DOCUMENT, workspace_id, citation.document_id),
+        read_at=None if citation.read_at is None else citation.read_at.isoformat(),
         path=tuple(shown_hop(hop, workspace_id) for hop in citation.path),
     )
 
@@ -142,6 +145,7 @@ def _citation_json(citation: ShownCitation) -> dict[str, Any]:
         "score": citation.score,
         "verified": citation.verified,
         "documentId": citation.document_id,
+        "readAt": citation.read_at,
         "path": [hop_json(hop) for hop in citation.path],
     }
 
@@ -153,7 +157,7 @@ def answer_text(shown: ShownAnswer) -> str:
         parts.append(_wrapped(shown.answer))
         if shown.outcome != "GROUNDED":
             parts.append(f"({shown.outcome.lower().replace('_', ' ')})")
-        parts += [_citation_text(one) for one in shown.citations]
+        parts += [_citation_text(one, dated=shown.outcome == "CONFLICTING") for one in shown.citations]
     else:
         parts.append(_wrapped(f"No answer ({shown.abstention_reason}): {shown.abstention_explanation}"))
         if shown.nearest:
@@ -164,10 +168,11 @@ def answer_text(shown: ShownAnswer) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _citation_text(citation: ShownCitation) -> str:
+def _citation_text(citation: ShownCitation, *, dated: bool = False) -> str:
     proof = "verified" if citation.verified else "NOT VERIFIED"
     quoted = indent(fill(f"“{' '.join(citation.snippet.split())}”", _WIDTH - 4), "    ")
-    head = f"[{citation.marker}] {citation.place}  (score {citation.score:.2f}, {proof})"
+    read = f", read {citation.read_at[:10]}" if dated and citation.read_at else ""
+    head = f"[{citation.marker}] {citation.place}{read}  (score {citation.score:.2f}, {proof})"
     reached = [f"    reached: {path_text(citation.path)}"] if citation.path else []
     return "\n".join((head, quoted, *reached))
 

@@ -49,7 +49,7 @@ _LAST_RUN = "query LastRun($workspaceId: ID!) { runs(workspaceId: $workspaceId, 
 
 _HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
 
-_CITATION = f"marker sourceId sourcePath title snippet page lineStart lineEnd score verified path {{ {_HOP} }}"
+_CITATION = f"marker sourceId sourcePath title snippet page lineStart lineEnd score verified readAt path {{ {_HOP} }}"
 
 _ASK = f"""
 mutation Ask($input: RagAnswerInput!) {{
@@ -240,5 +240,6 @@ def _citation(found: Mapping[str, Any]) -> ShownCitation:
         score=found["score"],
         verified=found["verified"],
         document_id=found["sourceId"],
+        read_at=found["readAt"],
         path=tuple(read_hop(hop) for hop in found["path"]),
     )

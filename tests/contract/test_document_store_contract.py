@@ -177,10 +177,12 @@ async def test_spans_are_code_points_and_know_their_page(adapter: Backend) -> No
     async with adapter.database.snapshot(workspace) as snapshot:
         spans = await snapshot.documents.revision_spans([*asked, unknown])
 
+    read_at = next(span.read_at for span in spans if span is not None)
+    assert read_at is not None
     assert spans == [
-        RevisionSpan(PASSAGES[2], 2),
-        RevisionSpan(PASSAGES[1], 2),
-        RevisionSpan(PASSAGES[0], 1),
+        RevisionSpan(PASSAGES[2], 2, read_at),
+        RevisionSpan(PASSAGES[1], 2, read_at),
+        RevisionSpan(PASSAGES[0], 1, read_at),
         None,
     ]
 

@@ -5,6 +5,7 @@ The first element names the layout; bytes of another layout are unreadable and c
 
 from __future__ import annotations
 
+from datetime import datetime
 from types import MappingProxyType
 from typing import Any
 from uuid import UUID
@@ -38,7 +39,7 @@ from agentic_rag.domain.answers import (
 )
 from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
 
-LAYOUT = 2
+LAYOUT = 3
 """Raise it with every change of the values below or of their order."""
 
 Row = list[Any]
@@ -155,6 +156,7 @@ def _citation_row(one: Citation) -> Row:
         one.origin,
         one.verified,
         _path_rows(one.path),
+        None if one.read_at is None else one.read_at.isoformat(),
     ]
 
 
@@ -180,6 +182,7 @@ def _citation(row: Row) -> Citation:
         row[18],
         row[19],
         _path(row[20]),
+        None if row[21] is None else datetime.fromisoformat(row[21]),
     )
 
 

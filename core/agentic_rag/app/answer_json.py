@@ -10,6 +10,7 @@ import types
 import typing
 from collections.abc import Callable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
@@ -57,6 +58,8 @@ def _reader_of(hint: Any) -> _Reader:
     if origin is not None:
         return dict
     kind = typing.cast(type, hint)
+    if kind is datetime:
+        return datetime.fromisoformat
     if is_dataclass(kind):
         return _dataclass_reader(kind)
     return typing.cast(_Reader, kind)

@@ -167,6 +167,8 @@ class Citation:
     verified: bool
     path: tuple[Hop, ...] = ()
     """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""
+    read_at: datetime | None = None
+    """When the cited text was read from its source: which of two sources that disagree is the younger."""
 
 
 @dataclass(frozen=True, slots=True)

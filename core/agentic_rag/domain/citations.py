@@ -88,4 +88,5 @@ def cite(
         origin=passage.origin,
         verified=True,
         path=passage.candidate.path,
+        read_at=stored.read_at,
     )

@@ -204,6 +204,8 @@ class RevisionSpan:
 
     text: str
     page: int | None
+    read_at: datetime | None = None
+    """When this revision was read from its source; None for what no store dates."""
 
 
 def normalise_for_hash(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime
 from uuid import UUID
 
 import strawberry
@@ -82,6 +83,9 @@ class Citation:
     path: list[Hop] = strawberry.field(
         description="How the answer came to this passage from another cited one; empty when it was found by itself."
     )
+    read_at: datetime | None = strawberry.field(
+        description="When the cited text was read from its source: tells which of two sources that disagree is younger."
+    )
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]
 
@@ -143,6 +147,7 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         origin=citation.origin,
         verified=citation.verified,
         path=show_path(citation.path, workspace_id),
+        read_at=citation.read_at,
         workspace_id=workspace_id,
         document_id=citation.document_id,
     )

@@ -1,5 +1,6 @@
 import math
 from dataclasses import fields
+from datetime import UTC
 from types import MappingProxyType
 from uuid import UUID
 
@@ -57,6 +58,7 @@ spans = st.builds(TextSpan, count, count)
 citations = st.builds(
     Citation, count, st.uuids(), st.uuids(), st.uuids(), count, text, text, st.none() | text, text, spans,
     _tuples(spans), st.none() | count, count, count, _tuples(text), real, arms, text, st.booleans(), hops,
+    st.none() | st.datetimes(timezones=st.just(UTC)),
 )  # fmt: skip
 gates = st.builds(
     GateDecision,
@@ -146,7 +148,12 @@ def test_an_answer_stored_before_paths_were_kept_is_still_read() -> None:
     answer = Answer("Words. [1]", Outcome.GROUNDED, None, (citation,), (), gate, AnswerDebug(candidates=(trace,)))
     codec = JsonAnswerCodec()
     older = orjson.loads(codec.encode(answer))
-    del older["citations"][0]["path"], older["debug"]["candidates"][0]["path"], older["debug"]["search"]
+    del (
+        older["citations"][0]["path"],
+        older["citations"][0]["read_at"],
+        older["debug"]["candidates"][0]["path"],
+        older["debug"]["search"],
+    )
 
     assert codec.decode(orjson.dumps(older)) == answer
 

@@ -135,6 +135,7 @@ def citation(path: str = "policy.md", page: int | None = None) -> Citation:
         arms=(),
         origin="corpus",
         verified=True,
+        read_at=NOW,
     )
 
 

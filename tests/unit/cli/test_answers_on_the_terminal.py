@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
-from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, reached, workspace
+from tests.unit.cli.fake_session import NOW, FakeSession, Terminal, abstained, answered, reached, workspace
+
+from agentic_rag.domain.answers import Outcome
 
 
 def terminal(**environ: str) -> Terminal:
@@ -23,6 +26,17 @@ def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span
 
 def test_a_citation_of_a_paged_format_names_the_page() -> None:
     assert "[1] policy.md, page 4" in terminal().rag("ask", "Which page?").stdout
+
+
+def test_sources_that_disagree_are_dated() -> None:
+    disagreeing = answered()
+    answer = replace(disagreeing.answer, outcome=Outcome.CONFLICTING)
+    asked = Terminal(FakeSession(answers={"Who signs?": replace(disagreeing, answer=answer)}), {})
+
+    shown = asked.rag("ask", "Who signs?").stdout
+
+    assert f"[1] policy.md, lines 12–13, read {NOW:%Y-%m-%d}  (score" in shown
+    assert ", read " not in terminal().rag("ask", "Who signs?").stdout
 
 
 def test_a_citation_over_several_hops_says_how_it_was_reached() -> None:
@@ -73,6 +87,7 @@ def test_the_field_names_of_the_json_answer_are_stable() -> None:
         "score",
         "verified",
         "documentId",
+        "readAt",
         "path",
     ]
     assert answer["citations"][0]["snippet"] == "The audit is signed\noff by Oona Pellgrave."

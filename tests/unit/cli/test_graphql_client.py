@@ -37,6 +37,7 @@ CITATION = {
     "lineEnd": 3,
     "score": 0.5,
     "verified": True,
+    "readAt": "2026-03-01T09:00:00+00:00",
     "path": [
         {
             "kind": "SHARES",

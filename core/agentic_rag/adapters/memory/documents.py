@@ -147,7 +147,7 @@ class MemoryDocumentStore:
         state = self._working.write(workspace)
         if document_id not in state.documents:
             raise NotFound(f"There is no document {document_id}.")
-        state.revisions.setdefault(revision.revision_id, StoredRevision(revision))
+        state.revisions.setdefault(revision.revision_id, StoredRevision(revision, self._working.now()))
         if drafts and revision.revision_id not in state.staged:
             state.staged[revision.revision_id] = tuple(
                 StagedChunk(draft.index, draft.chunk_id, None)

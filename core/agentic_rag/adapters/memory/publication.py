@@ -170,9 +170,10 @@ def _write_revision(state: WorkspaceState, version: int, publication: DocumentPu
     if publication.expected is not None and publication.expected != revision_id:
         superseded = state.revisions[publication.expected]
         state.revisions[publication.expected] = replace(superseded, published_to=version, superseded_at=now)
-    stored = state.revisions.get(revision_id) or StoredRevision(publication.revision)
+    stored = state.revisions.get(revision_id) or StoredRevision(publication.revision, now)
     since = stored.published_from if stored.published_to is None else None
-    state.revisions[revision_id] = StoredRevision(stored.revision, version if since is None else since)
+    published_from = version if since is None else since
+    state.revisions[revision_id] = StoredRevision(stored.revision, stored.created_at, published_from)
     state.staged.pop(revision_id, None)
 
 

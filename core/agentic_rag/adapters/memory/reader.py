@@ -103,7 +103,7 @@ class MemoryDocumentReader:
         # The page of a span is the last one that starts at or before its first character.
         place = bisect_right([page.start for page in pages], request.start)
         text = stored.revision.text[request.start : max(request.start, request.end)]
-        return RevisionSpan(text, pages[place - 1].number if place else None)
+        return RevisionSpan(text, pages[place - 1].number if place else None, stored.created_at)
 
 
 def _names(document: Document) -> tuple[str, str]:

@@ -90,6 +90,7 @@ class StoredRevision:
     """A revision and when it was the published one; `published_from` is None while it is staged."""
 
     revision: Revision
+    created_at: datetime
     published_from: int | None = None
     published_to: int | None = None
     superseded_at: datetime | None = None

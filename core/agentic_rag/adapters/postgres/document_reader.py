@@ -114,7 +114,7 @@ REVISION_SPANS = """
 SELECT asked.place,
        substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0)) AS text,
        nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
-       r.page_numbers
+       r.page_numbers, r.created_at
 FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
 JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
 """
@@ -222,7 +222,7 @@ class PostgresDocumentReader:
         for row in rows:
             place = row["page_place"]
             spans[row["place"] - 1] = RevisionSpan(
-                row["text"], None if place is None else row["page_numbers"][place - 1]
+                row["text"], None if place is None else row["page_numbers"][place - 1], row["created_at"]
             )
         return spans
 
