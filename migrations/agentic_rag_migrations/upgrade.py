@@ -37,19 +37,20 @@ class MigrationStatus:
     pending: tuple[str, ...]
 
 
-async def upgrade(database_url: str) -> list[str]:
-    """Apply what is missing, oldest first, and return the revisions applied (empty when up to date).
+async def upgrade(database_url: str, to: str = "head") -> list[str]:
+    """Apply what is missing up to the revision `to`, oldest first, and return the revisions applied (empty when up to
+    date).
 
     Several processes may call it at once: one works, the others wait and find nothing to do.
     Errors: `Misconfigured` (see `roles.prepare_database`), `DependencyUnavailable`.
     """
     async with _connected(database_url) as connection:
         await connection.execute("SELECT pg_advisory_lock($1)", _LOCK)
-        before = await _status(connection)
+        before = await _status(connection, to)
         await prepare_database(connection)
         if not before.pending:
             return []
-        await asyncio.to_thread(_apply_alone, database_url)
+        await asyncio.to_thread(_apply_alone, database_url, to)
         return list(before.pending)
 
 
@@ -81,7 +82,7 @@ async def _connected(database_url: str) -> AsyncGenerator[asyncpg.Connection]:
         await connection.close()
 
 
-async def _status(connection: asyncpg.Connection) -> MigrationStatus:
+async def _status(connection: asyncpg.Connection, to: str = "head") -> MigrationStatus:
     scripts = ScriptDirectory.from_config(_configuration())
     head = scripts.get_current_head()
     if head is None:
@@ -89,7 +90,7 @@ async def _status(connection: asyncpg.Connection) -> MigrationStatus:
     current = None
     if await connection.fetchval("SELECT to_regclass('public.rag_schema_version') IS NOT NULL"):
         current = await connection.fetchval(_CURRENT)
-    pending = [script.revision for script in scripts.iterate_revisions(head, current or "base")]
+    pending = [script.revision for script in scripts.iterate_revisions(to, current or "base")]
     return MigrationStatus(current, head, tuple(reversed(pending)))
 
 
@@ -100,15 +101,15 @@ def _configuration() -> Config:
     return configuration
 
 
-def _apply_alone(database_url: str) -> None:
+def _apply_alone(database_url: str, to: str) -> None:
     """In a thread and loop of its own: Alembic's `op` and `context` are globals of the process, so two databases must
     not be migrated between each other's awaits.
     """
     with _ONE_ALEMBIC:
-        asyncio.run(_apply(database_url))
+        asyncio.run(_apply(database_url, to))
 
 
-async def _apply(database_url: str) -> None:
+async def _apply(database_url: str, to: str) -> None:
     """Run the scripts as rag_owner, in one transaction."""
 
     async def connect() -> asyncpg.Connection:
@@ -118,7 +119,7 @@ async def _apply(database_url: str) -> None:
     def run(connection: Connection) -> None:
         configuration = _configuration()
         configuration.attributes["connection"] = connection
-        command.upgrade(configuration, "head")
+        command.upgrade(configuration, to)
 
     engine = create_async_engine("postgresql+asyncpg://", poolclass=NullPool, async_creator=connect)
     try:

@@ -15,6 +15,7 @@ from tests.builders import NO_ENTITIES, SPACE, drafts_of, new_chunk, new_documen
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
+from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
@@ -121,8 +122,8 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
     store = MemoryStore(SystemClock())
     cache = MemoryAnswerCache(store.clock)
 
-    async def make_organisation(_: UUID) -> None:
-        """There is nothing to make."""
+    async def make_organisation(org_id: UUID) -> None:
+        await MemoryOrganisations(store).ensure_organisation(org_id, f"test {org_id}")
 
     yield Backend(
         MemoryDatabase(store, cache), MemoryRunStore(store), cache, lambda: MemoryJobBoard(store), make_organisation

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.workspace_settings import WorkspaceSettings as WorkspaceSettings
 
 DEFAULT_ORG_ID = UUID("00000000-0000-4000-8000-000000000001")
 """The organisation that exists in embedded mode, so that a newcomer needs no tenant set-up."""
@@ -62,15 +63,6 @@ class WorkspaceKind(enum.Enum):
     GENERAL = "general"
     PROJECT = "project"
     AGENT = "agent"
-
-
-@dataclass(frozen=True, slots=True)
-class WorkspaceSettings:
-    """Per-workspace overrides; None means the process default."""
-
-    chunk_profile: str | None = None
-    history_days: int | None = None
-    """How long superseded revisions stay readable; 0 means not at all."""
 
 
 @dataclass(frozen=True, slots=True)

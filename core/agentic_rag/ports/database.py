@@ -15,6 +15,7 @@ from agentic_rag.ports.erasure_store import ErasureStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
+from agentic_rag.ports.organisations import OrganisationStore
 from agentic_rag.ports.original_store import OriginalStore
 from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.snapshot_store import SnapshotStore
@@ -72,6 +73,9 @@ class Snapshot(Protocol):
 
 class Transaction(Protocol):
     """Writes of one organisation; commits when the block ends, rolls back on any exception."""
+
+    @property
+    def organisations(self) -> OrganisationStore: ...
 
     @property
     def workspaces(self) -> WorkspaceStore: ...

@@ -1,12 +1,14 @@
-"""Organisations and API keys, made by operators and at start-up."""
+"""Organisations: seen from inside one of them, and as operators and the start-up make them."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.organisations import Organisation, OrganisationSettings
 from agentic_rag.domain.tenancy import Role
 
 
@@ -20,6 +22,18 @@ class NewApiKey:
     role: Role
     groups: tuple[str, ...] = ()
     expires_at: datetime | None = None
+
+
+class OrganisationStore(Protocol):
+    """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
+
+    async def current(self) -> Organisation:
+        """The organisation of the transaction."""
+        ...
+
+    async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
+        """Replace the settings by what `apply` makes of them; nobody else changes them meanwhile."""
+        ...
 
 
 class Organisations(Protocol):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 from uuid import UUID
 
@@ -31,6 +32,18 @@ class WorkspaceStore(Protocol):
 
     async def by_name(self, name: str) -> Workspace | None:
         """The workspace of that name, or None."""
+        ...
+
+    async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
+        """The workspace of that kind under the caller's own id, or None."""
+        ...
+
+    async def change_settings(
+        self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
+    ) -> Workspace:
+        """Replace the settings by what `apply` makes of them; nobody else changes them meanwhile. Errors: `NotFound`
+        code WORKSPACE_NOT_FOUND, and what `apply` raises.
+        """
         ...
 
     async def all(self) -> list[Workspace]:

@@ -1,9 +1,11 @@
 """Migrations: from nothing, again, at once in many processes and databases, and with a modest login."""
 
 import asyncio
+import json
 import secrets
 from collections.abc import AsyncIterator
 from urllib.parse import urlsplit, urlunsplit
+from uuid import UUID
 
 import asyncpg
 import pytest
@@ -13,6 +15,7 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.app import answer_codec
 from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD, roles
+from agentic_rag_migrations.script import backfill_rows
 from agentic_rag_migrations.upgrade import status, upgrade
 
 ALL = tuple(f"{number:04}" for number in range(1, int(HEAD) + 1))
@@ -107,3 +110,51 @@ async def test_a_server_without_pgvector_is_told_how_to_get_it(fresh_database: s
 async def test_a_server_that_does_not_answer_is_named() -> None:
     with pytest.raises(DependencyUnavailable):
         await status("postgresql://nobody@127.0.0.1:1/none")
+
+
+async def test_every_organisation_of_before_gets_each_feature_switched_off(fresh_database: str) -> None:
+    await upgrade(fresh_database, "0010")
+    server = await asyncpg.connect(fresh_database)
+    for number, settings in enumerate(("{}", '{"theme": "dark"}', '{"flags": {"ragGuidelines": true}}')):
+        await server.execute(
+            "INSERT INTO rag_organizations (org_id, name, settings) VALUES ($1, $2, $3)",
+            UUID(int=number + 1),
+            f"organisation {number}",
+            settings,
+        )
+
+    await upgrade(fresh_database)
+
+    rows = await server.fetch("SELECT settings::text FROM rag_organizations ORDER BY org_id")
+    forced = await server.fetchval("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'rag_organizations'")
+    await server.close()
+    off = {"flags": {"ragGuidelines": False}}
+    assert [json.loads(row["settings"]) for row in rows] == [
+        off,
+        off | {"theme": "dark"},
+        {"flags": {"ragGuidelines": True}},
+    ]
+    assert forced is True
+
+
+async def test_a_backfill_that_misses_a_row_is_undone(fresh_database: str) -> None:
+    await upgrade(fresh_database)
+    server = await asyncpg.connect(fresh_database)
+    for number in (1, 2):
+        await server.execute("INSERT INTO rag_organizations VALUES ($1, 'x')", UUID(int=number))
+
+    with pytest.raises(RuntimeError, match="2 rows of rag_organizations were to be changed, 1 were and 1 are left"):
+        await rename_one(server)
+
+    names = await server.fetch("SELECT name FROM rag_organizations")
+    forced = await server.fetchval("SELECT relforcerowsecurity FROM pg_class WHERE relname = 'rag_organizations'")
+    await server.close()
+    assert ([row["name"] for row in names], forced) == (["x", "x"], True)
+
+
+async def rename_one(server: asyncpg.Connection) -> None:
+    """A data migration whose statement overlooks a row."""
+    statement = "UPDATE rag_organizations SET name = 'y' WHERE name = 'x' AND org_id::text LIKE '%1'"
+    async with server.transaction():
+        await server.execute("SET LOCAL ROLE rag_owner")
+        await backfill_rows(server, "rag_organizations", statement, open_rows="name = 'x'")

@@ -38,7 +38,7 @@ class MemoryAuditLog:
         """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
         numbered = [
             (number, record)
-            for number, record in enumerate(self._working.audited(self._org_id))
+            for number, record in enumerate(self._working.organisation(self._org_id).audit)
             if workspace_id is None or record.workspace_id == workspace_id
         ]
         page = page_newest_first(numbered, _created, request)

@@ -12,6 +12,7 @@ from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
 from agentic_rag.adapters.memory.erasures import MemoryErasureStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
+from agentic_rag.adapters.memory.organisations import MemoryOrganisationStore
 from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
@@ -65,6 +66,11 @@ class MemoryTransaction:
     working: Working
     org_id: UUID
     cache: MemoryAnswerCache | None
+
+    @property
+    def organisations(self) -> MemoryOrganisationStore:
+        """The organisation itself."""
+        return MemoryOrganisationStore(self.working, self.org_id)
 
     @property
     def workspaces(self) -> MemoryWorkspaceStore:

@@ -5,14 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Committed, WorkspaceState
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.organisations import Organisation
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.clock import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class OrganisationState:
+    """What belongs to an organisation as a whole; `organisation` is None for one that was never made."""
+
+    organisation: Organisation | None = None
+    audit: tuple[AuditRecord, ...] = ()
+    """Oldest first."""
+
+
+Organisations = Mapping[UUID, OrganisationState]
 
 
 class Working:
@@ -20,11 +34,9 @@ class Working:
     stands for all.
     """
 
-    def __init__(
-        self, committed: Committed, audit: Mapping[UUID, tuple[AuditRecord, ...]], clock: Clock, org_id: UUID | None
-    ) -> None:
+    def __init__(self, committed: Committed, organisations: Organisations, clock: Clock, org_id: UUID | None) -> None:
         self._states = dict(committed)
-        self._audit = dict(audit)
+        self._organisations = dict(organisations)
         self._org_id = org_id
         self._written: set[WorkspaceRef] = set()
         self._ended = False
@@ -58,19 +70,24 @@ class Working:
         self._states[state.workspace.ref] = state
         self._written.add(state.workspace.ref)
 
+    def organisation(self, org_id: UUID) -> OrganisationState:
+        """What belongs to the organisation as a whole."""
+        return self._organisations.get(org_id, OrganisationState())
+
+    def put_organisation(self, org_id: UUID, state: OrganisationState) -> None:
+        """Replace what belongs to it. Errors: `RuntimeError` after the end."""
+        self._check_open()
+        self._organisations[org_id] = state
+
     def audit(self, org_id: UUID, record: AuditRecord) -> None:
         """Append to an organisation's audit log. Errors: `RuntimeError` after the end."""
-        self._check_open()
-        self._audit[org_id] = (*self.audited(org_id), record)
+        state = self.organisation(org_id)
+        self.put_organisation(org_id, replace(state, audit=(*state.audit, record)))
 
-    def audited(self, org_id: UUID) -> tuple[AuditRecord, ...]:
-        """An organisation's audit log, oldest first."""
-        return self._audit.get(org_id, ())
-
-    def end(self) -> tuple[Committed, Mapping[UUID, tuple[AuditRecord, ...]]]:
-        """Every workspace and audit log as this transaction leaves them; nothing can be written any more."""
+    def end(self) -> tuple[Committed, Organisations]:
+        """Every workspace and organisation as this transaction leaves them; nothing can be written any more."""
         self._ended = True
-        return self._states, self._audit
+        return self._states, self._organisations
 
     def _check_open(self) -> None:
         if self._ended:
@@ -88,8 +105,8 @@ class MemoryStore:
         self.clock = clock
         self.committed: Committed = {}
         """Replaced as a whole by each commit, so whoever holds it has a snapshot."""
-        self.audit: Mapping[UUID, tuple[AuditRecord, ...]] = {}
-        """By organisation; replaced as a whole by each commit too."""
+        self.organisations: Organisations = {}
+        """Replaced as a whole by each commit too."""
         self.leader: object | None = None
         """The job board that leads."""
         self._turn = asyncio.Lock()
@@ -106,8 +123,8 @@ class MemoryStore:
         async with self._turn:
             self._writer = task
             try:
-                working = Working(self.committed, self.audit, self.clock, org_id)
+                working = Working(self.committed, self.organisations, self.clock, org_id)
                 yield working
-                self.committed, self.audit = working.end()
+                self.committed, self.organisations = working.end()
             finally:
                 self._writer = None

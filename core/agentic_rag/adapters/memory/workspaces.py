@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.compaction import purge_history
 from agentic_rag.adapters.memory.spaces import drop_expired_spaces, register_space
 from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
@@ -56,6 +58,22 @@ class MemoryWorkspaceStore:
     async def by_name(self, name: str) -> Workspace | None:
         """The workspace of that name, or None."""
         return next((workspace for workspace in await self.all() if workspace.name == name), None)
+
+    async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
+        """The workspace of that kind under the caller's own id, or None."""
+        wanted = (kind, external_ref)
+        return next((one for one in await self.all() if (one.kind, one.external_ref) == wanted), None)
+
+    async def change_settings(
+        self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
+    ) -> Workspace:
+        """Replace the settings by what `apply` makes of them. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        ref = WorkspaceRef(self._org_id, workspace_id)
+        if self._working.read(ref) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        state = self._working.write(ref)
+        state.workspace = replace(state.workspace, settings=apply(state.workspace.settings))
+        return state.workspace
 
     async def all(self) -> list[Workspace]:
         """Every workspace of the organisation, by name."""

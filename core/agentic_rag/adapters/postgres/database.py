@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.erasures import PostgresErasureStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.originals import PostgresOriginalStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
@@ -118,6 +119,11 @@ class PostgresTransaction:
     org_id: UUID
     codec: AnswerCodec
     is_followed: bool = False
+
+    @property
+    def organisations(self) -> PostgresOrganisationStore:
+        """The organisation itself."""
+        return PostgresOrganisationStore(self.connection, self.org_id)
 
     @property
     def workspaces(self) -> PostgresWorkspaceStore:

@@ -1,11 +1,26 @@
-"""`ports.Organisations` on Postgres."""
+"""`ports.Organisations` and `ports.OrganisationStore` on Postgres."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
 from agentic_rag.ports.organisations import NewApiKey
+
+CURRENT = "SELECT org_id, name, external_ref, settings, created_at FROM rag_organizations WHERE org_id = $1"
+
+LOCK = f"{CURRENT} FOR UPDATE"
+
+# Keys that another version of the product wrote stay.
+CHANGE = """
+UPDATE rag_organizations SET settings = settings || $2 WHERE org_id = $1
+RETURNING org_id, name, external_ref, settings, created_at
+"""
 
 ENSURE_ORGANISATION = """
 INSERT INTO rag_organizations (org_id, name) VALUES ($1, $2)
@@ -43,3 +58,36 @@ class PostgresOrganisations:
                 list(key.groups),
                 key.expires_at,
             )
+
+
+class PostgresOrganisationStore:
+    """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def current(self) -> Organisation:
+        """The organisation of the transaction."""
+        return _organisation(await self._connection.fetchrow(CURRENT, self._org_id))
+
+    async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
+        """Replace the settings by what `apply` makes of them."""
+        before = _organisation(await self._connection.fetchrow(LOCK, self._org_id))
+        stored = _stored(apply(before.settings))
+        return _organisation(await self._connection.fetchrow(CHANGE, self._org_id, stored))
+
+
+def _organisation(row: Row | None) -> Organisation:
+    if row is None:
+        raise NotFound("There is no such organisation.")
+    return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))
+
+
+def _stored(settings: OrganisationSettings) -> dict[str, Any]:
+    return {"flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag}}
+
+
+def _settings(stored: Mapping[str, Any]) -> OrganisationSettings:
+    flags = stored.get("flags", {})
+    return OrganisationSettings(flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True))

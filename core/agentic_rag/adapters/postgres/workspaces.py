@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.retention import drop_expired
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.workspace_settings import RagConfig
 
 DEFAULT_HISTORY_DAYS = 7
 
@@ -31,6 +34,17 @@ INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES
 GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
 
 BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"  # noqa: S608
+
+BY_REFERENCE = f"""
+SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND kind = $2 AND external_ref = $3
+"""  # noqa: S608
+
+LOCK = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR UPDATE"  # noqa: S608
+
+CHANGE_SETTINGS = f"""
+UPDATE rag_workspaces SET settings = $3, history_days = $4 WHERE org_id = $1 AND workspace_id = $2
+RETURNING {_COLUMNS}
+"""  # noqa: S608
 
 ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"  # noqa: S608
 
@@ -59,10 +73,8 @@ class PostgresWorkspaceStore:
         settings: WorkspaceSettings,
     ) -> Workspace:
         """Make a workspace with its default access set."""
-        history = DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
-        stored = {"chunk_profile": settings.chunk_profile, "history_days": settings.history_days}
         row = await self._connection.fetchrow(
-            CREATE, self._org_id, workspace_id, name, kind.value, external_ref, stored, history
+            CREATE, self._org_id, workspace_id, name, kind.value, external_ref, _stored(settings), _history(settings)
         )
         if row is None:
             taken = f"name {name!r}" if external_ref is None else f"name {name!r} or reference {external_ref!r}"
@@ -79,6 +91,24 @@ class PostgresWorkspaceStore:
         """The workspace of that name, or None."""
         row = await self._connection.fetchrow(BY_NAME, self._org_id, name)
         return None if row is None else self._workspace(row)
+
+    async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
+        """The workspace of that kind under the caller's own id, or None."""
+        row = await self._connection.fetchrow(BY_REFERENCE, self._org_id, kind.value, external_ref)
+        return None if row is None else self._workspace(row)
+
+    async def change_settings(
+        self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
+    ) -> Workspace:
+        """Replace the settings by what `apply` makes of them. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        row = await self._connection.fetchrow(LOCK, self._org_id, workspace_id)
+        if row is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        settings = apply(_settings(row["settings"]))
+        changed = await self._connection.fetchrow(
+            CHANGE_SETTINGS, self._org_id, workspace_id, _stored(settings), _history(settings)
+        )
+        return self._workspace(changed or row)
 
     async def all(self) -> list[Workspace]:
         """Every workspace of the organisation, by name."""
@@ -98,7 +128,6 @@ class PostgresWorkspaceStore:
         return None if row is None else space_from(row)
 
     def _workspace(self, row: Row) -> Workspace:
-        settings = row["settings"]
         return Workspace(
             ref=WorkspaceRef(self._org_id, row["workspace_id"]),
             name=row["name"],
@@ -108,5 +137,29 @@ class PostgresWorkspaceStore:
             graph_version=row["graph_version"],
             active_space=row["active_space"],
             created_at=row["created_at"],
-            settings=WorkspaceSettings(settings.get("chunk_profile"), settings.get("history_days")),
+            settings=_settings(row["settings"]),
         )
+
+
+def _history(settings: WorkspaceSettings) -> int:
+    return DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
+
+
+def _stored(settings: WorkspaceSettings) -> dict[str, Any]:
+    config = settings.rag_config
+    return {
+        "chunk_profile": settings.chunk_profile,
+        "history_days": settings.history_days,
+        "inline_guidelines": settings.inline_guidelines,
+        "rag_config": config and {"top_k": config.top_k, "similarity_threshold": config.similarity_threshold},
+    }
+
+
+def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
+    config = stored.get("rag_config")
+    return WorkspaceSettings(
+        chunk_profile=stored.get("chunk_profile"),
+        history_days=stored.get("history_days"),
+        inline_guidelines=stored.get("inline_guidelines"),
+        rag_config=config and RagConfig(config["top_k"], config["similarity_threshold"]),
+    )

@@ -1,0 +1,129 @@
+"""What every `OrganisationStore` promises, and workspaces as their callers know them."""
+
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+from tests.contract.backends import Backend
+
+from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef
+from agentic_rag.domain.workspace_settings import RagConfig, WorkspaceSettings
+
+
+async def current(adapter: Backend, org_id: object) -> Organisation:
+    async with adapter.database.transaction(org_id) as transaction:  # type: ignore[arg-type]
+        return await transaction.organisations.current()
+
+
+async def test_a_new_organisation_has_every_feature_off(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+
+    organisation = await current(adapter, org_id)
+
+    assert (organisation.org_id, organisation.name) == (org_id, f"test {org_id}")
+    assert not any(organisation.settings.is_on(flag) for flag in FeatureFlag)
+
+
+async def test_a_feature_is_switched_on_for_one_organisation_only(adapter: Backend) -> None:
+    org_id, neighbour = await adapter.organisation(), await adapter.organisation()
+
+    async with adapter.database.transaction(org_id) as transaction:
+        changed = await transaction.organisations.change(
+            lambda settings: settings.with_flag(FeatureFlag.RAG_GUIDELINES, on=True)
+        )
+
+    assert changed == await current(adapter, org_id)
+    assert changed.settings.is_on(FeatureFlag.RAG_GUIDELINES)
+    assert (await current(adapter, neighbour)).settings == OrganisationSettings()
+
+
+async def test_a_feature_that_is_switched_off_again_is_off(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+    for on in (True, False):
+        async with adapter.database.transaction(org_id) as transaction:
+            await transaction.organisations.change(
+                lambda settings, on=on: settings.with_flag(FeatureFlag.RAG_GUIDELINES, on=on)
+            )
+
+    assert (await current(adapter, org_id)).settings == OrganisationSettings()
+
+
+async def test_an_organisation_that_was_never_made_is_not_found(adapter: Backend) -> None:
+    with pytest.raises(NotFound):
+        await current(adapter, uuid4())
+    with pytest.raises(NotFound):
+        async with adapter.database.transaction(uuid4()) as transaction:
+            await transaction.organisations.change(lambda settings: settings)
+
+
+async def test_a_workspace_is_found_by_kind_and_the_callers_own_id(adapter: Backend) -> None:
+    org_id, neighbour = await adapter.organisation(), await adapter.organisation()
+    made = {}
+    for owner, kind in (
+        (org_id, WorkspaceKind.PROJECT),
+        (org_id, WorkspaceKind.AGENT),
+        (neighbour, WorkspaceKind.AGENT),
+    ):
+        async with adapter.database.transaction(owner) as transaction:
+            made[owner, kind] = await transaction.workspaces.create(
+                uuid4(), f"{kind.value} seven", kind, "7", WorkspaceSettings()
+            )
+
+    async with adapter.database.transaction(org_id) as transaction:
+        found = await transaction.workspaces.by_reference(WorkspaceKind.AGENT, "7")
+        missing = await transaction.workspaces.by_reference(WorkspaceKind.GENERAL, "7")
+
+    assert found == made[org_id, WorkspaceKind.AGENT]
+    assert missing is None
+
+
+async def test_settings_of_a_workspace_are_kept_and_changed_one_by_one(adapter: Backend) -> None:
+    settings = WorkspaceSettings(
+        chunk_profile="agent", history_days=0, inline_guidelines="Be kind.", rag_config=RagConfig(3, 0.5)
+    )
+    workspace = await adapter.workspace(settings=settings)
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        before = await transaction.workspaces.get(workspace.workspace_id)
+        after = await transaction.workspaces.change_settings(
+            workspace.workspace_id, lambda now: replace(now, inline_guidelines=None)
+        )
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        stored = await transaction.workspaces.get(workspace.workspace_id)
+
+    assert before is not None
+    assert before.settings == settings
+    assert after == stored
+    assert after.settings == replace(settings, inline_guidelines=None)
+
+
+async def test_a_workspace_of_another_organisation_cannot_be_changed(adapter: Backend) -> None:
+    foreign = await adapter.workspace()
+    ours = await adapter.workspace()
+
+    with pytest.raises(NotFound) as refused:
+        async with adapter.database.transaction(ours.org_id) as transaction:
+            await transaction.workspaces.change_settings(foreign.workspace_id, lambda now: replace(now, history_days=0))
+
+    assert refused.value.code == "WORKSPACE_NOT_FOUND"
+    async with adapter.database.transaction(foreign.org_id) as transaction:
+        untouched = await transaction.workspaces.get(WorkspaceRef(foreign.org_id, foreign.workspace_id).workspace_id)
+    assert untouched is not None
+    assert untouched.settings == WorkspaceSettings()
+
+
+async def test_a_change_that_is_refused_leaves_the_settings_as_they_were(adapter: Backend) -> None:
+    workspace = await adapter.workspace(settings=WorkspaceSettings(history_days=3))
+
+    with pytest.raises(InvalidInput):
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.workspaces.change_settings(
+                workspace.workspace_id, lambda now: replace(now, history_days=-1)
+            )
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        stored = await transaction.workspaces.get(workspace.workspace_id)
+    assert stored is not None
+    assert stored.settings == WorkspaceSettings(history_days=3)
