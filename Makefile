@@ -71,6 +71,10 @@ bench: install-dev ## The speed table; writes build/reports/bench.json
 chaos: install-dev system-packages ## Kill, stop, cut off and starve real workers; writes build/reports/chaos.json, resumes
 	@$(BIN)/python -m tests.chaos $(CHAOS_ARGS)
 
+.PHONY: security
+security: install-dev system-packages ## What an attacker would try, against the real product; writes build/reports/security.json
+	@$(BIN)/python -m tests.security $(SECURITY_ARGS)
+
 .PHONY: quality
 quality: install-dev ## Retrieval and answers on the question sets beside the project; writes build/reports/quality.json
 	@$(BIN)/python -m tests.quality $(QUALITY_ARGS)

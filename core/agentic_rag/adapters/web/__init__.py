@@ -1,0 +1,1 @@
+"""The one way out: pages that users name, fetched under guard."""

@@ -1,0 +1,163 @@
+"""Implements `ports.fetcher`: the only client that asks addresses which users, documents or pages name.
+
+No proxy, no cookie, no credential, nothing read from the environment; redirects are followed here, each as if it had
+been named by the user.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import ssl
+import zlib
+from collections.abc import AsyncIterable, Iterator
+
+import httpcore2
+
+from agentic_rag.adapters.web.dialling import (
+    CheckedBackend,
+    Dial,
+    Meter,
+    Resolve,
+    checked_addresses,
+    system_dial,
+    system_resolve,
+    too_large,
+)
+from agentic_rag.domain.errors import ContentUnsupported, PolicyRefused, Retryable
+from agentic_rag.domain.fetching import FetchedPage, FetchPolicy, looks_like_text
+from agentic_rag.domain.netpolicy import AddressRefused, Target, is_kindred, parse_target, redirected
+
+USER_AGENT = "agentic-rag"
+_REDIRECTS = frozenset({301, 302, 303, 307, 308})
+_PIECE = 64 * 1024
+
+
+class GuardedFetcher:
+    """`resolve`, `dial` and `tls` are what tests replace."""
+
+    def __init__(
+        self,
+        policy: FetchPolicy,
+        *,
+        resolve: Resolve = system_resolve,
+        dial: Dial = system_dial,
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
+        self._policy = policy
+        self._resolve = resolve
+        self._dial = dial
+        self._tls = tls or ssl.create_default_context()
+
+    async def fetch(self, url: str) -> FetchedPage:
+        """The page at an address; see the port."""
+        try:
+            async with asyncio.timeout(self._policy.seconds):
+                return await self._followed(url)
+        except AddressRefused as refused:
+            raise PolicyRefused(f"The address may not be asked: {refused}.", code="ADDRESS_REFUSED") from refused
+        except (TimeoutError, httpcore2.TimeoutException) as error:
+            raise Retryable("The page did not arrive in time.", code="FETCH_TIMEOUT") from error
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError, zlib.error, OSError) as error:
+            raise Retryable("The page could not be read.", code="FETCH_FAILED") from error
+
+    async def _followed(self, url: str) -> FetchedPage:
+        target = parse_target(url)
+        if not self._policy.hosts.holds(target.host):
+            raise AddressRefused("its host is not on the list of hosts that may be asked")
+        for _ in range(self._policy.max_redirects + 1):
+            answer = await self._asked(target)
+            if isinstance(answer, FetchedPage):
+                return answer
+            onward = redirected(target, answer)
+            if not is_kindred(onward.host, target.host) and onward.host not in self._policy.hosts.patterns:
+                raise AddressRefused("the redirect leads to another host, which is not on the list")
+            target = onward
+        raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
+
+    async def _asked(self, target: Target) -> FetchedPage | str:
+        """The page, or where the server says it is."""
+        addresses = await checked_addresses(target, self._resolve)
+        meter = Meter(self._policy.max_bytes)
+        backend = CheckedBackend(addresses, self._dial, self._policy.seconds, meter)
+        origin = httpcore2.URL(scheme=target.scheme.value, host=target.host, port=target.port, target=target.request)
+        headers: dict[str | bytes, str | bytes] = {
+            "Host": target.authority,
+            "User-Agent": USER_AGENT,
+            "Accept": ", ".join(sorted(self._policy.media_types)),
+            "Accept-Encoding": "gzip",
+            "Connection": "close",
+        }
+        async with (
+            httpcore2.AsyncConnectionPool(
+                ssl_context=self._tls, max_connections=1, retries=0, network_backend=backend
+            ) as pool,
+            pool.stream("GET", origin, headers=headers) as response,
+        ):
+            named = {name.lower(): value.decode("latin-1").strip() for name, value in response.headers}
+            if response.status in _REDIRECTS:
+                return named.get(b"location", "")
+            if response.status != 200:
+                raise Retryable(f"The page's server answered {response.status}.", code="FETCH_FAILED")
+            media_type = self._readable_type(named.get(b"content-type", ""))
+            packed = _is_packed(named.get(b"content-encoding", "identity"))
+            if _declared(named.get(b"content-length", "")) > self._policy.max_bytes:
+                raise too_large()
+            body = await _whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
+        if not looks_like_text(body):
+            raise ContentUnsupported("The page is not of the type that its server names.", code="FETCH_TYPE")
+        return FetchedPage(target.url, media_type, body)
+
+    def _readable_type(self, content_type: str) -> str:
+        media_type = content_type.partition(";")[0].strip().lower()
+        if media_type not in self._policy.media_types:
+            raise ContentUnsupported("The page is of a type that is not read.", code="FETCH_TYPE")
+        return media_type
+
+
+def _is_packed(encoding: str) -> bool:
+    name = encoding.lower()
+    if name not in ("identity", "gzip", "x-gzip"):
+        raise ContentUnsupported("The page is packed in a way that was not asked for.", code="FETCH_ENCODING")
+    return name != "identity"
+
+
+def _declared(length: str) -> int:
+    return int(length[:20]) if length.isascii() and length.isdigit() else 0
+
+
+class _Gzip:
+    """Unpacks in small pieces, so that a bomb never unfolds."""
+
+    def __init__(self) -> None:
+        self._inner = zlib.decompressobj(wbits=31)
+
+    def pieces(self, packed: bytes) -> Iterator[bytes]:
+        """What these bytes unpack to, at most `_PIECE` at a time."""
+        while True:
+            plain = self._inner.decompress(packed, _PIECE)
+            packed = self._inner.unconsumed_tail
+            yield plain
+            # What fills the room asked for may have more behind it, even when no input is left.
+            if self._inner.eof or (not packed and len(plain) < _PIECE):
+                return
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the end was reached."""
+        return self._inner.eof
+
+
+async def _whole(pieces: AsyncIterable[bytes], most: int, *, packed: bool) -> bytes:
+    """The body, unpacked. Errors: `ContentRefused` code FETCH_TOO_LARGE, `Retryable` code FETCH_FAILED for a packed
+    body that breaks off.
+    """
+    gzip = _Gzip() if packed else None
+    body = bytearray()
+    async for piece in pieces:
+        for plain in (piece,) if gzip is None else gzip.pieces(piece):
+            body += plain
+            if len(body) > most:
+                raise too_large()
+    if gzip is not None and not gzip.is_whole:
+        raise Retryable("The page broke off.", code="FETCH_FAILED")
+    return bytes(body)
