@@ -27,6 +27,7 @@ from agentic_rag_cli.commands import (
     job,
     migrate,
     model,
+    provider_key,
     run,
     serve,
     snapshot,
@@ -99,6 +100,7 @@ app.add_typer(audit.app, name="audit")
 app.add_typer(graph.app, name="graph")
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
+app.add_typer(provider_key.app, name="provider-key")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
 evaluate.app.command("train-support")(train_support.train_support)

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.prepared import PlainDocument, PreparedReport
     from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.app.provider_keys import ProviderKeys
     from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.reingest import Reingestion
     from agentic_rag.app.sync_source import SyncResult
@@ -202,6 +203,11 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
+        ...
+
+    @property
+    def provider_keys(self) -> ProviderKeys:
+        """Keys that organisations bring."""
         ...
 
     @property
@@ -450,6 +456,11 @@ class ContainerSession:
             return not await board.lead()
         finally:
             await board.aclose()
+
+    @property
+    def provider_keys(self) -> ProviderKeys:
+        """Keys that organisations bring."""
+        return self._container.provider_keys
 
     @property
     def snapshots(self) -> Snapshots:

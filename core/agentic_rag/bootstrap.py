@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.provider_keys import ProviderKeys
     from agentic_rag.app.recall_check import RecallCheck
     from agentic_rag.app.reingest import ReingestDocument
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
@@ -69,6 +70,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.ids import Ids
     from agentic_rag.ports.job_queue import JobQueue
     from agentic_rag.ports.job_store import JobBoard
+    from agentic_rag.ports.key_vault import KeyVault
     from agentic_rag.ports.parser import Parser
     from agentic_rag.ports.passage_exchange import PassageExchange
     from agentic_rag.ports.reranker import Reranker
@@ -382,6 +384,30 @@ class Container:
         from agentic_rag.app.waited_for import WriteWaitedFor
 
         return WriteWaitedFor(self._passage_exchange, self.advisor)
+
+    # --- keys of organisations ------------------------------------------------------------------------------------
+
+    @cached_property
+    def _vault(self) -> KeyVault:
+        from agentic_rag.adapters.vault.envelope import EnvelopeVault
+        from agentic_rag.domain.master_keys import read_masters
+
+        return EnvelopeVault(read_masters(self.settings.master_keys))
+
+    @cached_property
+    def provider_keys(self) -> ProviderKeys:
+        """Stores, shows, removes and rewraps the keys that organisations bring."""
+        from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
+        from agentic_rag.app.provider_keys import ProviderKeys
+
+        return ProviderKeys(
+            self.database,
+            self._vault,
+            PostgresKeyHomes(self._pool),
+            self.clock,
+            self.telemetry,
+            allowed_urls=self.settings.allowed_urls,
+        )
 
     # --- answering ------------------------------------------------------------------------------------------------
 
@@ -784,3 +810,10 @@ def local_space(settings: Settings) -> EmbeddingSpace:
     from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 
     return OnnxEmbedder(settings.model).space
+
+
+def new_master_key(master_id: str) -> str:
+    """A fresh master key as AGENTIC_RAG_MASTER_KEYS takes it."""
+    from agentic_rag.adapters.vault.envelope import fresh_master
+
+    return fresh_master(master_id)

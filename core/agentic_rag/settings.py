@@ -15,6 +15,8 @@ from typing import Any, TypeVar
 
 from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.domain.master_keys import read_masters
+from agentic_rag.domain.provider_keys import canonical_url
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
 
@@ -58,12 +60,13 @@ def _var(
     return field(default=default, metadata={"variable": variable})
 
 
-_A, _R, _S, _E, _L, _J, _P, _O, _C = (
+_A, _R, _S, _E, _L, _K, _J, _P, _O, _C = (
     "Answering",
     "Retrieval",
     "Stores",
     "Embeddings",
     "Chat model",
+    "Keys of organisations",
     "Jobs and worker",
     "Server",
     "Observability",
@@ -341,6 +344,36 @@ class Settings:
         "supported; `rag eval` then also has it grade each answer.",
         group=_L,
     )
+    master_keys: str = _var(
+        "AGENTIC_RAG_MASTER_KEYS",
+        "",
+        "Keys that wrap the provider keys of organisations, as `ID:BASE64[,ID:BASE64]`: the first wraps what is new, "
+        "the others still open what they wrapped. `rag provider-key master` makes one.",
+        group=_K,
+        secret=True,
+    )
+    gemini_url: str = _var(
+        "AGENTIC_RAG_GEMINI_URL",
+        "https://generativelanguage.googleapis.com/v1beta/openai",
+        "Where organisations' keys for Gemini go: its OpenAI-compatible interface. Those for OpenAI go to "
+        "OPENAI_BASE_URL.",
+        group=_K,
+        url=True,
+    )
+    anthropic_url: str = _var(
+        "AGENTIC_RAG_ANTHROPIC_URL",
+        "https://api.anthropic.com/v1",
+        "Where organisations' keys for Anthropic go: its OpenAI-compatible interface.",
+        group=_K,
+        url=True,
+    )
+    compatible_urls: str = _var(
+        "AGENTIC_RAG_COMPATIBLE_URLS",
+        "",
+        "Base URLs of OpenAI-compatible servers (Ollama, vLLM) that organisations may name, separated by commas; no "
+        "other address is ever asked on their behalf.",
+        group=_K,
+    )
     queue_name: str = _var("AGENTIC_RAG_QUEUE_NAME", "agentic-rag", "Prefix of the queues in Redis.", group=_J)
     job_attempts: int = _var(
         "AGENTIC_RAG_JOB_ATTEMPTS", 3, "Attempts before a job becomes a dead letter.", group=_J, minimum=1, maximum=100
@@ -521,6 +554,11 @@ class Settings:
         return tuple(part.strip() for part in self.chat_tasks.split(",") if part.strip())
 
     @property
+    def allowed_urls(self) -> frozenset[str]:
+        """AGENTIC_RAG_COMPATIBLE_URLS in canonical form."""
+        return frozenset(canonical_url(part) for part in self.compatible_urls.split(",") if part.strip())
+
+    @property
     def lexical_share_value(self) -> float | None:
         """HYBRID_LEXICAL_SHARE as a number; None for `auto`."""
         return None if self.lexical_share == "auto" else float(self.lexical_share)
@@ -631,6 +669,7 @@ def _contradictions(settings: Settings) -> list[str]:
             f"AGENTIC_RAG_CHAT_TASKS={settings.chat_tasks!r}: expected some of {', '.join(CHAT_TASKS)}, separated by "
             "commas"
         )
+    problems.extend(_key_problems(settings))
     if settings.blob_store == "s3" and not (settings.s3_bucket and settings.s3_access_key and settings.s3_secret_key):
         problems.append(
             "AGENTIC_RAG_BLOB_STORE=s3 needs AGENTIC_RAG_S3_BUCKET, AGENTIC_RAG_S3_ACCESS_KEY and "
@@ -652,4 +691,17 @@ def _contradictions(settings: Settings) -> list[str]:
     else:
         if share is not None and not 0 <= share <= 1:
             problems.append(f"HYBRID_LEXICAL_SHARE={settings.lexical_share!r}: expected `auto` or a number from 0 to 1")
+    return problems
+
+
+def _key_problems(settings: Settings) -> list[str]:
+    problems: list[str] = []
+    try:
+        read_masters(settings.master_keys)
+    except ValueError as problem:
+        problems.append(f"AGENTIC_RAG_MASTER_KEYS: {problem}")
+    try:
+        _ = settings.allowed_urls
+    except ValueError as problem:
+        problems.append(f"AGENTIC_RAG_COMPATIBLE_URLS={settings.compatible_urls!r}: {problem}")
     return problems

@@ -41,6 +41,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_graph_erasures": TableClass.WORKSPACE,
         "rag_audit": TableClass.ORGANISATION,
         "rag_dead_payloads": TableClass.GLOBAL,
+        "rag_provider_keys": TableClass.ORGANISATION,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,

@@ -22,6 +22,7 @@ from agentic_rag_server.wiring import (
     DeletesDocuments,
     ExplainsRuns,
     HandlesDeadLetters,
+    ManagesProviderKeys,
     ProvesErasures,
     ReingestsDocuments,
     ServerOptions,
@@ -45,6 +46,7 @@ class ServerParts:
     upload: UploadsDocuments
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
+    provider_keys: ManagesProviderKeys
     database: Database
     runs: RunStore
     blobs: BlobStore
@@ -83,6 +85,7 @@ def server_parts(container: Container) -> ServerParts:
         upload=container.upload,
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,
+        provider_keys=container.provider_keys,
         database=container.database,
         runs=container.runs,
         blobs=container.blobs,

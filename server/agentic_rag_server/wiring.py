@@ -15,6 +15,7 @@ from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.spaces import SpaceRecord
@@ -148,6 +149,22 @@ class SwitchesSpaces(Protocol):
         ...
 
 
+class ManagesProviderKeys(Protocol):
+    """The use cases behind `providerKeys`, `setProviderKey` and `removeProviderKey`."""
+
+    async def all(self, org_id: UUID) -> list[ProviderKey]:
+        """What is stored, never the keys themselves."""
+        ...
+
+    async def set(self, org_id: UUID, given: GivenKey, actor: str) -> ProviderKey:
+        """Store a key in the place of the last one of its provider."""
+        ...
+
+    async def remove(self, org_id: UUID, provider: Provider, actor: str) -> bool:
+        """Forget a key."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -180,6 +197,9 @@ class ServerContainer(Protocol):
 
     @property
     def switch_spaces(self) -> SwitchesSpaces: ...
+
+    @property
+    def provider_keys(self) -> ManagesProviderKeys: ...
 
     @property
     def database(self) -> Database: ...

@@ -406,6 +406,7 @@ class Container:
     closed: bool = False
     take_snapshot: Any = None
     explain: Any = None
+    provider_keys: Any = None
 
     @property
     def delete(self) -> FakeDelete:

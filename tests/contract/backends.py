@@ -16,6 +16,7 @@ from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
+from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
 from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
@@ -28,6 +29,7 @@ from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app import answer_codec
@@ -41,6 +43,7 @@ from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.document_store import NewDocument
 from agentic_rag.ports.job_store import JobBoard
+from agentic_rag.ports.provider_store import KeyHomes
 from agentic_rag.ports.publication import KeptChunk, Published
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag_migrations import HEAD
@@ -55,6 +58,7 @@ class Backend:
     cache: AnswerCache
     job_board: Callable[[], JobBoard]
     make_organisation: Callable[[UUID], Awaitable[None]]
+    key_homes: KeyHomes
 
     async def organisation(self) -> UUID:
         """A new organisation."""
@@ -126,7 +130,12 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
         await MemoryOrganisations(store).ensure_organisation(org_id, f"test {org_id}")
 
     yield Backend(
-        MemoryDatabase(store, cache), MemoryRunStore(store), cache, lambda: MemoryJobBoard(store), make_organisation
+        MemoryDatabase(store, cache),
+        MemoryRunStore(store),
+        cache,
+        lambda: MemoryJobBoard(store),
+        make_organisation,
+        MemoryKeyHomes(store),
     )
 
 
@@ -146,6 +155,7 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url),
         make_organisation,
+        PostgresKeyHomes(pool),
     )
     await database.aclose()
 
@@ -210,6 +220,7 @@ async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backen
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url, graph_home="neo4j"),
         make_organisation,
+        PostgresKeyHomes(pool),
         GraphSync(PostgresGraphFeed(pool, "neo4j"), Neo4jGraphWriter(connection), RecordingTelemetry()),
     )
     await connection.aclose()

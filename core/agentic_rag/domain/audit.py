@@ -26,6 +26,9 @@ class AuditAction(enum.Enum):
     SNAPSHOT = "snapshot.create"
     DELETE_SNAPSHOT = "snapshot.delete"
     RESTORE = "snapshot.restore"
+    SET_PROVIDER_KEY = "provider_key.set"
+    REMOVE_PROVIDER_KEY = "provider_key.remove"
+    ROTATE_MASTER_KEY = "provider_key.rotate"
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
 from agentic_rag.ports.organisations import OrganisationStore
 from agentic_rag.ports.original_store import OriginalStore
+from agentic_rag.ports.provider_store import ProviderStore
 from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.snapshot_store import SnapshotStore
 from agentic_rag.ports.space_store import SpaceStore
@@ -103,6 +104,9 @@ class Transaction(Protocol):
 
     @property
     def audit(self) -> AuditLog: ...
+
+    @property
+    def providers(self) -> ProviderStore: ...
 
     @property
     def erasures(self) -> ErasureStore: ...

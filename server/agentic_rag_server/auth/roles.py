@@ -22,6 +22,7 @@ class Action(enum.Enum):
     UPLOAD_DOCUMENT = "upload a document"
     TAKE_SNAPSHOT = "take or list snapshots"
     SWITCH_SPACE = "switch the embedding model"
+    MANAGE_PROVIDER_KEYS = "manage keys of providers"
 
 
 _NEEDED = {
@@ -34,6 +35,7 @@ _NEEDED = {
     Action.PURGE_DEAD_LETTER: Role.ADMIN,
     Action.TAKE_SNAPSHOT: Role.ADMIN,
     Action.SWITCH_SPACE: Role.ADMIN,
+    Action.MANAGE_PROVIDER_KEYS: Role.ADMIN,
 }
 
 

@@ -22,6 +22,7 @@ from agentic_rag_server.graphql.documents import (
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.provider_keys import ProviderKeyMutation
 from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
 from agentic_rag_server.graphql.spaces import (
     SwitchEmbeddingSpaceInput,
@@ -35,7 +36,7 @@ from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWo
 
 
 @strawberry.type
-class Mutation:
+class Mutation(ProviderKeyMutation):
     """Changes; each returns what changed, or `userErrors`."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

@@ -4,6 +4,7 @@ import asyncio
 import json
 import secrets
 from collections.abc import AsyncIterator
+from importlib.resources import files
 from urllib.parse import urlsplit, urlunsplit
 from uuid import UUID
 
@@ -18,7 +19,7 @@ from agentic_rag_migrations import HEAD, roles
 from agentic_rag_migrations.script import backfill_rows
 from agentic_rag_migrations.upgrade import status, upgrade
 
-ALL = tuple(f"{number:04}" for number in range(1, int(HEAD) + 1))
+ALL = tuple(sorted(path.name[:4] for path in files("agentic_rag_migrations.versions").iterdir() if path.name[0] == "0"))
 """Every revision, oldest first."""
 
 pytestmark = pytest.mark.integration

@@ -14,6 +14,7 @@ from agentic_rag.adapters.memory.erasures import MemoryErasureStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.organisations import MemoryOrganisationStore
 from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
+from agentic_rag.adapters.memory.provider_keys import MemoryProviderStore
 from agentic_rag.adapters.memory.publication import MemoryPublisher
 from agentic_rag.adapters.memory.reader import MemoryDocumentReader
 from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
@@ -116,6 +117,11 @@ class MemoryTransaction:
     def audit(self) -> MemoryAuditLog:
         """Who did what."""
         return MemoryAuditLog(self.working, self.org_id)
+
+    @property
+    def providers(self) -> MemoryProviderStore:
+        """Keys that the organisation brought."""
+        return MemoryProviderStore(self.working, self.org_id)
 
     @property
     def erasures(self) -> MemoryErasureStore:

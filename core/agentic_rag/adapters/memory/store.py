@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from agentic_rag.adapters.memory.state import Committed, WorkspaceState
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import Organisation
+from agentic_rag.domain.provider_keys import Provider, ProviderKey
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.clock import Clock
 
@@ -24,6 +25,7 @@ class OrganisationState:
     organisation: Organisation | None = None
     audit: tuple[AuditRecord, ...] = ()
     """Oldest first."""
+    provider_keys: Mapping[Provider, ProviderKey] = field(default_factory=dict[Provider, ProviderKey])
 
 
 Organisations = Mapping[UUID, OrganisationState]

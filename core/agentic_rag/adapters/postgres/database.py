@@ -18,6 +18,7 @@ from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.originals import PostgresOriginalStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.provider_keys import PostgresProviderStore
 from agentic_rag.adapters.postgres.publication import PostgresPublisher
 from agentic_rag.adapters.postgres.segments import SegmentCache
 from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
@@ -169,6 +170,11 @@ class PostgresTransaction:
     def audit(self) -> PostgresAuditLog:
         """Who did what."""
         return PostgresAuditLog(self.connection, self.org_id)
+
+    @property
+    def providers(self) -> PostgresProviderStore:
+        """Keys that the organisation brought."""
+        return PostgresProviderStore(self.connection, self.org_id)
 
     @property
     def erasures(self) -> PostgresErasureStore:

@@ -1,0 +1,172 @@
+"""`rag provider-key`."""
+
+from __future__ import annotations
+
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+from uuid import UUID
+
+import typer
+
+from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
+from agentic_rag.domain.secret import Secret
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID
+from agentic_rag_cli import output
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.app.provider_keys import Rotation
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
+
+ProviderArgument = Annotated[Provider, typer.Argument(help="Who serves the models.")]
+TenantOption = Annotated[
+    UUID, typer.Option("--tenant", help="Id of the organisation; the embedded one when not given.", show_default=False)
+]
+
+
+@app.command("set")
+def set_key(
+    context: typer.Context,
+    provider: ProviderArgument,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="Server of a `compatible` provider; the operator must allow it.")
+    ] = None,
+    tenant: TenantOption = DEFAULT_ORG_ID,
+    as_json: JsonOption = False,
+) -> None:
+    """Store an organisation's key for a provider, read from standard input: never from the command line, where others
+    would see it. It is encrypted and never shown again.
+
+    Example: rag provider-key set openai < key.txt
+    """
+    from agentic_rag_cli.session import OPERATOR
+
+    if sys.stdin.isatty():
+        output.note("Paste the key, then press Enter and Ctrl-D:")
+    given = GivenKey(provider, Secret(sys.stdin.read()), base_url)
+
+    async def work(session: Session) -> ProviderKey:
+        return await session.provider_keys.set(tenant, given, OPERATOR.subject)
+
+    stored = in_process(context, work)
+    if as_json:
+        output.result_json(_json(stored))
+    else:
+        output.result(f"stored a key for {stored.provider.value}{_ending(stored)}")
+
+
+@app.command("list")
+def list_keys(context: typer.Context, tenant: TenantOption = DEFAULT_ORG_ID, as_json: JsonOption = False) -> None:
+    """List an organisation's keys by their last four characters.
+
+    Example: rag provider-key list
+    """
+
+    async def work(session: Session) -> list[ProviderKey]:
+        return await session.provider_keys.all(tenant)
+
+    found = in_process(context, work)
+    if as_json:
+        output.result_json([_json(one) for one in found])
+        return
+    rows = [
+        (
+            one.provider.value,
+            f"…{one.hint}" if one.hint else "…",
+            one.base_url,
+            one.set_by,
+            f"{one.updated_at:%Y-%m-%d %H:%M}",
+            one.sealed.master_id,
+        )
+        for one in found
+    ]
+    output.result(output.table(("PROVIDER", "KEY", "BASE URL", "SET BY", "SET AT", "MASTER KEY"), rows))
+
+
+@app.command("remove")
+def remove(
+    context: typer.Context,
+    provider: ProviderArgument,
+    tenant: TenantOption = DEFAULT_ORG_ID,
+    as_json: JsonOption = False,
+) -> None:
+    """Forget an organisation's key for a provider. Exits with 1 when there is none.
+
+    Example: rag provider-key remove openai
+    """
+    from agentic_rag_cli.session import OPERATOR
+
+    async def work(session: Session) -> bool:
+        return await session.provider_keys.remove(tenant, provider, OPERATOR.subject)
+
+    removed = in_process(context, work)
+    if as_json:
+        output.result_json({"removed": removed})
+    else:
+        output.result(f"removed the key for {provider.value}" if removed else f"there is no key for {provider.value}")
+    if not removed:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("rotate")
+def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Wrap every stored key of every organisation with the first key of AGENTIC_RAG_MASTER_KEYS. Nothing stops
+    meanwhile; take the old master key out of the settings afterwards. Exits with 3 when a key could not be opened.
+
+    Example: rag provider-key rotate
+    """
+    from dataclasses import asdict
+
+    from agentic_rag_cli.session import OPERATOR
+
+    async def work(session: Session) -> Rotation:
+        return await session.provider_keys.rotate(OPERATOR.subject)
+
+    done = in_process(context, work)
+    if as_json:
+        output.result_json(asdict(done))
+    else:
+        output.result(f"{done.rewrapped} keys wrapped with {done.active!r}, {done.unreadable} unreadable")
+    if done.unreadable:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+@app.command("master")
+def master(
+    name: Annotated[str, typer.Option("--id", help="How envelopes name it; the date when not given.")] = "",
+) -> None:
+    """Print a fresh master key for AGENTIC_RAG_MASTER_KEYS. Keep it where the database is not.
+
+    Example: rag provider-key master
+    """
+    from agentic_rag.bootstrap import new_master_key
+    from agentic_rag.domain.errors import InvalidInput
+    from agentic_rag.domain.master_keys import read_masters
+
+    made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}")
+    try:
+        read_masters(made)
+    except ValueError as problem:
+        raise InvalidInput(f"`--id` cannot be {name[:100]!r}: letters, digits and dashes do.") from problem
+    output.result(made)
+
+
+def _ending(key: ProviderKey) -> str:
+    return f" ending in {key.hint}" if key.hint else ""
+
+
+def _json(key: ProviderKey) -> dict[str, str | None]:
+    return {
+        "provider": key.provider.value,
+        "hint": key.hint,
+        "baseUrl": key.base_url,
+        "setBy": key.set_by,
+        "createdAt": key.created_at.isoformat(),
+        "updatedAt": key.updated_at.isoformat(),
+        "masterKey": key.sealed.master_id,
+    }

@@ -1,0 +1,1 @@
+"""Envelope encryption of provider keys."""

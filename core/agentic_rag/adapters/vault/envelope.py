@@ -1,0 +1,94 @@
+"""`ports.KeyVault` with AES-256-GCM: a fresh data key for each provider key, wrapped by a master key.
+
+NIST SP 800-38D allows 2^32 messages with random 96-bit nonces under one key; a data key encrypts one message, and a
+master key wraps one data key for each key that is stored.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from uuid import UUID
+
+from cryptography.exceptions import InvalidTag
+from cryptography.hazmat.primitives.ciphers.aead import AESGCM
+
+from agentic_rag.domain.errors import Misconfigured, Permanent
+from agentic_rag.domain.master_keys import KEY_BYTES, written
+from agentic_rag.domain.provider_keys import Provider, SealedKey
+from agentic_rag.domain.secret import Secret
+
+_NONCE_BYTES = 12
+
+
+class EnvelopeVault:
+    """`masters` by id, in the order of the settings: the first wraps what is new, all open what they wrapped."""
+
+    def __init__(self, masters: Mapping[str, bytes]) -> None:
+        self._masters = dict(masters)
+
+    @property
+    def active(self) -> str:
+        """The id of the master key that wraps new data keys. Errors: `Misconfigured` code MASTER_KEY_MISSING."""
+        for master_id in self._masters:
+            return master_id
+        raise Misconfigured(
+            "Keys of providers cannot be kept without a master key: make one with `rag provider-key master` and set "
+            "AGENTIC_RAG_MASTER_KEYS, the same for server and workers.",
+            code="MASTER_KEY_MISSING",
+        )
+
+    def seal(self, org_id: UUID, provider: Provider, key: Secret) -> SealedKey:
+        """Encrypt a key under the active master key."""
+        data_key, nonce = AESGCM.generate_key(bit_length=8 * KEY_BYTES), os.urandom(_NONCE_BYTES)
+        ciphertext = AESGCM(data_key).encrypt(nonce, key.reveal().encode(), _bound_to(org_id, provider))
+        return self._wrapped(org_id, provider, data_key, nonce, ciphertext)
+
+    def open(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> Secret:
+        """The key."""
+        data_key = self._data_key(org_id, provider, sealed)
+        try:
+            text = AESGCM(data_key).decrypt(sealed.nonce, sealed.ciphertext, _bound_to(org_id, provider))
+        except InvalidTag as error:
+            raise _unreadable(provider) from error
+        return Secret(text.decode())
+
+    def rewrap(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> SealedKey:
+        """The same envelope with its data key wrapped by the active master key."""
+        data_key = self._data_key(org_id, provider, sealed)
+        return self._wrapped(org_id, provider, data_key, sealed.nonce, sealed.ciphertext)
+
+    def _wrapped(self, org_id: UUID, provider: Provider, data_key: bytes, nonce: bytes, ciphertext: bytes) -> SealedKey:
+        master_id, wrap_nonce = self.active, os.urandom(_NONCE_BYTES)
+        wrapped = AESGCM(self._masters[master_id]).encrypt(wrap_nonce, data_key, _bound_to(org_id, provider))
+        return SealedKey(master_id, wrap_nonce, wrapped, nonce, ciphertext)
+
+    def _data_key(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> bytes:
+        master = self._masters.get(sealed.master_id)
+        if master is None:
+            raise Misconfigured(
+                f"The key of {provider.value} is wrapped by the master key {sealed.master_id!r}, which this process "
+                "does not have: add it to AGENTIC_RAG_MASTER_KEYS, behind the first.",
+                code="MASTER_KEY_MISSING",
+            )
+        try:
+            return AESGCM(master).decrypt(sealed.wrap_nonce, sealed.wrapped_key, _bound_to(org_id, provider))
+        except InvalidTag as error:
+            raise _unreadable(provider) from error
+
+
+def fresh_master(master_id: str) -> str:
+    """A new master key as AGENTIC_RAG_MASTER_KEYS takes it."""
+    return written(master_id, AESGCM.generate_key(bit_length=8 * KEY_BYTES))
+
+
+def _bound_to(org_id: UUID, provider: Provider) -> bytes:
+    return org_id.bytes + provider.value.encode()
+
+
+def _unreadable(provider: Provider) -> Permanent:
+    return Permanent(
+        f"The stored key of {provider.value} cannot be opened: its row was changed, or the master key of that id is "
+        "another one. Store the key again.",
+        code="PROVIDER_KEY_UNREADABLE",
+    )

@@ -1,0 +1,135 @@
+"""Storing, removing and rewrapping keys, over the memory adapters."""
+
+import asyncio
+from collections.abc import Mapping
+from uuid import UUID, uuid4
+
+import pytest
+
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.vault.envelope import EnvelopeVault
+from agentic_rag.app.provider_keys import ProviderKeys
+from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.provider_keys import GivenKey, Provider
+from agentic_rag.domain.secret import Secret
+
+OLD, NEW = bytes(range(32)), bytes(range(1, 33))
+CANARY = "sk-canary-0123456789abcdef"
+
+
+class World:
+    """One store, and the use cases as processes with other master keys see it."""
+
+    def __init__(self) -> None:
+        self.store = MemoryStore(SystemClock())
+        self.database = MemoryDatabase(self.store)
+        self.telemetry = RecordingTelemetry()
+        self.changed: list[UUID] = []
+
+    def keys(self, masters: Mapping[str, bytes]) -> ProviderKeys:
+        return ProviderKeys(
+            self.database,
+            EnvelopeVault(masters),
+            MemoryKeyHomes(self.store),
+            SystemClock(),
+            self.telemetry,
+            on_change=self.changed.append,
+        )
+
+    async def opened(self, org_id: UUID, masters: Mapping[str, bytes]) -> list[str]:
+        async with self.database.transaction(org_id) as transaction:
+            held = await transaction.providers.keys()
+        return [EnvelopeVault(masters).open(org_id, key.provider, key.sealed).reveal() for key in held]
+
+
+def given_key(text: str = CANARY) -> GivenKey:
+    return GivenKey(Provider.OPENAI, Secret(text))
+
+
+async def test_a_stored_key_is_audited_and_appears_nowhere_in_the_clear() -> None:
+    world, org_id = World(), uuid4()
+
+    stored = await world.keys({"old": OLD}).set(org_id, given_key(), "ada")
+
+    assert stored.hint == "cdef"
+    assert world.changed == [org_id]
+    async with world.database.transaction(org_id) as transaction:
+        [entry] = (await transaction.audit.page(PageRequest(10))).items
+    assert (entry.action, entry.subject, entry.actor) == ("provider_key.set", "openai", "ada")
+    assert CANARY not in repr((stored, entry, world.store.organisations, world.telemetry.events))
+    assert await world.opened(org_id, {"old": OLD}) == [CANARY]
+
+
+async def test_removing_says_whether_there_was_a_key() -> None:
+    world, org_id = World(), uuid4()
+    keys = world.keys({"old": OLD})
+    await keys.set(org_id, given_key(), "ada")
+
+    assert await keys.remove(org_id, Provider.OPENAI, "ada")
+    assert not await keys.remove(org_id, Provider.OPENAI, "ada")
+    assert await keys.all(org_id) == []
+
+
+async def test_a_rotation_wraps_every_key_of_every_organisation_once() -> None:
+    world = World()
+    organisations = [uuid4() for _ in range(5)]
+    for org_id in organisations:
+        await world.keys({"old": OLD}).set(org_id, given_key(f"{CANARY}-{org_id}"), "ada")
+
+    both = {"new": NEW, "old": OLD}
+    first, second = await world.keys(both).rotate(), await world.keys(both).rotate()
+
+    assert (first.rewrapped, first.unreadable, second.rewrapped) == (5, 0, 0)
+    for org_id in organisations:
+        assert await world.opened(org_id, {"new": NEW}) == [f"{CANARY}-{org_id}"]
+
+
+async def test_keys_are_read_and_stored_while_a_rotation_is_under_way() -> None:
+    world, both = World(), {"new": NEW, "old": OLD}
+    organisations = [uuid4() for _ in range(30)]
+    for org_id in organisations:
+        await world.keys({"old": OLD}).set(org_id, given_key(f"{CANARY}-{org_id}"), "ada")
+    done = asyncio.Event()
+
+    async def read(org_id: UUID) -> int:
+        times = 0
+        while not done.is_set():
+            assert await world.opened(org_id, both) == [f"{CANARY}-{org_id}"]
+            times += 1
+            await asyncio.sleep(0)  # The store in memory never waits, so readers take turns by themselves.
+        return times
+
+    readers = [asyncio.create_task(read(org_id)) for org_id in organisations]
+    late = uuid4()
+    await asyncio.gather(world.keys(both).rotate(), world.keys({"old": OLD}).set(late, given_key(), "bob"))
+    done.set()
+
+    assert min(await asyncio.gather(*readers)) > 0
+    assert (await world.keys(both).rotate()).unreadable == 0
+    assert await world.opened(late, {"new": NEW}) == [CANARY]
+
+
+async def test_a_key_that_cannot_be_opened_does_not_stop_the_others() -> None:
+    world, spoilt, sound = World(), uuid4(), uuid4()
+    await world.keys({"old": NEW}).set(spoilt, given_key(), "ada")
+    await world.keys({"old": OLD}).set(sound, given_key(), "ada")
+
+    done = await world.keys({"new": NEW, "old": OLD}).rotate()
+
+    assert (done.rewrapped, done.unreadable) == (1, 1)
+    assert await world.opened(sound, {"new": NEW}) == [CANARY]
+
+
+async def test_without_a_master_key_nothing_is_stored() -> None:
+    world, org_id = World(), uuid4()
+
+    with pytest.raises(Misconfigured) as refusal:
+        await world.keys({}).set(org_id, given_key(), "ada")
+
+    assert refusal.value.code == "MASTER_KEY_MISSING"
+    assert await world.keys({}).all(org_id) == []
