@@ -88,9 +88,12 @@ class SessionUploads:
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
         """Hand a file over."""
+        import msgspec
+
         from agentic_rag_server.rest.uploads import shown_upload
 
-        return shown_upload(await self._session.upload(self._workspace, file.name, pieces_of(file), key))
+        upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key)
+        return msgspec.to_builtins(shown_upload(upload))
 
     async def standing(self, shown: dict[str, Any]) -> Standing:
         """Where the document stands."""

@@ -13,11 +13,9 @@ from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.graphql.view import GraphQLEndpoint
 from agentic_rag_server.observing import Observing
-from agentic_rag_server.rest.documents import DocumentEndpoint
+from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
-from agentic_rag_server.rest.health import HealthEndpoints
-from agentic_rag_server.rest.source import SourceEndpoint
-from agentic_rag_server.rest.uploads import UploadsEndpoint
+from agentic_rag_server.rest.operations import route_names, routes
 from agentic_rag_server.wiring import ServerContainer
 
 
@@ -35,23 +33,10 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
                 container.telemetry.shutdown()
 
     endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
-    health = HealthEndpoints(container)
-    documents = DocumentEndpoint(container)
-    uploads = UploadsEndpoint(container)
-    routes = [
-        Route("/graphql", endpoint),
-        Route("/v1/documents/{id}/source", SourceEndpoint(container).get, methods=["GET"]),
-        Route("/v1/workspaces/{workspace}/documents/{document}", documents.delete, methods=["DELETE"]),
-        Route("/v1/workspaces/{workspace}/documents/{document}/reingest", documents.reingest, methods=["POST"]),
-        Route("/v1/workspaces/{id}/documents", uploads.post, methods=["POST"]),
-        Route("/v1/workspaces/{id}/documents/{document}", uploads.get, methods=["GET"]),
-        Route("/healthz", health.healthz),
-        Route("/readyz", health.readyz),
-        Route("/metrics", health.metrics),
-    ]
+    served = operations(container)
     app = Starlette(
-        routes=routes,
-        middleware=[Middleware(Observing, telemetry=container.telemetry)],
+        routes=[Route("/graphql", endpoint), *routes(served)],
+        middleware=[Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served))],
         exception_handlers={AgenticRagError: on_product_error, 404: on_no_route, 405: on_wrong_method},
         lifespan=lifespan,
     )

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
-import re
 import time
+from collections.abc import Callable
 
+import msgspec
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_server.graphql.errors import INTERNAL_MESSAGE, report_internal
+from agentic_rag_server.rest.envelope import ENVELOPED, enveloped_refusal
+from agentic_rag_server.rest.models import ErrorDetail, Refusal
 
 _TRACE_ID = "agentic_rag.trace_id"
-_SOURCE = re.compile(r"/v1/documents/[^/]+/source")
-_FIXED = frozenset({"/graphql", "/healthz", "/readyz", "/metrics"})
+_GRAPHQL = "/graphql"
+
+OTHER_ROUTE = "other"
+"""The label of paths that nothing serves."""
 
 
 def trace_id_of(scope: Scope) -> str:
@@ -21,28 +26,24 @@ def trace_id_of(scope: Scope) -> str:
     return str(scope.get(_TRACE_ID, "0" * 32))
 
 
-def route_of(path: str) -> str:
-    """The route pattern of a path: a label with few values, whatever clients send."""
-    if path in _FIXED:
-        return path
-    return "/v1/documents/{id}/source" if _SOURCE.fullmatch(path) else "other"
-
-
 class Observing:
     """ASGI middleware: continues the caller's trace, times the request, and turns a fault of the program into a
     masked 500 that carries the trace id.
     """
 
-    def __init__(self, app: ASGIApp, telemetry: Telemetry) -> None:
+    def __init__(self, app: ASGIApp, telemetry: Telemetry, route_of: Callable[[str], str | None]) -> None:
+        """`route_of` finds the route pattern of a path: a label with few values, whatever clients send."""
         self._app = app
         self._telemetry = telemetry
+        self._route_of = route_of
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        route = route_of(scope["path"])
+        path = scope["path"]
+        route = _GRAPHQL if path == _GRAPHQL else self._route_of(path) or OTHER_ROUTE
         began = time.perf_counter()
         status = 0
 
@@ -61,7 +62,7 @@ class Observing:
                 report_internal(error, self._telemetry)
                 if status:
                     raise
-                await _internal(watch, span.trace_id, graphql=route == "/graphql")
+                await _internal(watch, span.trace_id, path)
             finally:
                 span.set("http.response.status_code", status)
                 seconds = time.perf_counter() - began
@@ -75,11 +76,16 @@ def _carrier(scope: Scope) -> dict[str, str] | None:
     return None
 
 
-async def _internal(send: Send, trace_id: str, *, graphql: bool) -> None:
-    if graphql:
-        body = {"errors": [{"message": INTERNAL_MESSAGE, "extensions": {"code": "INTERNAL", "traceId": trace_id}}]}
-    else:
-        body = {"error": {"code": "INTERNAL", "message": INTERNAL_MESSAGE, "traceId": trace_id}}  # type: ignore[dict-item]
+async def _internal(send: Send, trace_id: str, path: str) -> None:
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": orjson.dumps(body)})
+    await send({"type": "http.response.body", "body": _masked(trace_id, path)})
+
+
+def _masked(trace_id: str, path: str) -> bytes:
+    if path == _GRAPHQL:
+        extensions = {"code": "INTERNAL", "traceId": trace_id}
+        return orjson.dumps({"errors": [{"message": INTERNAL_MESSAGE, "extensions": extensions}]})
+    detail = ErrorDetail(code="INTERNAL", message=INTERNAL_MESSAGE, trace_id=trace_id)
+    refusal = enveloped_refusal(detail) if path.startswith(ENVELOPED) else Refusal(error=detail)
+    return msgspec.json.encode(refusal)

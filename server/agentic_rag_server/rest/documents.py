@@ -2,19 +2,73 @@
 
 from __future__ import annotations
 
-from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from typing import Annotated, Any
 
-from agentic_rag.domain.certificate import certificate_json
+import msgspec
+from msgspec import Meta
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agentic_rag.domain.certificate import ErasedStore, certificate_json
+from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode, encode
+from agentic_rag_server.rest.models import Instant, Model, answer
+from agentic_rag_server.rest.operations import Answer, Operation, Parameter
+from agentic_rag_server.rest.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.wiring import ServerContainer
 
 _TRUTH = {"true": True, "false": False}
+
+
+class StoreErased(Model, frozen=True):
+    """What one store had of the document, and whether it is gone from there."""
+
+    store: ErasedStore
+    count: int
+    done: bool
+
+
+class Uncovered(Model, frozen=True):
+    """A place that an erasure does not reach."""
+
+    place: str
+    reason: str
+    taken_at: Instant | None
+
+
+class Certificate(Model, frozen=True):
+    """The proof of an erasure."""
+
+    corpus_version: Annotated[int, Meta(description="The first version without the document.")]
+    erased_at: Instant
+    complete: bool
+    stores: list[StoreErased]
+    not_covered: list[Uncovered]
+
+
+class DocumentErased(Model, frozen=True):
+    """The answer to a deletion."""
+
+    deleted_id: str
+    corpus_version: int
+    unfinished: Annotated[
+        list[str], Meta(description="Stores that did not answer; a job empties them as soon as they do.")
+    ]
+    certificate: Certificate | None
+
+
+class ReingestionQueued(Model, frozen=True):
+    """The job that ingests a document again."""
+
+    document_id: str
+    status: DocumentStatus
+    job_id: str
+    new: Annotated[bool, Meta(description="False when such a job was waiting or running already.")]
 
 
 class DocumentEndpoint:
@@ -22,6 +76,36 @@ class DocumentEndpoint:
 
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
+
+    def operations(self) -> list[Operation]:
+        """What this serves."""
+        force = Parameter("force", "query", "Keep nothing that is published.", {"type": "boolean", "default": False})
+        return [
+            Operation(
+                method="DELETE",
+                path=f"{PATH}/{{document}}",
+                name="deleteDocument",
+                tag=TAG,
+                summary="Erase a document from every store",
+                description="Takes the role member.",
+                serve=self.delete,
+                parameters=(WORKSPACE, DOCUMENT),
+                answers=(Answer(200, "What was removed, with the certificate.", DocumentErased),),
+                refusals=(400, 401, 403, 404, 500, 503),
+            ),
+            Operation(
+                method="POST",
+                path=f"{PATH}/{{document}}/reingest",
+                name="reingestDocument",
+                tag=TAG,
+                summary="Ingest a document again from its kept original",
+                description="Takes the role member.",
+                serve=self.reingest,
+                parameters=(WORKSPACE, DOCUMENT, force),
+                answers=(Answer(202, "Queued.", ReingestionQueued),),
+                refusals=(400, 401, 402, 403, 404, 422, 429, 500, 503),
+            ),
+        ]
 
     async def delete(self, request: Request) -> Response:
         """Erase the document: 200 with the certificate. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`,
@@ -32,13 +116,14 @@ class DocumentEndpoint:
         if deletion.erasure is None:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         certificate = deletion.certificate
-        body = {
-            "deletedId": request.path_params["document"],
-            "corpusVersion": deletion.erasure.version,
-            "unfinished": list(deletion.unfinished),
-            "certificate": None if certificate is None else certificate_json(certificate),
-        }
-        return JSONResponse(body)
+        return answer(
+            DocumentErased(
+                deleted_id=request.path_params["document"],
+                corpus_version=deletion.erasure.version,
+                unfinished=list(deletion.unfinished),
+                certificate=None if certificate is None else shown_certificate(certificate_json(certificate)),
+            )
+        )
 
     async def reingest(self, request: Request) -> Response:
         """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
@@ -49,13 +134,15 @@ class DocumentEndpoint:
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
         queued = await self._container.reingest.run(ref, node.key, actor, force=force)
-        body = {
-            "documentId": request.path_params["document"],
-            "status": queued.document.status.value,
-            "jobId": encode(NodeKind.JOB, ref.workspace_id, queued.job.job_id),
-            "new": queued.is_new,
-        }
-        return JSONResponse(body, 202)
+        return answer(
+            ReingestionQueued(
+                document_id=request.path_params["document"],
+                status=queued.document.status,
+                job_id=encode(NodeKind.JOB, ref.workspace_id, queued.job.job_id),
+                new=queued.is_new,
+            ),
+            202,
+        )
 
     async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, str]:
         """The workspace, the document and who asks."""
@@ -67,3 +154,8 @@ class DocumentEndpoint:
         if node.workspace_id != workspace.workspace_id:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         return WorkspaceRef(principal.org_id, workspace.workspace_id), node, principal.subject
+
+
+def shown_certificate(certificate: dict[str, Any]) -> Certificate:
+    """A certificate as every interface shows it, typed."""
+    return msgspec.convert(certificate, Certificate)

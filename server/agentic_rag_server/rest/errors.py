@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
+from starlette.types import Scope
 
 from agentic_rag.domain.errors import (
     AgenticRagError,
@@ -26,6 +29,8 @@ from agentic_rag.domain.errors import (
 )
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.observing import trace_id_of
+from agentic_rag_server.rest.envelope import ENVELOPED, enveloped_refusal
+from agentic_rag_server.rest.models import ErrorDetail, Refusal, answer
 
 STATUS: dict[type[AgenticRagError], int] = {
     Unauthenticated: 401,
@@ -53,31 +58,36 @@ def status_of(error: AgenticRagError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def error_response(error: AgenticRagError, trace_id: str) -> Response:
-    """A product error as `{"error": {code, message, traceId}}`."""
+def error_response(request: Request, error: AgenticRagError) -> Response:
+    """A product error as the body that its path answers errors with."""
     headers: dict[str, str] = {}
     if isinstance(error, Unauthenticated):
         headers.update(CHALLENGE)
     if isinstance(error, Retryable) and error.retry_after_seconds is not None:
         headers["retry-after"] = str(max(1, round(error.retry_after_seconds)))
-    body = {"error": {"code": error.code, "message": error.message, "traceId": trace_id}}
-    return JSONResponse(body, status_of(error), headers)
+    return refused(request.scope, status_of(error), error.code, error.message, headers)
+
+
+def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal of the request under way."""
+    detail = ErrorDetail(code=code, message=message, trace_id=trace_id_of(scope))
+    body = enveloped_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
+    return answer(body, status, dict(headers or {}))
 
 
 async def on_product_error(request: Request, error: Exception) -> Response:
     """Starlette's exception handler for product errors."""
     if not isinstance(error, AgenticRagError):
         raise error
-    return error_response(error, trace_id_of(request.scope))
+    return error_response(request, error)
 
 
 async def on_wrong_method(request: Request, error: Exception) -> Response:
     """Starlette's handler for a path that serves other methods."""
-    message = "This path does not serve that method."
-    body = {"error": {"code": "METHOD_NOT_ALLOWED", "message": message, "traceId": trace_id_of(request.scope)}}
-    return JSONResponse(body, 405, getattr(error, "headers", None))
+    headers = getattr(error, "headers", None)
+    return refused(request.scope, 405, "METHOD_NOT_ALLOWED", "This path does not serve that method.", headers)
 
 
 async def on_no_route(request: Request, _: Exception) -> Response:
     """Starlette's handler for a path it does not know."""
-    return error_response(NotFound("There is nothing at this path."), trace_id_of(request.scope))
+    return error_response(request, NotFound("There is nothing at this path."))

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import asdict, dataclass
 
 from starlette.requests import Request
-from starlette.responses import JSONResponse, Response
+from starlette.responses import Response
 
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag_server.graphql.context import DISABLED_MESSAGE
 from agentic_rag_server.graphql.errors import report_internal
+from agentic_rag_server.rest.models import NOT_STORED, Model, answer
+from agentic_rag_server.rest.operations import Answer, Operation
 from agentic_rag_server.wiring import ServerContainer
 
 OK = "ok"
@@ -22,14 +23,26 @@ OPTIONAL = frozenset({"neo4j"})
 """Dependencies without which answers go on, flagged."""
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """How one dependency stands. `code` and `remedy` are None when it is ok."""
+class CheckResult(Model, frozen=True):
+    """How one dependency stands: ok, degraded or failed; `code` and `remedy` are null when it is ok."""
 
     name: str
     status: str
-    code: str | None = None
-    remedy: str | None = None
+    code: str | None
+    remedy: str | None
+
+
+class Live(Model, frozen=True):
+    """The process lives."""
+
+    status: str
+
+
+class Readiness(Model, frozen=True):
+    """Whether the process can work: ready or not_ready."""
+
+    status: str
+    checks: list[CheckResult]
 
 
 class HealthEndpoints:
@@ -38,19 +51,54 @@ class HealthEndpoints:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
+    def operations(self) -> list[Operation]:
+        """What this serves."""
+        return [
+            Operation(
+                method="GET",
+                path="/healthz",
+                name="healthz",
+                tag="health",
+                summary="The process lives",
+                serve=self.healthz,
+                answers=(Answer(200, "The event loop turns.", Live),),
+                takes_token=False,
+            ),
+            Operation(
+                method="GET",
+                path="/readyz",
+                name="readyz",
+                tag="health",
+                summary="The process can work",
+                serve=self.readyz,
+                answers=(Answer(200, "It can.", Readiness), Answer(503, "It cannot; the checks say why.", Readiness)),
+                takes_token=False,
+            ),
+            Operation(
+                method="GET",
+                path="/metrics",
+                name="metrics",
+                tag="health",
+                summary="Figures for Prometheus",
+                serve=self.metrics,
+                answers=(Answer(200, "Prometheus text.", media_type="text/plain"),),
+                takes_token=False,
+            ),
+        ]
+
     async def healthz(self, request: Request) -> Response:
         """Always 200: the event loop turns."""
-        return JSONResponse({"status": OK})
+        return answer(Live(status=OK))
 
     async def readyz(self, request: Request) -> Response:
         """200 when every check passes and the product is switched on, else 503; what is `OPTIONAL` only shows."""
         checks = self._container.checks.items()
         results = await asyncio.gather(*(self._run(name, check) for name, check in checks))
         if not self._container.options.enabled:
-            results.append(CheckResult("feature", FAILED, "FEATURE_DISABLED", DISABLED_MESSAGE))
+            results.append(_result("feature", FAILED, "FEATURE_DISABLED", DISABLED_MESSAGE))
         ready = all(result.status != FAILED for result in results)
-        body = {"status": "ready" if ready else "not_ready", "checks": [asdict(result) for result in results]}
-        return JSONResponse(body, 200 if ready else 503, {"cache-control": "no-store"})
+        body = Readiness(status="ready" if ready else "not_ready", checks=results)
+        return answer(body, 200 if ready else 503, NOT_STORED)
 
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""
@@ -64,10 +112,14 @@ class HealthEndpoints:
             async with asyncio.timeout(limit):
                 await check()
         except TimeoutError:
-            return CheckResult(name, failed, "DEPENDENCY_UNAVAILABLE", f"No answer within {limit:g} s. Is it running?")
+            return _result(name, failed, "DEPENDENCY_UNAVAILABLE", f"No answer within {limit:g} s. Is it running?")
         except AgenticRagError as error:
-            return CheckResult(name, failed, error.code, error.message)
+            return _result(name, failed, error.code, error.message)
         except Exception as error:  # noqa: BLE001 - a check of any kind must not hide the others
             report_internal(error, self._container.telemetry)
-            return CheckResult(name, failed, "INTERNAL", "The check itself failed; see the server's log.")
-        return CheckResult(name, OK)
+            return _result(name, failed, "INTERNAL", "The check itself failed; see the server's log.")
+        return _result(name, OK)
+
+
+def _result(name: str, status: str, code: str | None = None, remedy: str | None = None) -> CheckResult:
+    return CheckResult(name=name, status=status, code=code, remedy=remedy)

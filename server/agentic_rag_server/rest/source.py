@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
 from urllib.parse import quote
 
 from starlette.requests import Request
@@ -16,6 +17,8 @@ from agentic_rag.ports.original_store import Original
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.context import require_enabled
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.rest.operations import Answer, Operation
+from agentic_rag_server.rest.uploads import DOCUMENT, TAG
 from agentic_rag_server.wiring import ServerContainer
 
 INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
@@ -39,6 +42,22 @@ class SourceEndpoint:
 
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
+
+    def operations(self) -> list[Operation]:
+        """What this serves."""
+        return [
+            Operation(
+                method="GET",
+                path="/v1/documents/{id}/source",
+                name="getOriginal",
+                tag=TAG,
+                summary="The original of a document, byte by byte",
+                serve=self.get,
+                parameters=(replace(DOCUMENT, name="id"),),
+                answers=(Answer(200, "The file, in its own media type.", media_type="*/*"),),
+                refusals=(400, 401, 403, 404, 500, 503),
+            )
+        ]
 
     async def get(self, request: Request) -> Response:
         """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""

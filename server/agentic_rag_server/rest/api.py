@@ -1,0 +1,22 @@
+"""Every operation of the REST API, in the order in which the OpenAPI document lists them."""
+
+from __future__ import annotations
+
+from agentic_rag_server.rest.documents import DocumentEndpoint
+from agentic_rag_server.rest.health import HealthEndpoints
+from agentic_rag_server.rest.openapi import OpenAPIEndpoint
+from agentic_rag_server.rest.operations import Operation
+from agentic_rag_server.rest.source import SourceEndpoint
+from agentic_rag_server.rest.uploads import UploadsEndpoint
+from agentic_rag_server.wiring import ServerContainer
+
+
+def operations(container: ServerContainer) -> list[Operation]:
+    """What the server serves beside GraphQL, its own description included."""
+    served = [
+        *UploadsEndpoint(container).operations(),
+        *DocumentEndpoint(container).operations(),
+        *SourceEndpoint(container).operations(),
+        *HealthEndpoints(container).operations(),
+    ]
+    return [*served, *OpenAPIEndpoint(served).operations()]

@@ -1,0 +1,88 @@
+"""The REST API over the real use cases and stores in memory: no fakes but the parser's version, and no server."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from agentic_rag.adapters.memory.blobs import MemoryBlobStore
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.organisations import MemoryOrganisations
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.parsing.first_look import FirstLook
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.originals import OriginalKeys
+from agentic_rag.app.reingest import ReingestDocument
+from agentic_rag.app.upload import UploadDocument, UploadOptions
+from agentic_rag.domain.documents import ParsedDocument
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
+from agentic_rag_server.wiring import ServerOptions
+from tests.api.builders import ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity
+
+MAX_UPLOAD_BYTES = 64 * 1024
+
+
+class NoParser:
+    """Uploads ask for its version only."""
+
+    version = "parser-1"
+
+    async def parse(self, content: bytes, file_name: str, media_type: str | None = None) -> ParsedDocument:
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+async def pieces(content: bytes) -> Any:
+    yield content
+
+
+@dataclass
+class RestProduct:
+    """A wired process as the REST API sees it."""
+
+    options: ServerOptions = field(
+        default_factory=lambda: ServerOptions(enabled=True, max_upload_bytes=MAX_UPLOAD_BYTES)
+    )
+    store: MemoryStore = field(default_factory=lambda: MemoryStore(SystemClock()))
+    blobs: MemoryBlobStore = field(default_factory=MemoryBlobStore)
+    identity: FakeIdentity = field(default_factory=FakeIdentity)
+    telemetry: Any = field(default_factory=RecordingTelemetry)
+    answer: FakeAnswer = field(default_factory=FakeAnswer)
+    clock: SystemClock = field(default_factory=SystemClock)
+    ids: RandomIds = field(default_factory=RandomIds)
+    checks: dict[str, Any] = field(default_factory=dict)
+    runs: Any = None
+    explain: Any = None
+    prove_erased: Any = None
+    dead_letters: Any = None
+    take_snapshot: Any = None
+    switch_spaces: Any = None
+
+    def __post_init__(self) -> None:
+        self.cache = MemoryAnswerCache(self.store.clock)
+        self.database = MemoryDatabase(self.store, self.cache)
+        self.upload = UploadDocument(
+            self.database, self.blobs, OriginalKeys(self.clock, self.ids), FirstLook(), NoParser(), self.telemetry,
+            chunk_profile="default", max_bytes=self.options.max_upload_bytes,
+        )  # fmt: skip
+        self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+        self.reingest = ReingestDocument(self.database, self.telemetry)
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+async def rest_product() -> RestProduct:
+    """Two organisations; the first has the workspace of tests.api.builders with the document `handbook.md`."""
+    product = RestProduct()
+    organisations = MemoryOrganisations(product.store)
+    await organisations.ensure_organisation(ORG, "first")
+    await organisations.ensure_organisation(OTHER_ORG, "second")
+    async with product.database.transaction(ORG) as transaction:
+        await transaction.workspaces.create(WORKSPACE, "handbook", WorkspaceKind.GENERAL, None, WorkspaceSettings())
+    await product.upload.run(REF, "handbook.md", pieces(b"# Pump\n\nIt lifts water."), UploadOptions(), "ada")
+    return product

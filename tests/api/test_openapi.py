@@ -1,0 +1,133 @@
+"""The OpenAPI document: it covers what is served, and what is served keeps to it."""
+
+import asyncio
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import jsonschema_rs
+import msgspec
+import pytest
+import schemathesis
+from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import strategies as st
+from schemathesis import Case
+from schemathesis.checks import (
+    content_type_conformance,
+    not_a_server_error,
+    response_headers_conformance,
+    response_schema_conformance,
+    status_code_conformance,
+)
+from starlette.routing import Route
+
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+from agentic_rag_server.rest.api import operations
+from agentic_rag_server.rest.openapi import document
+from tests.api.builders import REF, WORKSPACE, WORKSPACE_ID, Container, client
+from tests.api.rest_product import rest_product
+
+CHECKS = (
+    not_a_server_error,
+    status_code_conformance,
+    content_type_conformance,
+    response_headers_conformance,
+    response_schema_conformance,
+)
+EXAMPLES = 20
+"""Requests per operation; each is generated from the document."""
+
+HANDBOOK = encode(NodeKind.DOCUMENT, WORKSPACE, document_id_for(REF, "handbook.md"))
+TOKENS = ("admin-token", "admin-token", "viewer-token", "nobody")
+KNOWN = {"workspace": WORKSPACE_ID, "document": HANDBOOK, "id": HANDBOOK}
+"""Half of the requests name what is there, else none would come past the look-up."""
+
+
+def served() -> dict[str, Any]:
+    return document(operations(Container()))
+
+
+def references(node: Any) -> Iterator[str]:
+    if isinstance(node, dict):
+        if isinstance(node.get("$ref"), str):
+            yield node["$ref"]
+        for value in node.values():
+            yield from references(value)
+    elif isinstance(node, list):
+        for value in node:
+            yield from references(value)
+
+
+async def test_the_document_is_served_without_a_token() -> None:
+    async with client(Container(), token=None) as http:
+        response = await http.get("/openapi.json")
+
+    assert response.status_code == 200
+    assert response.headers["content-type"] == "application/json"
+    assert response.json()["openapi"] == "3.1.0"
+
+
+def test_every_route_and_method_that_is_served_is_described() -> None:
+    described = {(path, method.upper()) for path, item in served()["paths"].items() for method in item}
+    routes = [route for route in build_app(Container()).routes if isinstance(route, Route)]
+    reachable = {
+        (route.path, method)
+        for route in routes
+        if route.path != "/graphql"
+        for method in (route.methods or ()) - {"HEAD"}
+    }
+
+    assert described == reachable
+
+
+def test_every_reference_leads_to_a_valid_schema() -> None:
+    shown = served()
+
+    for reference in references(shown):
+        place: Any = shown
+        for part in reference.removeprefix("#/").split("/"):
+            place = place[part]
+    for schema in shown["components"]["schemas"].values():
+        jsonschema_rs.meta.validate({"$schema": "https://json-schema.org/draft/2020-12/schema", **schema})
+
+
+def test_operation_ids_are_unique_and_every_operation_says_what_it_refuses() -> None:
+    shown = [one for item in served()["paths"].values() for one in item.values()]
+
+    assert len({one["operationId"] for one in shown}) == len(shown)
+    for one in shown:
+        if one["security"]:
+            assert {"401", "403", "500"} <= one["responses"].keys(), one["operationId"]
+        assert re.fullmatch(r"\S.{3,80}", one["summary"])
+
+
+def test_the_document_holds_nothing_of_this_machine() -> None:
+    assert "localhost" not in msgspec.json.encode(served()).decode()
+
+
+@pytest.mark.slow
+@pytest.mark.network
+@pytest.mark.parametrize("name", [one.name for one in operations(Container()) if one.name != "openapi"])
+def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> None:
+    schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(rest_product())))
+    operation = next(
+        found.ok() for found in schema.get_all_operations() if found.ok().definition.raw["operationId"] == name
+    )
+
+    @settings(
+        max_examples=EXAMPLES,
+        deadline=None,
+        derandomize=True,
+        database=None,
+        phases=(Phase.generate,),
+        suppress_health_check=list(HealthCheck),
+    )
+    @given(case=operation.as_strategy(), known=st.booleans(), token=st.sampled_from(TOKENS))
+    def conforms(case: Case, known: bool, token: str) -> None:
+        if known and case.path_parameters:
+            case.path_parameters.update({key: KNOWN[key] for key in case.path_parameters if key in KNOWN})
+        case.call_and_validate(headers={"authorization": f"Bearer {token}"}, checks=CHECKS)
+
+    conforms()
