@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 from arq.connections import ArqRedis
@@ -19,10 +20,11 @@ from redis.exceptions import RedisError
 from agentic_rag.domain.dead_payloads import DeadPayload
 from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.domain.job_message import FUNCTION, decode
+from agentic_rag.domain.jobs import JobRef
 from agentic_rag.ports.dead_payloads import DeadPayloads
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
-from agentic_rag_worker.runner import JobRunner
+from agentic_rag_worker.runner import RunOutcome
 from agentic_rag_worker.sieve import PollsEnded, Sieve, SievingWorker, Slots
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -37,6 +39,10 @@ that runs beyond this is picked up once more, is not leased, and so leaves the q
 
 READ_LIMIT = 10_000
 """arq looks at this many entries a poll. Its default of 100 hides jobs behind those that killed workers left."""
+
+
+Deliver = Callable[[JobRef], Awaitable[RunOutcome]]
+"""Runs a delivered job. Errors: `DependencyUnavailable`, and then nothing was leased."""
 
 
 class Findings:
@@ -74,7 +80,7 @@ class QueueConsumer:
         self,
         pool: ArqRedis,
         key: str,
-        runner: JobRunner,
+        run: Deliver,
         findings: Findings,
         telemetry: Telemetry,
         timings: WorkerTimings,
@@ -82,7 +88,7 @@ class QueueConsumer:
     ) -> None:
         self._pool = pool
         self._key = key
-        self._runner = runner
+        self._run = run
         self._sieve = Sieve(findings.keep, timings.outage)
         self._telemetry = telemetry
         self._timings = timings
@@ -131,7 +137,7 @@ class QueueConsumer:
         ended = asyncio.Event()
         marking = asyncio.create_task(self._keep_mark(in_progress_key_prefix + ctx["job_id"], ended), name="mark")
         try:
-            await self._runner.run(decode(message))
+            await self._run(decode(message))
         except AgenticRagError as error:
             # Nothing was leased: the job is still QUEUED, and the dispatcher offers it again.
             self._telemetry.event("rag_job_not_leased", queue=self._key, code=error.code)

@@ -9,12 +9,14 @@ import signal
 import socket
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.job_message import QueueLayout
 from agentic_rag.domain.jobs import QueueName
-from agentic_rag_worker.arq_worker import Findings, QueueConsumer
+from agentic_rag_worker.arq_worker import Deliver, Findings, QueueConsumer
+from agentic_rag_worker.company import Company
 from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.metrics_http import MetricsServer
@@ -56,12 +58,14 @@ async def run_worker(
     stop = stop or asyncio.Event()
     timings = options.timings
     heartbeat = Heartbeat(container.heartbeat_database, container.clock, container.telemetry, timings.lease_ttl)
+    company = Company()
     runner = JobRunner(
         database=container.database,
         queue=container.queue,
         bodies=container.bodies,
         policy=container.retry_policy,
         heartbeat=heartbeat,
+        company=company,
         clock=container.clock,
         ids=container.ids,
         telemetry=container.telemetry,
@@ -90,21 +94,26 @@ async def run_worker(
         closing.push_async_callback(payloads.aclose)
         findings = Findings(payloads, container.queue, container.telemetry)
         consumers = [
-            QueueConsumer(pool, key, runner, findings, container.telemetry, timings, slots)
-            for key, slots in _queues(container, options)
+            QueueConsumer(pool, key, deliver, findings, container.telemetry, timings, slots)
+            for key, deliver, slots in _queues(container, options, runner, company)
         ]
         with _stopping(stop, handle_signals=handle_signals):
             await _work(stop, dispatcher, consumers, runner)
 
 
-def _queues(container: WorkerContainer, options: WorkerOptions) -> list[tuple[str, Slots]]:
-    """The keys of the queues this process serves; the partitions of the bulk queue share its slots."""
+def _queues(
+    container: WorkerContainer, options: WorkerOptions, runner: JobRunner, company: Company
+) -> list[tuple[str, Deliver, Slots]]:
+    """The queues this process serves: their key, who takes what they deliver, and their slots. The partitions of the
+    bulk queue share its slots, and wait while a job runs alone.
+    """
     layout = QueueLayout(container.queue_name, container.partitions)
-    bulk, interactive = Slots(options.slots), Slots(options.interactive_slots)
+    bulk, interactive = Slots(options.slots, lambda: company.is_closed), Slots(options.interactive_slots)
+    waited_for = partial(runner.run, queue=QueueName.INTERACTIVE)
     served = range(container.partitions) if options.served is None else options.served
     return [
-        (layout.key(QueueName.INTERACTIVE), interactive),
-        *[(layout.key(QueueName.BULK, partition), bulk) for partition in served],
+        (layout.key(QueueName.INTERACTIVE), waited_for, interactive),
+        *[(layout.key(QueueName.BULK, partition), runner.run, bulk) for partition in served],
     ]
 
 

@@ -4,16 +4,27 @@ from __future__ import annotations
 
 import asyncio
 import enum
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
-from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, Retry, RetryPolicy
+from agentic_rag.domain.jobs import (
+    GiveUp,
+    JobAttempt,
+    JobKind,
+    JobRef,
+    Lease,
+    QueueName,
+    Retry,
+    RetryPolicy,
+    Standing,
+)
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_worker.bodies import UNKNOWN_KIND, JobBody
+from agentic_rag_worker.company import Company
 from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -42,6 +53,7 @@ class JobRunner:
         bodies: Mapping[JobKind, JobBody],
         policy: RetryPolicy,
         heartbeat: Heartbeat,
+        company: Company,
         clock: Clock,
         ids: Ids,
         telemetry: Telemetry,
@@ -53,6 +65,7 @@ class JobRunner:
         self._bodies = bodies
         self._policy = policy
         self._heartbeat = heartbeat
+        self.company = company
         self._clock = clock
         self._ids = ids
         self._telemetry = telemetry
@@ -62,41 +75,41 @@ class JobRunner:
         self._idle = asyncio.Event()
         self._idle.set()
         self._draining = False
-        self._last_chances = asyncio.Lock()
 
-    async def run(self, ref: JobRef) -> RunOutcome:
+    async def run(self, ref: JobRef, queue: QueueName = QueueName.BULK) -> RunOutcome:
         """Run a delivered job. Errors: `DependencyUnavailable` before the lease is taken; afterwards none."""
-        if ref.turn and await self._is_last_chance(ref):
-            async with self._last_chances:
-                return await self._take(ref)
-        return await self._take(ref)
+        if queue is QueueName.INTERACTIVE:
+            # Somebody waits for it, and all it does is to ask a model: it neither shuns company nor keeps others away.
+            return await self._take(ref, is_alone=True)
+        if self.company.is_closed:
+            return RunOutcome.NOT_TAKEN
+        try:
+            with self.company.shared():
+                return await self._take(ref, is_alone=False)
+        except _MustRunAlone:
+            if self.company.is_closed:
+                return RunOutcome.NOT_TAKEN
+        async with self.company.alone():
+            return await self._take(ref, is_alone=True)
 
-    async def _is_last_chance(self, ref: JobRef) -> bool:
-        """Whether the job has one attempt left and lost its worker in the one before.
-
-        Such jobs run one at a time. The one that kills its workers takes down whatever runs beside it, each time the
-        same jobs, for their leases end together; apart from each other, those that were only near it get through.
-        """
-        async with self._database.transaction(ref.workspace.org_id) as transaction:
-            job = await transaction.jobs.get(ref.workspace, ref.job_id)
-            if job is None or job.attempts_used + 1 != self._policy.attempts:
-                return False
-            attempts = await transaction.jobs.attempts(ref.workspace, ref.job_id)
-        # The next lease closes an attempt whose worker is gone: until then it has no end.
-        return bool(attempts) and attempts[-1].outcome in (None, "LAPSED")
-
-    async def _take(self, ref: JobRef) -> RunOutcome:
+    async def _take(self, ref: JobRef, *, is_alone: bool) -> RunOutcome:
         if self._draining:
             return RunOutcome.NOT_TAKEN
         async with self._database.transaction(ref.workspace.org_id) as transaction:
             lease = await transaction.jobs.lease(ref, self._worker, self._timings.lease_ttl)
-        if lease is None:
-            return RunOutcome.NOT_TAKEN
+            if lease is None:
+                return RunOutcome.NOT_TAKEN
+            earlier = await _earlier_attempts(transaction, lease)
+            standing = self._policy.standing(earlier)
+            if standing is Standing.ALONE and not is_alone:
+                raise _MustRunAlone  # which gives the lease back
         kind = lease.job.kind.value
         started = self._clock.monotonic()
         attributes = {"rag.job.id": str(ref.job_id), "rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
         with self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier) as span:
-            outcome = await self._run_leased(ref, lease)
+            outcome = await (
+                self._convicted(ref, lease, earlier) if standing is Standing.CONVICTED else self._run_leased(ref, lease)
+            )
             span.set("rag.job.outcome", outcome.value)
         self._telemetry.observe("rag_job_seconds", self._clock.monotonic() - started, kind=kind)
         return outcome
@@ -112,15 +125,16 @@ class JobRunner:
                 watch.end(Verdict.DRAINED)
             await self._idle.wait()
 
+    async def _convicted(self, ref: JobRef, lease: Lease, earlier: Sequence[JobAttempt]) -> RunOutcome:
+        losses = sum(attempt.is_lapsed for attempt in earlier)
+        error = Permanent(
+            f"{losses} workers died or lost the lease while running this job, the last with no other beside it.",
+            code="WORKER_LOST",
+        )
+        return await self._failed(ref, lease, self._body(lease), error)
+
     async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
-        body = self._bodies.get(lease.job.kind, UNKNOWN_KIND)
-        if lease.job.attempts_used > self._policy.attempts:
-            # Attempts that ended in an error were judged then; these ended with their worker.
-            error = Permanent(
-                f"{lease.job.attempts_used - 1} workers died or lost the lease while running this job.",
-                code="WORKER_LOST",
-            )
-            return await self._failed(ref, lease, body, error)
+        body = self._body(lease)
         loop = asyncio.get_running_loop()
         task: asyncio.Task[bool | None]
         watch = Watch(
@@ -164,6 +178,9 @@ class JobRunner:
                 return RunOutcome.LOST
             error = _typed(fault)
         return await self._failed(ref, lease, body, error)
+
+    def _body(self, lease: Lease) -> JobBody:
+        return self._bodies.get(lease.job.kind, UNKNOWN_KIND)
 
     def _stall_seconds(self, body: JobBody) -> float:
         return body.stall_seconds if self._timings.stall is None else self._timings.stall
@@ -241,6 +258,19 @@ class JobRunner:
         self._running.discard(watch)
         if not self._running:
             self._idle.set()
+
+
+class _MustRunAlone(Exception):
+    """The job that was leased lost workers before, and this is its last attempt."""
+
+
+async def _earlier_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
+    """The attempts that count against the allowance, without the one that has just begun."""
+    job = lease.job
+    if job.attempts_used == 1:
+        return ()
+    attempts = await transaction.jobs.attempts(job.workspace, job.job_id)
+    return [attempt for attempt in attempts if job.attempts_before < attempt.attempt < job.attempts]
 
 
 def _typed(fault: BaseException) -> AgenticRagError:

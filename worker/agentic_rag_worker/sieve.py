@@ -24,10 +24,11 @@ INVALID = "JOB_MESSAGE_INVALID"
 
 
 class Slots:
-    """How many jobs the consumers of one process run at a time, together."""
+    """How many jobs the consumers of one process run at a time, together; none is begun while `are_closed`."""
 
-    def __init__(self, limit: int) -> None:
+    def __init__(self, limit: int, are_closed: Callable[[], bool] = lambda: False) -> None:
         self.limit = limit
+        self.are_closed = are_closed
         self.taken = 0
         self.semaphore = asyncio.BoundedSemaphore(limit + 1)
         """One more than the limit, as arq has it: it acquires before it looks whether there is room."""
@@ -86,6 +87,8 @@ class SievingWorker(Worker):
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
         """Start what has a readable name; set the rest aside."""
+        if self._slots is not None and self._slots.are_closed():
+            return
         named: list[bytes] = []
         for entry in job_ids:
             if not _is_readable(entry):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from types import MappingProxyType
@@ -98,6 +98,10 @@ def partition_of(workspace: WorkspaceRef, partitions: int) -> int:
     return (workspace.workspace_id.int & ((1 << PARTITION_BITS) - 1)) % partitions
 
 
+LAPSED = "LAPSED"
+"""The outcome of an attempt whose worker died or lost the lease."""
+
+
 class QueueName(enum.Enum):
     """Bulk work, and what a waiting answer needs."""
 
@@ -188,6 +192,11 @@ class JobAttempt:
     error_code: str | None
     error_chain: tuple[str, ...]
 
+    @property
+    def is_lapsed(self) -> bool:
+        """Its worker is gone, or lost the lease. The next lease closes it: until then it has no end."""
+        return self.outcome in (None, LAPSED)
+
 
 @dataclass(frozen=True, slots=True)
 class UpkeepTask:
@@ -232,6 +241,17 @@ class GiveUp:
     """Make it a dead letter."""
 
 
+class Standing(enum.Enum):
+    """In what company a job may run, judging by how its earlier attempts ended."""
+
+    SHARED = "shared"
+    """Beside others."""
+    ALONE = "alone"
+    """With no other bulk job in its process: should the worker die once more, it is known which job it was."""
+    CONVICTED = "convicted"
+    """Not at all: its worker died or lost the lease while it ran alone, and its attempts are used up."""
+
+
 @dataclass(frozen=True, slots=True)
 class RetryPolicy:
     """Decides, and only decides: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff
@@ -250,3 +270,17 @@ class RetryPolicy:
         stated = error.retry_after_seconds if isinstance(error, Retryable) else None
         ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
+
+    def standing(self, earlier: Sequence[JobAttempt]) -> Standing:
+        """Judge a job by the attempts that count against its allowance, first to last, before the one that begins.
+
+        A job that kills its workers takes down whatever runs beside it, each time the same jobs, for their leases end
+        together. So the loss of a worker convicts nobody who shared it: the last attempt of a job that lost one runs
+        alone, and a job whose allowance ended in company has one attempt more.
+        """
+        begun = len(earlier)
+        lost = [attempt.is_lapsed for attempt in earlier]
+        if begun + 1 < self.attempts or not any(lost):
+            return Standing.SHARED
+        ran_alone = begun >= self.attempts and any(lost[:-1])
+        return Standing.CONVICTED if ran_alone and lost[-1] else Standing.ALONE

@@ -1,5 +1,7 @@
 """The retry policy's laws, the legal moves of a job, and what travels and is written down."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,18 @@ from hypothesis import strategies as st
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, Permanent, Retryable
 from agentic_rag.domain.failures import MAX_MESSAGE, error_chain, redact
 from agentic_rag.domain.job_message import decode, delivery_id, encode
-from agentic_rag.domain.jobs import JOB_OPERATIONS, GiveUp, JobOperation, JobRef, JobState, Retry, RetryPolicy
+from agentic_rag.domain.jobs import (
+    JOB_OPERATIONS,
+    LAPSED,
+    GiveUp,
+    JobAttempt,
+    JobOperation,
+    JobRef,
+    JobState,
+    Retry,
+    RetryPolicy,
+    Standing,
+)
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 policies = st.builds(
@@ -43,6 +56,47 @@ def test_a_stated_wait_is_never_cut_short(jitter: float, stated: float) -> None:
 
     assert isinstance(decision, Retry)
     assert decision.delay_seconds >= stated
+
+
+def attempts(*outcomes: str | None) -> list[JobAttempt]:
+    began = datetime(2026, 1, 1, tzinfo=UTC)
+    return [JobAttempt(n, "worker", began, None, outcome, None, ()) for n, outcome in enumerate(outcomes, 1)]
+
+
+@pytest.mark.parametrize(
+    ("earlier", "standing"),
+    [
+        ([], Standing.SHARED),
+        ([LAPSED], Standing.SHARED),
+        (["RETRY", "RETRY"], Standing.SHARED),
+        ([LAPSED, LAPSED], Standing.ALONE),
+        ([LAPSED, None], Standing.ALONE),
+        (["RETRY", LAPSED], Standing.ALONE),
+        ([LAPSED, "RETRY"], Standing.ALONE),
+        ([LAPSED, LAPSED, LAPSED], Standing.CONVICTED),
+        (["RETRY", "RETRY", LAPSED], Standing.ALONE),
+        (["RETRY", "RETRY", LAPSED, LAPSED], Standing.CONVICTED),
+    ],
+)
+def test_the_last_of_three_attempts_runs_alone_once_a_worker_was_lost(
+    earlier: list[str | None], standing: Standing
+) -> None:
+    assert RetryPolicy(3, 10).standing(attempts(*earlier)) is standing
+
+
+@given(policies, st.lists(st.sampled_from([LAPSED, "RETRY"]), max_size=12))
+def test_a_job_is_convicted_only_of_a_worker_it_had_to_itself(policy: RetryPolicy, ends: list[str]) -> None:
+    """Whatever happens to its attempts, it ends within one more than its allowance."""
+    standings: list[Standing] = []
+    for made, end in enumerate([*ends, *[LAPSED] * 12]):
+        standing = policy.standing(attempts(*[*ends, *[LAPSED] * 12][:made]))
+        if standing is Standing.CONVICTED:
+            break
+        standings.append(standing)
+        if end == "RETRY" and made + 1 >= policy.attempts:
+            return  # an error in the last attempt is given up
+    assert standings[-1] is Standing.ALONE
+    assert policy.attempts <= len(standings) <= policy.attempts + 1
 
 
 def test_every_operation_has_its_move_and_finished_jobs_have_none() -> None:

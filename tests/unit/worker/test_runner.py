@@ -1,21 +1,25 @@
 """What becomes of a job whose process ends."""
 
 import asyncio
+from collections.abc import Callable
+from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, cast
 from uuid import uuid4
 
 import pytest
 
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.domain.jobs import JobKind, JobState, Lease, NewJob, RetryPolicy
+from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, RetryPolicy
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag_worker.company import Company
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.runner import JobRunner, RunOutcome
 from agentic_rag_worker.wiring import WorkerTimings
@@ -46,34 +50,165 @@ class SlowToEnd:
         raise AssertionError("nothing failed")
 
 
+class HeldByKey:
+    """A body whose jobs run until the test lets them end; it notes which run beside each other."""
+
+    deadline_seconds = stall_seconds = 60.0
+
+    def __init__(self) -> None:
+        self.running: dict[str, asyncio.Event] = {}
+        self.met: set[frozenset[str]] = set()
+
+    async def run(self, lease: Lease, progress: object) -> None:
+        self.running[lease.job.key] = asyncio.Event()
+        self.met.add(frozenset(self.running))
+        await self.running[lease.job.key].wait()
+        del self.running[lease.job.key]
+
+    async def record_failure(self, *_: object) -> None:
+        return None
+
+
+@dataclass(frozen=True)
+class Outbox:
+    """The jobs of a workspace, in memory."""
+
+    store: MemoryStore
+    database: MemoryDatabase
+    workspace: WorkspaceRef
+
+    async def enqueued(self, key: str, lost_workers: int = 0) -> JobRef:
+        """A job that lost some workers before. The reference is that of its first hand-over, as a message that a killed
+        worker left in the queue has it.
+        """
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            ref, _ = await transaction.jobs.enqueue(NewJob(self.workspace, JobKind.COMPACT, key, {}))
+        for _ in range(lost_workers):
+            async with self.database.transaction(self.workspace.org_id) as transaction:
+                assert await transaction.jobs.lease(ref, "killed", timedelta(seconds=-1))
+            assert await MemoryJobBoard(self.store).expire_leases() == 1
+        return ref
+
+    async def job(self, ref: JobRef) -> Job:
+        async with self.database.transaction(self.workspace.org_id) as transaction:
+            job = await transaction.jobs.get(self.workspace, ref.job_id)
+        assert job is not None
+        return job
+
+    def runner(self, body: object) -> JobRunner:
+        clock, telemetry, bodies = SystemClock(), RecordingTelemetry(), {JobKind.COMPACT: body}
+        heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30))
+        return JobRunner(
+            self.database, MemoryJobQueue(), cast("Any", bodies), RetryPolicy(3, 10), heartbeat, Company(), clock,
+            RandomIds(), telemetry, "worker", WorkerTimings(),
+        )  # fmt: skip
+
+
 @pytest.fixture
-def database() -> MemoryDatabase:
-    store = MemoryStore(SystemClock())
-    return MemoryDatabase(store, MemoryAnswerCache(store.clock))
-
-
-async def test_a_job_goes_back_only_after_its_body_has_ended(database: MemoryDatabase) -> None:
-    workspace = WorkspaceRef(uuid4(), uuid4())
+async def outbox() -> Outbox:
+    store, workspace = MemoryStore(SystemClock()), WorkspaceRef(uuid4(), uuid4())
+    database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
     async with database.transaction(workspace.org_id) as transaction:
         await transaction.workspaces.create(
             workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
         )
-        ref, _ = await transaction.jobs.enqueue(NewJob(workspace, JobKind.COMPACT, "key", {}))
-    body, clock, telemetry = SlowToEnd(database), SystemClock(), RecordingTelemetry()
-    bodies: Any = {JobKind.COMPACT: body}
-    runner = JobRunner(
-        database, MemoryJobQueue(), bodies, RetryPolicy(3, 10),
-        Heartbeat(lambda: database, clock, telemetry, timedelta(seconds=30)),
-        clock, RandomIds(), telemetry, "worker", WorkerTimings(),
-    )  # fmt: skip
+    return Outbox(store, database, workspace)
 
-    running = asyncio.create_task(runner.run(ref))
+
+async def until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(20):
+        while True:
+            if condition():
+                return
+            await asyncio.sleep(0)
+
+
+async def test_a_job_goes_back_only_after_its_body_has_ended(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("key")
+    body = SlowToEnd(outbox.database)
+
+    running = asyncio.create_task(outbox.runner(body).run(ref))
     await body.began.wait()
     running.cancel()
 
     assert await running is RunOutcome.RELEASED
     assert body.state_at_end is JobState.RUNNING
-    async with database.transaction(workspace.org_id) as transaction:
-        job = await transaction.jobs.get(workspace, ref.job_id)
-    assert job is not None
+    job = await outbox.job(ref)
     assert (job.state, job.attempts) == (JobState.QUEUED, 0)
+
+
+async def test_the_last_attempt_of_a_job_that_lost_workers_has_a_process_to_itself(outbox: Outbox) -> None:
+    refs = {
+        key: await outbox.enqueued(key, lost)
+        for key, lost in {"early": 0, "once": 1, "suspect": 2, "other suspect": 2, "late": 0}.items()
+    }
+    body = HeldByKey()
+    runner = outbox.runner(body)
+    tasks = {key: asyncio.create_task(runner.run(refs[key])) for key in ("early", "once")}
+    await until(lambda: set(body.running) == {"early", "once"})
+
+    tasks["suspect"] = asyncio.create_task(runner.run(refs["suspect"]))
+    await until(lambda: runner.company.is_closed)
+    for key in ("other suspect", "late"):
+        assert await runner.run(refs[key]) is RunOutcome.NOT_TAKEN
+    body.running["early"].set()
+    body.running["once"].set()
+    await until(lambda: set(body.running) == {"suspect"})
+    for key in ("other suspect", "late"):
+        assert await runner.run(refs[key]) is RunOutcome.NOT_TAKEN
+    body.running["suspect"].set()
+    await asyncio.gather(*tasks.values())
+    tasks["late"] = asyncio.create_task(runner.run(refs["late"]))
+    await until(lambda: "late" in body.running)
+    body.running["late"].set()
+    await tasks["late"]
+
+    assert all(met == {"suspect"} for met in body.met if "suspect" in met)
+    assert {key: (job.state, job.attempts) for key in refs for job in [await outbox.job(refs[key])]} == {
+        "early": (JobState.DONE, 1),
+        "once": (JobState.DONE, 2),
+        "suspect": (JobState.DONE, 3),
+        "other suspect": (JobState.QUEUED, 2),
+        "late": (JobState.DONE, 1),
+    }
+
+
+async def test_a_job_that_lost_a_worker_it_had_to_itself_is_a_dead_letter(outbox: Outbox) -> None:
+    ref = await outbox.enqueued("poison", lost_workers=3)
+
+    assert await outbox.runner(HeldByKey()).run(ref) is RunOutcome.DEAD
+
+    assert (await outbox.job(ref)).error_code == "WORKER_LOST"
+
+
+async def test_a_worker_told_to_stop_gives_up_waiting_for_company_to_leave(outbox: Outbox) -> None:
+    first, suspect = await outbox.enqueued("first"), await outbox.enqueued("suspect", 2)
+    body = HeldByKey()
+    runner = outbox.runner(body)
+    tasks = [asyncio.create_task(runner.run(first))]
+    await until(lambda: "first" in body.running)
+    tasks.append(asyncio.create_task(runner.run(suspect)))
+    await until(lambda: runner.company.is_closed)
+
+    draining = asyncio.create_task(runner.drain())
+    await asyncio.sleep(0)
+    body.running["first"].set()
+    await draining
+
+    assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.NOT_TAKEN]
+    assert (await outbox.job(suspect)).attempts == 2
+
+
+async def test_what_somebody_waits_for_runs_beside_a_job_alone(outbox: Outbox) -> None:
+    suspect, asked = await outbox.enqueued("suspect", 2), await outbox.enqueued("asked")
+    body = HeldByKey()
+    runner = outbox.runner(body)
+    tasks = [asyncio.create_task(runner.run(suspect))]
+    await until(lambda: "suspect" in body.running)
+
+    tasks.append(asyncio.create_task(runner.run(asked, QueueName.INTERACTIVE)))
+    await until(lambda: set(body.running) == {"suspect", "asked"})
+    for ended in body.running.values():
+        ended.set()
+
+    assert await asyncio.gather(*tasks) == [RunOutcome.DONE, RunOutcome.DONE]

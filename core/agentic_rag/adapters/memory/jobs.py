@@ -14,6 +14,7 @@ from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.failures import error_chain, redact
 from agentic_rag.domain.jobs import (
     JOB_OPERATIONS,
+    LAPSED,
     GiveUp,
     Job,
     JobAttempt,
@@ -245,7 +246,7 @@ def _lapsed(stored: StoredJob, now: datetime) -> StoredJob:
     attempts = tuple(
         attempt
         if attempt.ended_at is not None
-        else replace(attempt, ended_at=now, outcome="LAPSED", error_code="LEASE_LOST")
+        else replace(attempt, ended_at=now, outcome=LAPSED, error_code="LEASE_LOST")
         for attempt in stored.attempts
     )
     return replace(stored, attempts=attempts)
