@@ -11,7 +11,7 @@ from collections import OrderedDict
 from agentic_rag.domain.sentence_units import UnitKind, kind_of
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.tables import CELL_SIGN, row_spans
-from agentic_rag.domain.term_match import lowered
+from agentic_rag.domain.term_match import QuestionTerm, hits, lowered
 
 BLANK_LINE = "\n\n"
 CACHED_CHARACTERS = 2_000_000
@@ -26,7 +26,7 @@ Span = tuple[int, int]
 class ChunkReading:
     """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
 
-    __slots__ = ("_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
+    __slots__ = ("_asked", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
 
     def __init__(self, text: str, cut_off: bool) -> None:
         self.text = text
@@ -37,6 +37,25 @@ class ChunkReading:
         self._starts: dict[Span, list[int]] = {}
         self._kinds: dict[Span, UnitKind] = {}
         self._headings: dict[int, Span | None] = {}
+        self._asked: tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int] = ((), [], 0)
+
+    def hits(self, terms: tuple[QuestionTerm, ...]) -> list[tuple[int, int]]:
+        """`term_match.hits` in the text; those of the terms asked for last are kept. Not to be changed."""
+        return self._read_for(terms)[1]
+
+    def mask(self, terms: tuple[QuestionTerm, ...]) -> int:
+        """The bits of the terms that occur in the text."""
+        return self._read_for(terms)[2]
+
+    def _read_for(self, terms: tuple[QuestionTerm, ...]) -> tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int]:
+        known = self._asked
+        if known[0] != terms:
+            found = hits(self.low, terms)
+            mask = 0
+            for _, bit in found:
+                mask |= bit
+            known = self._asked = (terms, found, mask)
+        return known
 
     def block_of(self, at: int) -> int:
         """The paragraph that holds the offset `at`."""

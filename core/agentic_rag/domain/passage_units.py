@@ -13,7 +13,7 @@ from agentic_rag.domain.chunk_reading import READINGS, ChunkReading, Span
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.sentence_units import QUOTABLE, UnitKind
 from agentic_rag.domain.tables import CELL_SIGN, caption_span, header_span, is_header, is_page_foot, is_row
-from agentic_rag.domain.term_match import QuestionTerm, hits, lowered, mask_of, weight_of
+from agentic_rag.domain.term_match import QuestionTerm, lowered, mask_of, weight_of
 
 MOST_PARAGRAPHS = 16
 CLOSE_PASSAGE = 0.65
@@ -187,7 +187,7 @@ def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Seque
         held: dict[int, list[tuple[int, int]]] = {}
         masks: dict[int, int] = {}
         everywhere = 0
-        for hit in hits(reading.low, part.terms):
+        for hit in reading.hits(part.terms):
             block = reading.block_of(hit[0])
             held.setdefault(block, []).append(hit)
             masks[block] = masks.get(block, 0) | hit[1]

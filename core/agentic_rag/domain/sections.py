@@ -45,19 +45,43 @@ def grown(passages: Sequence[Passage], beside: Sequence[Chunk], tokens: int) -> 
     headed = [replace(one, above=_table_head(one.chunk, chunks)) for one in passages[:GROWING]]
     whole = [*headed, *passages[GROWING:]]
     taken = {passage.chunk.ordinal for passage in passages}
-    left = tokens - sum(estimate_tokens(passage.chunk.text) for passage in passages)
+    room = _Room(tokens, [passage.chunk.text for passage in passages])
     for passage in headed:
         for step in (1, -1):
             found = chunks.get(_place(passage.chunk, step))
             if found is None or found.ordinal in taken or found.heading_path != passage.chunk.heading_path:
                 continue
-            cost = estimate_tokens(found.text)
-            if cost > left:
+            if not room.takes(found.text):
                 continue
-            left -= cost
             taken.add(found.ordinal)
             whole.append(_beside(passage, found, chunks))
     return tuple(whole)
+
+
+class _Room:
+    """A budget of tokens. A token has a character at least, so tokens are counted only where characters are too many
+    for the budget: counting those of eight passages costs as much as drafting a sentence.
+    """
+
+    __slots__ = ("_counted", "_left", "_texts", "_tokens")
+
+    def __init__(self, tokens: int, texts: list[str]) -> None:
+        self._tokens = tokens
+        self._texts = texts
+        self._counted = False
+        self._left = tokens - sum(map(len, texts))
+
+    def takes(self, text: str) -> bool:
+        """True for a text that fits beside those taken before; it is taken then."""
+        if not self._counted and len(text) > self._left:
+            self._left = self._tokens - sum(map(estimate_tokens, self._texts))
+            self._counted = True
+        cost = estimate_tokens(text) if self._counted else len(text)
+        if cost > self._left:
+            return False
+        self._left -= cost
+        self._texts.append(text)
+        return True
 
 
 def _beside(passage: Passage, chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> Passage:

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 
 from agentic_rag.domain.answers import FeatureContribution, Support
 from agentic_rag.domain.contradiction import MONTH_NAMES, MONTHS
@@ -56,6 +56,9 @@ class Signs:
     """1 when no sentence has the figure, date or person that is asked for."""
     unasked: float
     """1 when the first passage lacks the word for what is asked (the *salary* of …, which *university* …)."""
+
+
+_NAMES = tuple(field.name for field in fields(Signs))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,10 +120,11 @@ def support_from(
     signs: Signs, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
 ) -> Support:
     """What the signs come to, rounded to 1e-6."""
-    values, factors = astuple(signs), astuple(weights)
+    values = [getattr(signs, name) for name in _NAMES]
+    factors = [getattr(weights, name) for name in _NAMES]
     contributions = tuple(
-        FeatureContribution(sign.name, value, factor, round(value * factor, SCORE_DIGITS))
-        for sign, value, factor in zip(fields(signs), values, factors, strict=False)
+        FeatureContribution(name, value, factor, round(value * factor, SCORE_DIGITS))
+        for name, value, factor in zip(_NAMES, values, factors, strict=True)
     )
     score = math.fsum(one.contribution for one in contributions) - weights.offset
     return Support(round(1.0 / (1.0 + math.exp(-score)), SCORE_DIGITS), threshold, contributions)
@@ -129,7 +133,7 @@ def support_from(
 def _held(passage: Passage, part: PartQuery) -> int:
     chunk = passage.chunk
     above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
-    return mask_of(above, part.terms) | mask_of(reading_of(passage).low, part.terms)
+    return mask_of(above, part.terms) | reading_of(passage).mask(part.terms)
 
 
 def _linked(passage: Passage) -> float:

@@ -2,6 +2,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.chunk_reading import ChunkReading, Readings
+from agentic_rag.domain.term_match import hits, mask_of, weighted_terms
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 
@@ -22,6 +23,14 @@ def test_a_paragraph_stands_under_the_heading_above_it() -> None:
     plain = ChunkReading("Wave limits\n\nTransfers stop at 1.5 m.", cut_off=False)
     assert plain.heading(1) == (0, len("Wave limits"))
     assert plain.heading(0) is None
+
+
+def test_the_terms_found_are_those_of_the_question_asked_last() -> None:
+    reading = ChunkReading(TEXT, cut_off=False)
+    for asked in ("crew boots", "master", "crew boots", ""):
+        terms = weighted_terms(asked.split(), {})
+        assert reading.hits(terms) == hits(reading.low, terms)
+        assert reading.mask(terms) == mask_of(reading.low, terms)
 
 
 @given(st.lists(st.text(alphabet="ab \n", min_size=1, max_size=40), max_size=30))

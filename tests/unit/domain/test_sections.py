@@ -2,6 +2,9 @@
 
 from uuid import UUID
 
+from hypothesis import given
+from hypothesis import strategies as st
+
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.documents import Chunk, ChunkPlace, RevisionSpan
 from agentic_rag.domain.evidence import SECTION, Passage
@@ -10,6 +13,7 @@ from agentic_rag.domain.retrieval import Candidate
 from agentic_rag.domain.sections import BESIDE_SHARE, GROWING, TABLE_REACH, grown, places_beside
 from agentic_rag.domain.selfcheck import check, write
 from agentic_rag.domain.synthesis import draft_part
+from agentic_rag.domain.tokens import estimate_tokens
 
 ROOMY = 10_000
 TABLE = [
@@ -46,6 +50,23 @@ def test_a_passage_grows_by_what_stands_beside_it_in_its_section() -> None:
     assert [each.chunk for each in found] == [three, four, two]
     assert {each.candidate.score for each in found[1:]} == {round(BESIDE_SHARE * 0.8, 6)}
     assert [each.origin for each in found[1:]] == [SECTION, SECTION]
+
+
+@given(
+    st.lists(st.sampled_from(["one two three", "a", "longwordwithoutend", "1.5 % of 3", "  "]), min_size=2), st.data()
+)
+def test_what_grows_is_what_the_tokens_leave_room_for(texts: list[str], data: st.DataObject) -> None:
+    found = chunks(*texts)
+    place = data.draw(st.integers(0, len(found) - 1))
+    budget = data.draw(st.integers(0, 30))
+    left = budget - estimate_tokens(texts[place])
+    expected: list[int] = []
+    for beside in (place + 1, place - 1):
+        if 0 <= beside < len(found) and estimate_tokens(texts[beside]) <= left:
+            left -= estimate_tokens(texts[beside])
+            expected.append(beside)
+    beside_it = [one for one in found if one.index != place]
+    assert [each.chunk.index for each in grown([passage(found[place])], beside_it, budget)[1:]] == expected
 
 
 def test_another_section_is_not_read_along() -> None:

@@ -243,7 +243,7 @@ def _collected(
     undivided = whole if whole is not None else done[0].found if len(done) == 1 else None
     collected = replace(
         state,
-        whole=None if undivided is None else part_query(state.standalone, _kind(state), undivided.rarity),
+        whole=None if undivided is None else _whole_part(state, done, undivided),
         standing=None if undivided is None else undivided.standing,
         trail=() if undivided is None else trail_of(undivided.chunks),
         searches=tuple(one.text for one in done),
@@ -255,6 +255,15 @@ def _collected(
     )
     outcome = "degraded: " + ", ".join(name.value for name in missed) if missed else "ok"
     return StageResult(collected, outcome=outcome)
+
+
+def _whole_part(state: RunState, done: Sequence[_Searched], undivided: Retrieved) -> PartQuery:
+    """The undivided question as synthesis needs it: its only part where that is the whole of it."""
+    only = done[0].query if len(done) == 1 else None
+    kind = _kind(state)
+    if only is not None and (only.text, only.answer_type, only.found) == (state.standalone, kind, ()):
+        return only
+    return part_query(state.standalone, kind, undivided.rarity)
 
 
 def _within_budget(passages: Sequence[Passage], tokens: int) -> tuple[tuple[Passage, ...], frozenset[str]]:
