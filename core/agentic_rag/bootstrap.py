@@ -27,10 +27,12 @@ if TYPE_CHECKING:
 
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
+    from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.advisor import Advisor
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.answering import ChatUse
+    from agentic_rag.app.api_keys import ManageApiKeys
     from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
@@ -71,6 +73,7 @@ if TYPE_CHECKING:
     from agentic_rag.ports.job_queue import JobQueue
     from agentic_rag.ports.job_store import JobBoard
     from agentic_rag.ports.key_vault import KeyVault
+    from agentic_rag.ports.organisations import OrganisationRegister
     from agentic_rag.ports.parser import Parser
     from agentic_rag.ports.passage_exchange import PassageExchange
     from agentic_rag.ports.reranker import Reranker
@@ -252,10 +255,62 @@ class Container:
 
     @cached_property
     def identity(self) -> Identity:
-        """Verifies bearer tokens."""
+        """Verifies bearer tokens: those of the issuer that the settings name, and API keys."""
+        from agentic_rag.adapters.identity_chain import IdentityChain
         from agentic_rag.adapters.postgres.identity import PostgresIdentity
 
-        return PostgresIdentity(self._pool, self.clock)
+        keys = PostgresIdentity(self._pool, self.clock)
+        self._closing.push_async_callback(keys.aclose)
+        return IdentityChain(keys, self._token_identity)
+
+    @property
+    def _token_identity(self) -> Identity | None:
+        if not self.settings.jwks_url and not self.settings.jwt_secret:
+            return None
+        from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
+        from agentic_rag.domain.token_claims import ClaimNames
+
+        settings = self.settings
+        identity, aclose = token_identity(
+            IssuerOptions(
+                jwks_url=settings.jwks_url,
+                secret=settings.jwt_secret,
+                issuer=settings.jwt_issuer,
+                audience=settings.jwt_audience,
+                leeway_seconds=settings.jwt_leeway_seconds,
+            ),
+            ClaimNames(
+                organisation=settings.jwt_org_claim,
+                role=settings.jwt_role_claim,
+                groups=settings.jwt_groups_claim,
+                subject=settings.jwt_subject_claim,
+            ),
+            self._organisations,
+            self.clock,
+            self.telemetry,
+        )
+        self._closing.push_async_callback(aclose)
+        return identity
+
+    @cached_property
+    def _organisations(self) -> PostgresOrganisations:
+        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+
+        return PostgresOrganisations(self._pool)
+
+    @cached_property
+    def organisations(self) -> OrganisationRegister:
+        """Every organisation, for operators."""
+        from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
+
+        return PostgresOrganisationRegister(self.settings.owner_database_url or self.settings.database_url)
+
+    @cached_property
+    def api_keys(self) -> ManageApiKeys:
+        """Makes and revokes API keys."""
+        from agentic_rag.app.api_keys import ManageApiKeys
+
+        return ManageApiKeys(self.database, self.clock, self.ids, self.telemetry)
 
     # --- models ---------------------------------------------------------------------------------------------------
 
@@ -791,10 +846,9 @@ class Container:
     @cached_property
     def first_access(self) -> FirstAccess:
         """The organisation and the token of a newcomer."""
-        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
         from agentic_rag.app.first_access import FirstAccess
 
-        return FirstAccess(PostgresOrganisations(self._pool), self.telemetry)
+        return FirstAccess(self._organisations, self.telemetry)
 
 
 def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> ObtainedModel:

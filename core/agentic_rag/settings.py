@@ -5,6 +5,7 @@ value.
 from __future__ import annotations
 
 import difflib
+import ipaddress
 import os
 import sys
 import typing
@@ -12,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
@@ -60,7 +62,10 @@ def _var(
     return field(default=default, metadata={"variable": variable})
 
 
-_A, _R, _S, _E, _L, _K, _J, _P, _O, _C = (
+MIN_SECRET_CHARACTERS = 32
+"""RFC 7518, 3.2: a key of HS256 is no shorter than its hash."""
+
+_A, _R, _S, _E, _L, _K, _J, _P, _I, _O, _C = (
     "Answering",
     "Retrieval",
     "Stores",
@@ -69,6 +74,7 @@ _A, _R, _S, _E, _L, _K, _J, _P, _O, _C = (
     "Keys of organisations",
     "Jobs and worker",
     "Server",
+    "Identity",
     "Observability",
     "Command line and evaluation",
 )
@@ -505,6 +511,52 @@ class Settings:
     max_upload_bytes: int = _var(
         "AGENTIC_RAG_MAX_UPLOAD_BYTES", 26_214_400, "Largest uploaded file (25 MB).", group=_P, minimum=1024
     )
+    jwks_url: str = _var(
+        "AGENTIC_RAG_JWKS_URL",
+        "",
+        "Where the issuer of tokens publishes its keys (RS256, ES256 or EdDSA); empty means API keys only.",
+        group=_I,
+        url=True,
+    )
+    jwt_issuer: str = _var(
+        "AGENTIC_RAG_JWT_ISSUER", "", "What a token's `iss` must be; needed with AGENTIC_RAG_JWKS_URL.", group=_I
+    )
+    jwt_audience: str = _var(
+        "AGENTIC_RAG_JWT_AUDIENCE", "", "What a token's `aud` must be or contain; needed with it too.", group=_I
+    )
+    jwt_leeway_seconds: float = _var(
+        "AGENTIC_RAG_JWT_LEEWAY_SECONDS",
+        30.0,
+        "How far the issuer's clock may be from ours.",
+        group=_I,
+        minimum=0,
+        maximum=300,
+    )
+    jwt_org_claim: str = _var(
+        "AGENTIC_RAG_JWT_ORG_CLAIM",
+        "org_id",
+        "Claim that names the organisation, by our id or by the one of `rag tenant create --external-ref`; dots lead "
+        "into a claim.",
+        group=_I,
+    )
+    jwt_subject_claim: str = _var("AGENTIC_RAG_JWT_SUBJECT_CLAIM", "sub", "Claim that names the caller.", group=_I)
+    jwt_role_claim: str = _var(
+        "AGENTIC_RAG_JWT_ROLE_CLAIM",
+        "role",
+        "Claim with the role, or roles of which the strongest known counts; a token without it is a viewer's.",
+        group=_I,
+    )
+    jwt_groups_claim: str = _var(
+        "AGENTIC_RAG_JWT_GROUPS_CLAIM", "groups", "Claim with the caller's groups, as documents name them.", group=_I
+    )
+    jwt_secret: str = _var(
+        "AGENTIC_RAG_JWT_SECRET",
+        "",
+        "Secret of HS256 tokens, for development: taken only by a server that listens on loopback. `rag up` and "
+        "`rag serve` make one in HOME for `rag token dev`.",
+        group=_I,
+        secret=True,
+    )
     log_level: str = _var(
         "AGENTIC_RAG_LOG_LEVEL", "info", "Least level logged.", group=_O, choices=("debug", "info", "warning", "error")
     )
@@ -541,6 +593,11 @@ class Settings:
     def model(self) -> Path:
         """The directory of the local model."""
         return self.model_dir if self.model_dir != UNSET_PATH else self.models / DEFAULT_MODEL
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server listens where only this machine can reach it."""
+        return is_loopback(self.host)
 
     @property
     def served_partitions(self) -> tuple[int, ...] | None:
@@ -641,6 +698,32 @@ def masked(settings: Settings) -> dict[str, str]:
     return effective
 
 
+def is_loopback(host: str) -> bool:
+    """Whether a host as written in a setting is this machine, whatever a name server says."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _identity_problems(settings: Settings) -> list[str]:
+    problems: list[str] = []
+    if settings.jwks_url:
+        parts = urlsplit(settings.jwks_url)
+        if parts.scheme != "https" and not (parts.scheme == "http" and is_loopback(parts.hostname or "")):
+            problems.append("AGENTIC_RAG_JWKS_URL must begin with https:// (http:// only on loopback)")
+        if not settings.jwt_issuer or not settings.jwt_audience:
+            problems.append("AGENTIC_RAG_JWKS_URL needs AGENTIC_RAG_JWT_ISSUER and AGENTIC_RAG_JWT_AUDIENCE")
+    if settings.jwt_secret:
+        if settings.jwks_url:
+            problems.append("AGENTIC_RAG_JWT_SECRET is for development: unset it where AGENTIC_RAG_JWKS_URL is set")
+        if len(settings.jwt_secret) < MIN_SECRET_CHARACTERS:
+            problems.append(f"AGENTIC_RAG_JWT_SECRET must have at least {MIN_SECRET_CHARACTERS} characters")
+        if not settings.is_local:
+            problems.append("AGENTIC_RAG_JWT_SECRET is for development: AGENTIC_RAG_HOST must be a loopback address")
+    return problems
+
+
 def _unknown(merged: Mapping[str, str]) -> list[str]:
     known = [variable.name for _, variable in variables()]
     problems: list[str] = []
@@ -654,7 +737,7 @@ def _unknown(merged: Mapping[str, str]) -> list[str]:
 
 
 def _contradictions(settings: Settings) -> list[str]:
-    problems: list[str] = []
+    problems = _identity_problems(settings)
     if settings.vector_weight == 0 and settings.graph_weight == 0:
         problems.append("HYBRID_VECTOR_WEIGHT and HYBRID_GRAPH_WEIGHT are both 0: no arm would count")
     if settings.embedder == "openai" and not settings.openai_api_key:

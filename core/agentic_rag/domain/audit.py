@@ -29,6 +29,11 @@ class AuditAction(enum.Enum):
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
     ROTATE_MASTER_KEY = "provider_key.rotate"
+    CREATE_WORKSPACE = "workspace.create"
+    CHANGE_WORKSPACE = "workspace.settings"
+    CHANGE_ORGANISATION = "organisation.settings"
+    CREATE_API_KEY = "api_key.create"
+    REVOKE_API_KEY = "api_key.revoke"
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,6 +39,17 @@ class Role(enum.Enum):
     OPERATOR = "operator"
 
 
+class KeyScope(enum.Enum):
+    """What a credential may be held to, whatever its role would allow."""
+
+    ASK = "ask"
+    READ = "read"
+    UPLOAD = "upload"
+    DELETE = "delete"
+    ADMIN = "admin"
+    """Everything that is none of the others."""
+
+
 @dataclass(frozen=True, slots=True)
 class Principal:
     """A verified caller. The organisation comes from the credential only, never from the request."""
@@ -47,6 +58,8 @@ class Principal:
     subject: str
     role: Role
     groups: tuple[str, ...] = ()
+    scopes: frozenset[KeyScope] | None = None
+    """None: all that the role may do."""
 
 
 @dataclass(frozen=True, slots=True)

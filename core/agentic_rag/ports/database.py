@@ -9,6 +9,7 @@ from uuid import UUID
 
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.api_key_store import ApiKeyStore
 from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
 from agentic_rag.ports.erasure_store import ErasureStore
@@ -77,6 +78,9 @@ class Transaction(Protocol):
 
     @property
     def organisations(self) -> OrganisationStore: ...
+
+    @property
+    def api_keys(self) -> ApiKeyStore: ...
 
     @property
     def workspaces(self) -> WorkspaceStore: ...

@@ -9,7 +9,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.domain.organisations import Organisation, OrganisationSettings
-from agentic_rag.domain.tenancy import Role
+from agentic_rag.domain.tenancy import KeyScope, Role
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +21,7 @@ class NewApiKey:
     subject: str
     role: Role
     groups: tuple[str, ...] = ()
+    scopes: frozenset[KeyScope] | None = None
     expires_at: datetime | None = None
 
 
@@ -33,6 +34,28 @@ class OrganisationStore(Protocol):
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         """Replace the settings by what `apply` makes of them; nobody else changes them meanwhile."""
+        ...
+
+
+class OrganisationDirectory(Protocol):
+    """Asked before a tenant is known. Errors: `DependencyUnavailable`."""
+
+    async def find(self, reference: str) -> UUID | None:
+        """The organisation with that id, or with that id at whoever issues tokens; None when there is none, or more
+        than one.
+        """
+        ...
+
+
+class OrganisationRegister(Protocol):
+    """Every organisation, for operators. Errors: `DependencyUnavailable`, `Misconfigured` (the login may not)."""
+
+    async def create(self, org_id: UUID, name: str, external_ref: str | None) -> Organisation:
+        """Make one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
+        ...
+
+    async def all(self) -> list[Organisation]:
+        """Every organisation, by name."""
         ...
 
 

@@ -1,18 +1,20 @@
-"""Who may do what: the weakest role that each guarded action asks for."""
+"""Who may do what: the weakest role that each action asks for, and the scope that a credential held to some needs."""
 
 from __future__ import annotations
 
 import enum
 
 from agentic_rag.domain.errors import Forbidden
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.domain.tenancy import KeyScope, Principal, Role
 
 _STRENGTH = {role: strength for strength, role in enumerate(Role)}
 
 
 class Action(enum.Enum):
-    """Actions that not every caller may take. Reading and asking are open to every role."""
+    """What a caller may want to do."""
 
+    READ = "read"
+    ASK = "ask"
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
     REINGEST_DOCUMENT = "ingest a document again"
@@ -23,9 +25,14 @@ class Action(enum.Enum):
     TAKE_SNAPSHOT = "take or list snapshots"
     SWITCH_SPACE = "switch the embedding model"
     MANAGE_PROVIDER_KEYS = "manage keys of providers"
+    CHANGE_WORKSPACE = "change a workspace's settings"
+    CHANGE_ORGANISATION = "change the organisation's settings"
+    MANAGE_KEYS = "see, make or revoke API keys"
 
 
 _NEEDED = {
+    Action.READ: Role.VIEWER,
+    Action.ASK: Role.VIEWER,
     Action.CREATE_WORKSPACE: Role.ADMIN,
     Action.DELETE_DOCUMENT: Role.MEMBER,
     Action.UPLOAD_DOCUMENT: Role.MEMBER,
@@ -36,16 +43,44 @@ _NEEDED = {
     Action.TAKE_SNAPSHOT: Role.ADMIN,
     Action.SWITCH_SPACE: Role.ADMIN,
     Action.MANAGE_PROVIDER_KEYS: Role.ADMIN,
+    Action.CHANGE_WORKSPACE: Role.ADMIN,
+    Action.CHANGE_ORGANISATION: Role.ADMIN,
+    Action.MANAGE_KEYS: Role.ADMIN,
 }
+
+_SCOPES = {
+    Action.READ: KeyScope.READ,
+    Action.ASK: KeyScope.ASK,
+    Action.UPLOAD_DOCUMENT: KeyScope.UPLOAD,
+    Action.REINGEST_DOCUMENT: KeyScope.UPLOAD,
+    Action.DELETE_DOCUMENT: KeyScope.DELETE,
+}
+"""Every other action takes `admin`: what nobody thought of is not open to a narrow key."""
+
+
+def at_least(principal: Principal, role: Role) -> bool:
+    """Whether the caller's role is that one or a stronger one."""
+    return _STRENGTH[principal.role] >= _STRENGTH[role]
+
+
+def scope_of(action: Action) -> KeyScope:
+    """The scope that a credential held to some needs for the action."""
+    return _SCOPES.get(action, KeyScope.ADMIN)
 
 
 def is_allowed(principal: Principal, action: Action) -> bool:
-    """Whether the caller's role is strong enough."""
-    return _STRENGTH[principal.role] >= _STRENGTH[_NEEDED[action]]
+    """Whether the caller's role is strong enough and its credential wide enough."""
+    return at_least(principal, _NEEDED[action]) and _has_scope(principal, action)
 
 
 def authorise(principal: Principal, action: Action) -> None:
-    """Let the action pass. Errors: `Forbidden`, naming the role it takes."""
-    if not is_allowed(principal, action):
-        needed = _NEEDED[action]
+    """Let the action pass. Errors: `Forbidden`, naming the role or the scope it takes."""
+    needed = _NEEDED[action]
+    if not at_least(principal, needed):
         raise Forbidden(f"To {action.value} takes the role {needed.value}; this token has {principal.role.value}.")
+    if not _has_scope(principal, action):
+        raise Forbidden(f"To {action.value} takes the scope {scope_of(action).value}, which this API key has not.")
+
+
+def _has_scope(principal: Principal, action: Action) -> bool:
+    return principal.scopes is None or scope_of(action) in principal.scopes

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload, refuse_answer, show_answer
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
@@ -13,6 +14,7 @@ async def ask_question(info: Info, input: RagAnswerInput) -> RagAnswerPayload:
     """Faults that the caller can put right come back as `userErrors`."""
     context = info.context
     context.require_enabled()
+    authorise(context.principal, Action.ASK)
     try:
         workspace = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
         run = await context.container.answer.ask(context.principal, read_question(input, workspace))

@@ -188,6 +188,7 @@ class Query(ProviderKeyQuery):
 
 def _open(info: Info) -> RequestContext:
     info.context.require_enabled()
+    authorise(info.context.principal, Action.READ)
     return info.context
 
 

@@ -15,6 +15,7 @@ from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.original_store import Original
 from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.rest.operations import Answer, Operation
@@ -63,6 +64,7 @@ class SourceEndpoint:
         """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         principal = await principal_of(request, self._container.identity)
         require_enabled(self._container)
+        authorise(principal, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
         async with self._container.database.transaction(ref.org_id) as transaction:

@@ -145,6 +145,7 @@ class UploadsEndpoint:
         """How far a document is. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`."""
         principal = await principal_of(request, self._container.identity)
         require_enabled(self._container)
+        authorise(principal, Action.READ)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)

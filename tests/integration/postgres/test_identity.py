@@ -2,8 +2,9 @@
 
 import hashlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 from uuid import UUID, uuid4
 
 import asyncpg
@@ -11,10 +12,11 @@ import pytest
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.postgres.identity import MAX_SECONDS, PostgresIdentity
+from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import NotFound, Unauthenticated
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.domain.errors import InvalidInput, NotFound, Unauthenticated
+from agentic_rag.domain.tenancy import KeyScope, Principal, Role
 from agentic_rag.ports.organisations import NewApiKey
 
 pytestmark = pytest.mark.integration
@@ -113,3 +115,102 @@ async def test_a_key_ensured_twice_is_stored_once_and_stays_as_it_was(
 async def test_a_key_of_an_unknown_organisation_is_refused(pool: PostgresPool) -> None:
     with pytest.raises(NotFound):
         await PostgresOrganisations(pool).ensure_api_key(uuid4(), key_of("a token"))
+
+
+async def test_a_key_held_to_some_scopes_acts_within_them(stores: Backend, pool: PostgresPool) -> None:
+    org_id, token = await stores.organisation(), str(uuid4())
+    scopes = frozenset({KeyScope.ASK, KeyScope.READ})
+    await PostgresOrganisations(pool).ensure_api_key(org_id, replace(key_of(token), scopes=scopes))
+
+    principal = await PostgresIdentity(pool, HandClock()).authenticate(token)
+
+    assert principal.scopes == scopes
+
+
+async def test_a_remembered_key_is_forgotten_when_it_expires(stores: Backend, pool: PostgresPool) -> None:
+    token, clock = str(uuid4()), HandClock()
+    await key_for(pool, await stores.organisation(), token, datetime.now(UTC) + timedelta(seconds=5))
+    statements = CountingPool(pool)
+    identity = PostgresIdentity(statements, clock)  # type: ignore[arg-type]
+
+    await identity.authenticate(token)
+    clock.seconds = 4
+    await identity.authenticate(token)
+    asked_before_expiry = statements.connections
+    clock.seconds = 6
+    await identity.authenticate(token)
+
+    assert (asked_before_expiry, statements.connections) == (1, 2)
+    await identity.aclose()
+
+
+async def test_the_use_of_a_key_is_written_behind_the_caller_and_once_a_minute(
+    stores: Backend, pool: PostgresPool, migrated_url: str
+) -> None:
+    org_id, token = await stores.organisation(), str(uuid4())
+    await key_for(pool, org_id, token)
+    times = []
+    for _ in range(2):
+        identity = PostgresIdentity(pool, HandClock())
+        await identity.authenticate(token)
+        await identity.aclose()
+        server = await asyncpg.connect(migrated_url)
+        times.append(await server.fetchval("SELECT last_used_at FROM rag_api_keys WHERE org_id = $1", org_id))
+        await server.close()
+
+    assert times[0] is not None
+    assert times[0] == times[1]
+
+
+class CountingPool:
+    """Counts how often a connection was asked for."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+        self.connections = 0
+
+    def connection(self) -> Any:
+        self.connections += 1
+        return self._pool.connection()
+
+    def transaction(self, org_id: UUID) -> Any:
+        return self._pool.transaction(org_id)
+
+
+async def test_an_organisation_is_found_by_its_id_and_by_the_issuers(
+    stores: Backend, pool: PostgresPool, migrated_url: str
+) -> None:
+    register = PostgresOrganisationRegister(migrated_url)
+    org_id, name = uuid4(), f"acme {uuid4()}"
+    made = await register.create(org_id, name, f"org_{org_id.hex}")
+    directory = PostgresOrganisations(pool)
+
+    assert await directory.find(str(org_id)) == org_id
+    assert await directory.find(f"org_{org_id.hex}") == org_id
+    assert made in await register.all()
+    for unknown in (str(uuid4()), str(org_id).upper(), "", "%", "\0", name):
+        assert await directory.find(unknown) is None
+
+
+@pytest.mark.parametrize("taken", ["name", "reference"])
+async def test_an_organisation_of_a_taken_name_or_reference_is_not_made(migrated_url: str, taken: str) -> None:
+    register = PostgresOrganisationRegister(migrated_url)
+    name, reference = f"acme {uuid4()}", f"org_{uuid4().hex}"
+    await register.create(uuid4(), name, reference)
+
+    with pytest.raises(InvalidInput) as refused:
+        await register.create(
+            uuid4(), name if taken == "name" else "other", reference if taken == "reference" else "else"
+        )
+
+    assert refused.value.code == "ORGANISATION_EXISTS"
+
+
+async def test_the_application_sees_no_organisation_but_its_own(stores: Backend, pool: PostgresPool) -> None:
+    org_id = await stores.organisation()
+    await stores.organisation()
+
+    async with pool.transaction(org_id) as connection:
+        rows = await connection.fetch("SELECT org_id FROM rag_organizations")
+
+    assert [row["org_id"] for row in rows] == [org_id]

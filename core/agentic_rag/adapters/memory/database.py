@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.memory.api_keys import MemoryApiKeyStore
 from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
@@ -72,6 +73,11 @@ class MemoryTransaction:
     def organisations(self) -> MemoryOrganisationStore:
         """The organisation itself."""
         return MemoryOrganisationStore(self.working, self.org_id)
+
+    @property
+    def api_keys(self) -> MemoryApiKeyStore:
+        """Its API keys."""
+        return MemoryApiKeyStore(self.working, self.org_id)
 
     @property
     def workspaces(self) -> MemoryWorkspaceStore:

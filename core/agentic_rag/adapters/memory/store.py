@@ -10,6 +10,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Committed, WorkspaceState
+from agentic_rag.domain.api_keys import ApiKey
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import Organisation
@@ -26,6 +27,8 @@ class OrganisationState:
     audit: tuple[AuditRecord, ...] = ()
     """Oldest first."""
     provider_keys: Mapping[Provider, ProviderKey] = field(default_factory=dict[Provider, ProviderKey])
+    api_keys: tuple[ApiKey, ...] = ()
+    """Newest first."""
 
 
 Organisations = Mapping[UUID, OrganisationState]

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
@@ -125,6 +126,11 @@ class PostgresTransaction:
     def organisations(self) -> PostgresOrganisationStore:
         """The organisation itself."""
         return PostgresOrganisationStore(self.connection, self.org_id)
+
+    @property
+    def api_keys(self) -> PostgresApiKeyStore:
+        """Its API keys."""
+        return PostgresApiKeyStore(self.connection, self.org_id)
 
     @property
     def workspaces(self) -> PostgresWorkspaceStore:

@@ -1,4 +1,4 @@
-"""`ports.Organisations` and `ports.OrganisationStore` on Postgres."""
+"""`ports.Organisations`, `ports.OrganisationDirectory` and `ports.OrganisationStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -6,11 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.api_keys import stored_scopes
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.domain.storable import is_storable
 from agentic_rag.ports.organisations import NewApiKey
+
+FIND = "SELECT rag_find_organization($1)"
 
 CURRENT = "SELECT org_id, name, external_ref, settings, created_at FROM rag_organizations WHERE org_id = $1"
 
@@ -28,14 +32,16 @@ ON CONFLICT (org_id) DO NOTHING
 """
 
 ENSURE_API_KEY = """
-INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role, groups, expires_at)
-SELECT $1, gen_random_uuid(), $2, $3, $4, $5, $6, $7
+INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role, groups, scopes, expires_at)
+SELECT $1, gen_random_uuid(), $2, $3, $4, $5, $6, $7, $8
 WHERE NOT EXISTS (SELECT FROM rag_api_keys WHERE org_id = $1 AND key_hash = $2)
 """
 
 
 class PostgresOrganisations:
-    """Both calls may be repeated and change nothing the second time."""
+    """What start-up and identity need. The calls that make something may be repeated and change nothing the second
+    time.
+    """
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
@@ -44,6 +50,14 @@ class PostgresOrganisations:
         """Make the organisation when it does not exist."""
         async with self._pool.transaction(org_id) as connection:
             await connection.execute(ENSURE_ORGANISATION, org_id, name)
+
+    async def find(self, reference: str) -> UUID | None:
+        """The organisation with that id, or with that id at whoever issues tokens."""
+        if not is_storable(reference):
+            return None
+        async with self._pool.connection() as connection:
+            found: UUID | None = await connection.fetchval(FIND, reference)
+            return found
 
     async def ensure_api_key(self, org_id: UUID, key: NewApiKey) -> None:
         """Store the key when the organisation has none with that hash. Errors: `NotFound` (organisation)."""
@@ -56,6 +70,7 @@ class PostgresOrganisations:
                 key.subject,
                 key.role.value,
                 list(key.groups),
+                stored_scopes(key.scopes),
                 key.expires_at,
             )
 
@@ -69,16 +84,17 @@ class PostgresOrganisationStore:
 
     async def current(self) -> Organisation:
         """The organisation of the transaction."""
-        return _organisation(await self._connection.fetchrow(CURRENT, self._org_id))
+        return organisation_from(await self._connection.fetchrow(CURRENT, self._org_id))
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         """Replace the settings by what `apply` makes of them."""
-        before = _organisation(await self._connection.fetchrow(LOCK, self._org_id))
+        before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))
         stored = _stored(apply(before.settings))
-        return _organisation(await self._connection.fetchrow(CHANGE, self._org_id, stored))
+        return organisation_from(await self._connection.fetchrow(CHANGE, self._org_id, stored))
 
 
-def _organisation(row: Row | None) -> Organisation:
+def organisation_from(row: Row | None) -> Organisation:
+    """An organisation out of its row. Errors: `NotFound` without one."""
     if row is None:
         raise NotFound("There is no such organisation.")
     return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))

@@ -75,5 +75,11 @@ METRICS: tuple[Metric, ...] = (
     ),
     Metric("rag_tokens_total", MetricKind.COUNTER, "Tokens sent to and received from models.", ("kind",)),
     Metric("rag_provider_cost_usd_total", MetricKind.COUNTER, "Money spent on models, in US dollars."),
+    Metric(
+        "rag_jwks_fetches_total",
+        MetricKind.COUNTER,
+        "Fetches of the token issuer's keys, by how they ended.",
+        ("outcome",),
+    ),
     Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "Rows of another tenant that a last check caught."),
 )

@@ -1,0 +1,35 @@
+"""Fetches a JWK set from the address that the operator configured."""
+
+from __future__ import annotations
+
+import httpx2
+
+MAX_BYTES = 1 << 20
+TIMEOUT_SECONDS = 5.0
+
+
+class KeySetClient:
+    """One address, no redirects, bounded in time and size."""
+
+    def __init__(self, url: str, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+        self._url = url
+        self._client = httpx2.AsyncClient(timeout=timeout_seconds, follow_redirects=False, trust_env=False)
+
+    async def fetch(self) -> bytes:
+        """The body. Errors: `OSError` when the address does not answer with one of at most 1 MB."""
+        body = bytearray()
+        try:
+            async with self._client.stream("GET", self._url, headers={"accept-encoding": "identity"}) as response:
+                if response.status_code != 200:
+                    raise OSError(f"the address of the keys answered {response.status_code}")
+                async for piece in response.aiter_raw(65_536):
+                    body += piece
+                    if len(body) > MAX_BYTES:
+                        raise OSError("the key set is larger than 1 MB")
+        except httpx2.HTTPError as error:
+            raise OSError(f"the address of the keys does not answer ({type(error).__name__})") from error
+        return bytes(body)
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.aclose()

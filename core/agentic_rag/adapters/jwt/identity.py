@@ -1,0 +1,49 @@
+"""`ports.Identity` for tokens of an issuer."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentic_rag.adapters.jwt.verifier import TokenVerifier
+from agentic_rag.adapters.verified_principals import VerifiedPrincipals
+from agentic_rag.domain.api_keys import token_hash
+from agentic_rag.domain.errors import Unauthenticated
+from agentic_rag.domain.tenancy import Principal
+from agentic_rag.domain.token_claims import ClaimNames, claimed_identity
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.organisations import OrganisationDirectory
+
+MAX_SECONDS = 60.0
+"""A key that the issuer withdrew, or an organisation that was removed, is believed no longer than this."""
+
+
+class TokenIdentity:
+    """Verifies tokens; a genuine one is remembered for at most a minute, never past its expiry."""
+
+    def __init__(
+        self, verifier: TokenVerifier, directory: OrganisationDirectory, names: ClaimNames, clock: Clock
+    ) -> None:
+        self._verifier = verifier
+        self._directory = directory
+        self._names = names
+        self._clock = clock
+        self._verified = VerifiedPrincipals(clock)
+
+    async def authenticate(self, token: str) -> Principal:
+        """The principal of a genuine token. Errors: `Unauthenticated`, `DependencyUnavailable`."""
+        digest = token_hash(token)
+        known = self._verified.get(digest)
+        if known is not None:
+            return known
+        claims = await self._verifier.verify(token)
+        claimed = claimed_identity(claims, self._names)
+        org_id = await self._directory.find(claimed.organisation)
+        if org_id is None:
+            raise Unauthenticated("The token's organisation is not known here.")
+        principal = Principal(org_id, claimed.subject, claimed.role, claimed.groups)
+        self._verified.put(digest, principal, min(MAX_SECONDS, self._left(claims)))
+        return principal
+
+    def _left(self, claims: Mapping[str, Any]) -> float:
+        return float(claims["exp"]) - self._clock.now().timestamp()

@@ -1,0 +1,58 @@
+"""Puts the verification of an issuer's tokens together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import CoroutineType
+from typing import Any
+
+from agentic_rag.adapters.jwt.http import KeySetClient
+from agentic_rag.adapters.jwt.identity import TokenIdentity
+from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, KeySet, LocalSecret
+from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
+from agentic_rag.domain.token_claims import ClaimNames
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.organisations import OrganisationDirectory
+from agentic_rag.ports.telemetry import Telemetry
+
+LOCAL_ISSUER = "agentic-rag-development"
+LOCAL_AUDIENCE = "agentic-rag"
+"""What `rag token dev` writes into tokens where the settings name no issuer."""
+
+
+@dataclass(frozen=True, slots=True)
+class IssuerOptions:
+    """The issuer: `jwks_url`, or for development a `secret`."""
+
+    jwks_url: str = ""
+    secret: str = ""
+    issuer: str = ""
+    audience: str = ""
+    leeway_seconds: float = 30.0
+
+    @property
+    def rules(self) -> TokenRules:
+        """What tokens must say."""
+        return TokenRules(self.issuer or LOCAL_ISSUER, self.audience or LOCAL_AUDIENCE, self.leeway_seconds)
+
+
+def token_identity(
+    options: IssuerOptions,
+    names: ClaimNames,
+    directory: OrganisationDirectory,
+    clock: Clock,
+    telemetry: Telemetry,
+) -> tuple[TokenIdentity, Callable[[], CoroutineType[Any, Any, None]]]:
+    """Verifies the issuer's tokens; and what releases its connections."""
+    keys: KeySet
+    if options.jwks_url:
+        client = KeySetClient(options.jwks_url)
+        keys = FetchedKeySet(client.fetch, clock, telemetry, close=client.aclose)
+    else:
+        keys = LocalSecret(options.secret.encode())
+
+    async def aclose() -> None:
+        await keys.aclose()
+
+    return TokenIdentity(TokenVerifier(keys, options.rules), directory, names, clock), aclose
