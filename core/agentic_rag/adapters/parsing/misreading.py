@@ -8,6 +8,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
+from functools import cache, lru_cache
+from itertools import product
 
 _NOT_ASCII = re.compile(r"[^\x00-\x7f]+")
 _MISTAKEN_FOR = ("cp1252", "cp1251", "mac_roman", "cp437", "gbk")
@@ -35,7 +38,11 @@ _LEAST_FOUND = 0.12
 _LEAST_KINDS = 3
 """Different little words: in a table of numbers one shift may make a word of a number that stands everywhere."""
 _MOST_DIGITS = 0.3
-_LARGEST_CODE_SHIFT = 32
+_CODES = range(32, 127)
+"""What is shifted along the code table: printable ASCII, as long as it does not fall below."""
+_SHIFTS = (*range(-32, 0), *range(1, 33))
+_BREAKING = "\u0130"
+"""Its lower case is two characters, of which the second parts words."""
 
 _VOWELS = frozenset("aeiouyàáâãäåæèéêëìíîïòóôõöøùúûüýāēīōūąęėįųűőœ")
 _PLAIN_WORD = re.compile(r"(?<![^\s(\"'])[a-z]{4,}(?=[\s.,;:!?)\"']|$)")
@@ -90,22 +97,86 @@ def letters_moved(sample: str) -> bool:
 
 
 def _is_shifted(sample: str, words: list[str]) -> bool:
-    if len(words) >= _LEAST_WORDS:
-        for by in range(1, 26):
-            table = {97 + place: 97 + (place + by) % 26 for place in range(26)}
-            if _reads([word.translate(table) for word in words]):
-                return True
-    for by in (*range(-_LARGEST_CODE_SHIFT, 0), *range(1, _LARGEST_CODE_SHIFT + 1)):
-        table = {code: code + by for code in range(32, 127) if code + by >= 32}
+    if len(words) >= _LEAST_WORDS and _is_rotated(words):
+        return True
+    for by in _plausible_shifts(sample):
+        table = {code: code + by for code in _CODES if code + by >= _CODES[0]}
         moved = _WORD.findall(sample.translate(table).lower())
         if len(moved) >= _LEAST_WORDS and _reads(moved):
             return True
     return False
 
 
+def _is_rotated(words: list[str]) -> bool:
+    """Whether the words read when all are moved along the alphabet by the same number of places."""
+    found: dict[int, list[int]] = {}
+    rotated = _rotated_little_words()
+    for word, count in Counter(words).items():
+        for by in rotated.get(word, ()):
+            found.setdefault(by, []).append(count)
+    return any(_suffices(sum(counts), len(counts), len(words)) for counts in found.values())
+
+
+def _plausible_shifts(sample: str) -> list[int]:
+    """Shifts along the code table under which enough kinds of little words begin (and, those of three letters, end)
+    somewhere. To move the whole sample by each shift and look at its words takes thirty times as long.
+    """
+    kinds: dict[int, set[str]] = {}
+    openings = _shifted_openings()
+    padded = f"\n{sample}\n\n"
+    for around in {padded[start : start + 5] for start in range(len(padded) - 4)}:
+        for by, word in openings.get(around[1:4], ()):
+            if not _is_letter(around[0], by) and not (len(word) == 3 and _is_letter(around[4], by)):
+                kinds.setdefault(by, set()).add(word)
+    return [by for by in _SHIFTS if len(kinds.get(by, ())) >= _LEAST_KINDS]
+
+
+@lru_cache(8192)
+def _is_letter(character: str, by: int) -> bool:
+    """Whether `_WORD` matches the character when it is moved."""
+    code = ord(character)
+    moved = chr(code + by) if code in _CODES and code + by >= _CODES[0] else character
+    return moved.isalnum() and not moved.isdecimal() and moved not in _BREAKING
+
+
+@cache
+def _rotated_little_words() -> Mapping[str, tuple[int, ...]]:
+    """Words, each with the numbers of places by which it must be moved along the alphabet to be a little word."""
+    found: dict[str, tuple[int, ...]] = {}
+    for by in range(1, 26):
+        back = {97 + (place + by) % 26: 97 + place for place in range(26)}
+        for word in _LITTLE_WORDS:
+            rotated = word.translate(back)
+            found[rotated] = (*found.get(rotated, ()), by)
+    return found
+
+
+@cache
+def _shifted_openings() -> Mapping[str, tuple[tuple[int, str], ...]]:
+    """Three characters each, with the shifts that make them the first three letters, in any case, of a little word."""
+    found: dict[str, tuple[tuple[int, str], ...]] = {}
+    for by in _SHIFTS:
+        for word in _LITTLE_WORDS:
+            origins = [_origins(letter, by) for letter in word[:3]]
+            for opening in map("".join, product(*origins)):
+                found[opening] = (*found.get(opening, ()), (by, word))
+    return found
+
+
+def _origins(letter: str, by: int) -> list[str]:
+    """What is the letter, or its capital, when moved along the code table."""
+    codes = [ord(letter), ord(letter.upper())]
+    moved = [chr(code - by) for code in codes if code - by in _CODES and code >= _CODES[0]]
+    return moved + [chr(code) for code in codes if code not in _CODES or code + by < _CODES[0]]
+
+
 def _reads(words: list[str]) -> bool:
     found = [word for word in words if word in _LITTLE_WORDS]
-    return len(found) > _LEAST_FOUND * len(words) and len({*found}) >= _LEAST_KINDS
+    return _suffices(len(found), len({*found}), len(words))
+
+
+def _suffices(found: int, kinds: int, words: int) -> bool:
+    return found > _LEAST_FOUND * words and kinds >= _LEAST_KINDS
 
 
 def _is_swapped(sample: str, words: list[str]) -> bool:
