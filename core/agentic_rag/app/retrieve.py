@@ -139,7 +139,7 @@ class Retrieve:
         judged = select(found, rules)
         return Retrieved(
             chunks=tuple((one.chunk, one.candidate) for one in judged if one.dropped is None),
-            traces=tuple(_trace(one.chunk, one.candidate, one.dropped) for one in judged),
+            traces=tuple(trace_of(one.chunk, one.candidate, one.dropped) for one in judged),
             rarity=ranking.rarity,
             standing=ranking.standing,
             degraded=degraded,
@@ -263,7 +263,8 @@ async def _shared_names(snapshot: Snapshot, steps: Sequence[Step]) -> Mapping[UU
         return {}
 
 
-def _trace(chunk: Chunk, candidate: Candidate, dropped: str | None) -> CandidateTrace:
+def trace_of(chunk: Chunk, candidate: Candidate, dropped: str | None = None) -> CandidateTrace:
+    """What is told of a candidate."""
     return CandidateTrace(
         chunk.chunk_id,
         chunk.document_id,

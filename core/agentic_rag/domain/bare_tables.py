@@ -52,6 +52,8 @@ _MOST_LINES = 70
 """Lines looked at above a row: the longest statement of a filing has 60."""
 _CAPTION_LINES = 3
 _LONGEST_SECTION = 90
+_LONGEST_HEADING = 5
+"""Words of a line that heads rows without a colon."""
 _SHORT_LABEL = 3
 """Words below which a label needs the line that heads its section; longer ones are often the sum below it."""
 _LONGEST_ROW = 500
@@ -109,10 +111,25 @@ def bare_row(text: str, start: int, end: int) -> BareRow | None:
     if held is None:
         return None
     label, values = held
+    section, header, caption = _read_above(text, start, end)
+    named = text[slice(*header)] if header else ""
+    above = (text[slice(*caption)] if caption else "") + named
+    columns = _columns(named, len(values))
+    unit = None if all(value.endswith("%") for value in values) else _unit(above.replace("\n", " "), label)
+    if not columns and _numbers_label(values):
+        columns = _columns(named, len(values) - 1)
+        if columns:
+            label, values = f"{label} {values[0]}", values[1:]
+    return BareRow(label, values, columns, unit, section, header, caption)
+
+
+def _read_above(text: str, start: int, end: int) -> tuple[Span | None, Span | None, Span | None]:
+    """The section line, the names of the columns and the caption above the row [start, end)."""
     section: Span | None = None
     header: Span | None = None
     caption: Span | None = None
     summed = False
+    below = text[start:end]
     for line_start, line_end in _lines_above(text, start):
         line = text[line_start:line_end].strip()
         if _is_header(line):
@@ -124,19 +141,26 @@ def bare_row(text: str, start: int, end: int) -> BareRow | None:
                 break
             caption = (line_start, caption[1] if caption else line_end)
         elif bare_cells(line) is not None:
+            below = line
             summed = summed or (section is None and line.lower().startswith("total"))
         elif line.endswith(":") and len(line) <= _LONGEST_SECTION:
             section = section or (None if summed else (line_start, line_end))
+        elif _heads_rows(line, below):
+            section = section or (line_start, line_end)
         elif len(line) >= _PROSE or not line:
             break
-    named = text[slice(*header)] if header else ""
-    above = (text[slice(*caption)] if caption else "") + named
-    columns, unit = _columns(named, len(values)), _unit(above.replace("\n", " "), label)
-    if not columns and _numbers_label(values):
-        columns = _columns(named, len(values) - 1)
-        if columns:
-            label, values = f"{label} {values[0]}", values[1:]
-    return BareRow(label, values, columns, unit, section, header, caption)
+    return section, header, caption
+
+
+def head_before(before: str, text: str, start: int, end: int) -> str:
+    """The caption, the names of the columns and the section line of the row [start, end) of a text that stand in the
+    text before it, a line each; empty without any.
+    """
+    row = bare_row(before + "\n" + text, len(before) + 1 + start, len(before) + 1 + end)
+    if row is None or row.header is None:
+        return ""
+    spans = [span for span in (row.caption, row.header, row.section) if span is not None and span[1] <= len(before)]
+    return "".join(before[slice(*span)] + "\n" for span in sorted(spans))
 
 
 def readable_bare_row(row: BareRow, text: str) -> str:
@@ -179,6 +203,21 @@ def _is_header(line: str) -> bool:
         and len(words) <= 24
         and all(_HEADER_WORD.fullmatch(word) for word in words)
         and any(len(word) > 2 or word == "%" for word in words)
+    )
+
+
+def _heads_rows(line: str, below: str) -> bool:
+    """Whether a line without figures says whose the rows below it are ("North America"), rather than how their label
+    begins.
+    """
+    words = line.split()
+    return (
+        0 < len(words) <= _LONGEST_HEADING
+        and line[0].isupper()
+        and line[-1].isalpha()
+        and not any(sign.isdigit() for sign in line)
+        and below.strip()[:1].isupper()
+        and bare_cells(below) is not None
     )
 
 

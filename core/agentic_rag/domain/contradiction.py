@@ -6,7 +6,7 @@ import re
 
 from agentic_rag.domain.polarity import is_denied
 
-_FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)%?")
+_FIGURE = re.compile(r"(?<![\w.])\d[\d,]*(?:\.\d+)?(?!\w*[-/]\w*\d)(?:[ \u00a0]?%)?")
 _YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
 _WORD = re.compile(r"[^\W\d_]{3,}")
 MONTH_NAMES = [
@@ -35,7 +35,7 @@ DENIED_STATEMENT = 0.75
 
 def figures(sentence: str) -> frozenset[str]:
     """The figures of a sentence, thousands separators removed, and the months it names."""
-    found = {match[0].replace(",", "").rstrip(".") for match in _FIGURE.finditer(sentence)}
+    found = {"".join(match[0].replace(",", "").split()).rstrip(".") for match in _FIGURE.finditer(sentence)}
     return frozenset(found) | (MONTHS & frozenset(sentence.lower().split()))
 
 

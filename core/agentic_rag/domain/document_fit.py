@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.domain.contradiction import MONTH_NAMES
 from agentic_rag.domain.english import FUNCTION_WORDS
+from agentic_rag.domain.evidence import Passage
 
 DOCUMENT_GAIN = 0.2
 """What a title that has all that the question says of its document is worth beside the text arms' score. Over quarterly
@@ -100,6 +101,23 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     of_editions = _speaks_of_editions(question)
     meant = {title for title in distinct if counts[title] >= LONG_DOCUMENT and (of_editions or _is_edition(title))}
     return np.array([fits[title] / whole if title in meant else 0.0 for title in titles])
+
+
+def meant_titles(question: str, titles: Sequence[str]) -> frozenset[str]:
+    """Of the titles of passages those that fit the question best; none when it says nothing of any."""
+    fits = document_fit(question, titles)
+    best = fits.max(initial=0.0)
+    return frozenset(title for title, one in zip(titles, fits, strict=True) if one == best) if best > 0 else frozenset()
+
+
+def means_documents(question: str, passages: Sequence[Passage]) -> bool:
+    """Whether a question speaks of the titles of long documents: of a company's report, not of what it is about."""
+    found = Counter(one.chunk.document_id for one in passages)
+    fits = document_fit(question, [one.chunk.document_title for one in passages for _ in range(LONG_DOCUMENT)])
+    return any(
+        fits[LONG_DOCUMENT * place] > 0 and found[one.chunk.document_id] >= LONG_DOCUMENT
+        for place, one in enumerate(passages)
+    )
 
 
 def _speaks_of_editions(question: str) -> bool:

@@ -13,6 +13,9 @@ CORPUS = "corpus"
 SECTION = "section"
 """Origin of evidence that goes on with a passage's section. Its scores are that passage's."""
 
+FIGURES = "figures"
+"""Origin of evidence that was looked for in a document that the question means, by the measure it asks for."""
+
 
 @dataclass(frozen=True, slots=True)
 class Passage:

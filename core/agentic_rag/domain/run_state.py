@@ -23,7 +23,7 @@ from agentic_rag.domain.answers import (
     ToolCall,
 )
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.passage_units import PartQuery
+from agentic_rag.domain.passage_units import PartQuery, Unit
 from agentic_rag.domain.pipeline import Budget, Verdict
 from agentic_rag.domain.selfcheck import Refusal
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -84,6 +84,8 @@ class RunState:
     trail: tuple[int, ...] = ()
     """The ordinals of passages that lead to one another, when the whole question found such."""
     passages: tuple[Passage, ...] = ()
+    figures: tuple[Unit, ...] = ()
+    """What states the figures that the question asks for, best first."""
     candidates: tuple[CandidateTrace, ...] = ()
     cut_short: bool = False
     """Some part was not searched because time ran out."""

@@ -42,7 +42,7 @@ def grown(passages: Sequence[Passage], beside: Sequence[Chunk], tokens: int) -> 
     `tokens` together with the passages, best passage first, what follows before what precedes.
     """
     chunks = {_place(one): one for one in (*beside, *(passage.chunk for passage in passages))}
-    headed = [replace(one, above=_table_head(one.chunk, chunks)) for one in passages[:GROWING]]
+    headed = [replace(one, above=_table_head(one.chunk, chunks) or one.above) for one in passages[:GROWING]]
     whole = [*headed, *passages[GROWING:]]
     taken = {passage.chunk.ordinal for passage in passages}
     room = _Room(tokens, [passage.chunk.text for passage in passages])

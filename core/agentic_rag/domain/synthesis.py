@@ -10,7 +10,6 @@ from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.bare_tables import bare_row, readable_bare_row
 from agentic_rag.domain.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.figure_rows import figure_units
 from agentic_rag.domain.part_queries import ASKING_WORDS
 from agentic_rag.domain.passage_units import PartQuery, Unit, best_units, opening_unit, reading_of, starts_midway
 from agentic_rag.domain.sentence_units import UnitKind, readable
@@ -33,8 +32,13 @@ OWN_SHARE = 0.5
 """Such a sentence itself covers at least this share of what the best one covers."""
 NEWS = 0.1
 """Weight of the terms that a further sentence must add."""
+LONGEST_HEAD = 240
+"""Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
 NEAREST = 3
 """Passages shown with an abstention."""
+
+_SAID_BESIDE_FIGURES = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.LABELLED})
+"""What adds to rows: other rows would only be less fitting ones."""
 
 Excluded = frozenset[tuple[int, int]]
 """(ordinal, start in the chunk) of units that a self-check refused."""
@@ -82,38 +86,33 @@ def draft_part(
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
     sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
-    figured = _figured(part, position, passages, sentences, excluded)
-    return PartDraft(_with_figures(sentences, figured, rival is not None), tuple(chosen), rival is not None)
+    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
 
 
-def _figured(
-    part: PartQuery,
-    position: int,
-    passages: Sequence[Passage],
+def with_figures(
     sentences: Sequence[DraftSentence],
+    figures: Sequence[Unit],
+    passages: Sequence[Passage],
     excluded: Excluded,
-) -> list[DraftSentence]:
-    """The rows and sentences that state the figures a part asks for, but for what the sentences quote."""
-    taken = [(sentence.passage, sentence.start, sentence.end) for sentence in sentences]
-    return [
-        _sentence(unit, passages, position)
-        for unit in figure_units(part, position, passages)
-        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
-        and not any(unit.passage == place and unit.start < end and start < unit.end for place, start, end in taken)
-    ]
-
-
-def _with_figures(
-    sentences: Sequence[DraftSentence], figured: Sequence[DraftSentence], conflicting: bool
+    *,
+    conflicting: bool,
 ) -> tuple[DraftSentence, ...]:
-    """The sentences behind the figures, six together at most, the best sentences among them; sentences that disagree
-    come first, or nothing would show what the conflict is.
+    """The sentences behind the rows and sentences that state the figures asked for, but for what they quote already;
+    sentences that disagree come first, or nothing would show what the conflict is.
     """
-    most = max(MAX_LIST_SENTENCES, len(sentences))
-    if conflicting:
-        return (*sentences, *figured)[:most]
-    room = most - min(MAX_SENTENCES, len(sentences))
-    return (*figured[:room], *sentences)[:most]
+    figured = [
+        _sentence(unit, passages, 0)
+        for unit in figures
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    if conflicting or not figured:
+        return (*sentences, *(one for one in figured if not _is_quoted(one, sentences)))
+    others = [one for one in sentences if one.kind in _SAID_BESIDE_FIGURES and not _is_quoted(one, figured)]
+    return (*figured, *others[: max(MAX_SENTENCES, MAX_LIST_SENTENCES - len(figured))])
+
+
+def _is_quoted(one: DraftSentence, others: Sequence[DraftSentence]) -> bool:
+    return any(one.passage == other.passage and one.start < other.end and other.start < one.end for other in others)
 
 
 def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
@@ -270,6 +269,10 @@ def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
 
 def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
     quote = _quote(unit, passages)
+    if unit.kind is UnitKind.TABLE_ROW:
+        figured = _bare_row(unit, passages, part)
+        if figured is not None:
+            return figured
     header = None
     if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
         passage = passages[unit.passage]
@@ -277,10 +280,24 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
         span = header_span(text, len(passage.above) + unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
     text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
-    row = bare_row(passages[unit.passage].chunk.text, unit.start, unit.end) if unit.kind is UnitKind.TABLE_ROW else None
-    if row is not None:
-        titled = passages[unit.passage].chunk.document_title
-        text = readable(f"{titled} — {readable_bare_row(row, passages[unit.passage].chunk.text)}")
-    elif unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
         text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)
+
+
+def _bare_row(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
+    """A row of a table without lines as a sentence that rests on the row and on what names its columns."""
+    passage = passages[unit.passage]
+    text, before = passage.with_above, len(passage.above)
+    row = bare_row(text, before + unit.start, before + unit.end)
+    if row is None:
+        return None
+    said = readable(f"{passage.chunk.document_title} — {readable_bare_row(row, text)}")
+    sentence = DraftSentence(part, unit.passage, unit.start, unit.end, said, unit.kind, unit.score)
+    if row.header is None or row.header[0] < before:
+        return sentence
+    start = row.header[0] if row.caption is None or row.caption[0] < before else row.caption[0]
+    if row.header[1] - start > LONGEST_HEAD:
+        start = row.header[0]
+    head = replace(sentence, start=start - before, end=row.header[1] - before, kind=UnitKind.HEADING)
+    return replace(sentence, also=(head,))

@@ -100,6 +100,11 @@ def weight_of(mask: int, terms: Sequence[QuestionTerm]) -> float:
     return total
 
 
+def root_of(term: str) -> str:
+    """What the forms of a stemmed term in all parts of speech begin with."""
+    return _root(_stem(term))
+
+
 def _stem(term: str) -> str:
     """What every inflected form of a stemmed term begins with (the tokenizer turns a final y into i)."""
     return term[:-1] if len(term) > _SHORT_STEM and term.endswith("i") else term

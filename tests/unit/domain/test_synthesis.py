@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import UUID, uuid5
 
 import pytest
@@ -11,8 +12,10 @@ from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.part_queries import part_query
+from agentic_rag.domain.passage_units import Unit
 from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.synthesis import PartDraft, draft_part
+from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.domain.synthesis import PartDraft, draft_part, with_figures
 
 
 def passage(ordinal: int, title: str, text: str, score: float = 0.6) -> Passage:
@@ -60,17 +63,68 @@ DISAGREEING = [
 ]
 
 
-def test_the_row_leads_the_answer_to_a_question_for_a_figure():
-    found = drafted(FEES, AnswerType.FIGURE, [DISAGREEING[0], *PLAIN])
+ROW = ROWS.split("\n")[-1]
 
-    assert not found.conflicting
-    assert "Mooring costs (in millions) — 2022: 1,104; 2023: 1,186" in found.sentences[0].text
-    assert DISAGREEING[0].chunk.text in [one.text for one in found.sentences]
+
+def figure(passage_at: int, quote: str, kind: UnitKind = UnitKind.TABLE_ROW) -> Unit:
+    text = PLAIN[passage_at].chunk.text
+    start = text.index(quote)
+    span = (start, start + len(quote))
+    return Unit(passage_at, *span, kind, 0, 0, 0, 0, True, span, None, 1.0)
+
+
+def test_the_row_leads_the_answer_to_a_question_for_a_figure():
+    found = drafted(FEES, AnswerType.FIGURE, [*PLAIN, DISAGREEING[0]])
+
+    answer = with_figures(found.sentences, [figure(0, ROW)], PLAIN + DISAGREEING, frozenset(), conflicting=False)
+
+    assert "Report one — Mooring costs (in millions) — 2022: 1,404; 2023: 1,486" in answer[0].text
+    assert DISAGREEING[0].chunk.text in [one.text for one in answer]
+
+
+def test_a_row_is_cited_with_the_names_of_its_columns():
+    (answer,) = with_figures([], [figure(0, ROW)], PLAIN, frozenset(), conflicting=False)
+
+    assert [PLAIN[0].chunk.text[one.start : one.end] for one in (answer, *answer.also)] == [
+        ROW,
+        "(In millions)\n2022 2023",
+    ]
+
+
+def test_a_row_whose_columns_are_named_in_the_passage_before_is_read_with_them():
+    head, row = ROWS.split("\n", 2)[:2], "Mooring costs 1,104 1,186"
+    alone = replace(passage(3, "Report", row), above="\n".join(head) + "\n")
+    unit = Unit(0, 0, len(row), UnitKind.TABLE_ROW, 0, 0, 0, 0, True, (0, len(row)), None, 1.0)
+
+    (answer,) = with_figures([], [unit], [alone], frozenset(), conflicting=False)
+
+    assert answer.text == "Report — Mooring costs (in millions) — 2022: 1,104; 2023: 1,186."
+    assert answer.also == ()
 
 
 def test_sentences_that_disagree_lead_the_answer_before_any_row():
     found = drafted(FEES, AnswerType.FIGURE, [*DISAGREEING, *PLAIN])
 
+    answer = with_figures(found.sentences, [figure(0, ROW)], PLAIN, frozenset(), conflicting=True)
+
     assert found.conflicting
-    assert len(found.sentences) == 6
-    assert {one.text for one in found.sentences[:2]} == {one.chunk.text for one in DISAGREEING}
+    assert {one.text for one in answer[:2]} == {one.chunk.text for one in DISAGREEING}
+    assert answer[-1].text.startswith("Report one")
+
+
+def test_beside_figures_an_answer_holds_what_adds_to_them_once():
+    sentence = PLAIN[2].chunk.text.split("\n")[0]
+    quoted = with_figures([], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False)
+    rows = with_figures([], [figure(1, ROW)], PLAIN, frozenset(), conflicting=False)
+
+    answer = with_figures(
+        [*quoted, *rows], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False
+    )
+
+    assert [one.text for one in answer] == [one.text for one in quoted]
+
+
+def test_a_figure_that_the_self_check_refused_is_not_said_again():
+    refused = frozenset({(PLAIN[0].chunk.ordinal, PLAIN[0].chunk.text.index(ROW))})
+
+    assert with_figures([], [figure(0, ROW)], PLAIN, refused, conflicting=False) == ()

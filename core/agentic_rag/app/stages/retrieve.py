@@ -10,9 +10,10 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.app.figure_evidence import figure_evidence
 from agentic_rag.app.kept_evidence import kept_evidence
 from agentic_rag.app.reads import Reads
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of
+from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of, trace_of
 from agentic_rag.app.stages.embed import embedded
 from agentic_rag.domain.answers import AnswerType, CandidateTrace, SubQuestion
 from agentic_rag.domain.documents import Chunk
@@ -105,6 +106,8 @@ class RetrieveStage:
         collected = _collected(read, done, whole, kept)
         beside: list[Chunk] | None = []
         if not hurried:
+            collected, hurried = await self._with_figures(collected, snapshot, scope)
+        if not hurried:
             places = places_beside(collected.state.passages)
             beside = await self._in_time(state, snapshot.documents.placed(places, state.access_ids))
             hurried = beside is None
@@ -113,6 +116,22 @@ class RetrieveStage:
             await reads.release()
         passages = grown(collected.state.passages, beside or (), state.options.max_context_tokens)
         return replace(collected, state=replace(collected.state, passages=passages, hurried=hurried))
+
+    async def _with_figures(self, found: StageResult, snapshot: Snapshot, scope: Scope) -> tuple[StageResult, bool]:
+        """With what states the figures asked for, and whether there was no time to look for it."""
+        state = found.state
+        try:
+            async with asyncio.timeout(state.budget.left(self._clock.monotonic()) * PART_SHARE):
+                read = await figure_evidence(snapshot, state.standalone, state.passages, scope)
+        except TimeoutError:
+            return found, True
+        if read is None:
+            return found, False
+        added = tuple(trace_of(passage.chunk, passage.candidate) for passage in read.passages[len(state.passages) :])
+        known = frozenset(one.chunk_id for one in state.candidates)
+        candidates = (*state.candidates, *(one for one in added if one.chunk_id not in known))
+        figured = replace(state, passages=read.passages, figures=read.figures, candidates=candidates)
+        return replace(found, state=figured), False
 
     async def _in_time(self, state: RunState, reading: Awaitable[_Read]) -> _Read | None:
         """What a read finds that answers can do without; None when it takes most of the time left."""

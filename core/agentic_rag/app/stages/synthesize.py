@@ -7,14 +7,24 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import AbstentionReason, AnswerType, Support
+from agentic_rag.domain.document_fit import means_documents
+from agentic_rag.domain.evidence import FIGURES
 from agentic_rag.domain.fewer_sentences import unanswered
-from agentic_rag.domain.figure_rows import means_documents
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import unfilled
 from agentic_rag.domain.run_state import RunState, Shortfall, StageResult
 from agentic_rag.domain.standing import NOTHING
 from agentic_rag.domain.support import signs_of, support_from
-from agentic_rag.domain.synthesis import DraftSentence, PartDraft, draft_part, joined, limit_for, nearest, opening
+from agentic_rag.domain.synthesis import (
+    DraftSentence,
+    PartDraft,
+    draft_part,
+    joined,
+    limit_for,
+    nearest,
+    opening,
+    with_figures,
+)
 from agentic_rag.domain.trail_draft import draft_trail
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
@@ -55,15 +65,20 @@ class SynthesizeStage:
                     replace(state, draft=joined([chained]), conflicting=False, missing=(), shortfall=None)
                 )
         answered = _answered(drafts, supports)
+        conflicting = any(drafts[place].conflicting for place in answered)
         missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
         drafted = replace(
             state,
-            draft=joined([drafts[place] for place in answered]),
-            conflicting=any(drafts[place].conflicting for place in answered),
+            draft=_figured(state, joined([drafts[place] for place in answered]), conflicting=conflicting),
+            conflicting=conflicting,
             missing=missing,
             shortfall=unanswered(state, missing),
         )
         return StageResult(drafted)
+
+
+def _figured(state: RunState, sentences: Sequence[DraftSentence], *, conflicting: bool) -> tuple[DraftSentence, ...]:
+    return with_figures(sentences, state.figures, state.passages, state.excluded, conflicting=conflicting)
 
 
 def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
@@ -89,7 +104,7 @@ def _support_of_question(state: RunState, drafts: Sequence[PartDraft], supports:
         return supports[0]
     if state.whole is None or state.standing is None:
         return max(supports, key=lambda one: one.score, default=Support(0.0, state.options.support_threshold))
-    everywhere = [replace(passage, parts=(0,)) for passage in state.passages]
+    everywhere = [passage if passage.origin == FIGURES else replace(passage, parts=(0,)) for passage in state.passages]
     draft = draft_part(state.whole, 0, everywhere, 1)
     signs = signs_of(state.whole, draft, state.passages, state.trail, state.standing)
     return support_from(signs, state.options.support_threshold)
