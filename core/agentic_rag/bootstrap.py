@@ -17,8 +17,10 @@ from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
 from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import AgenticRagError, Misconfigured, SpaceMismatch
+from agentic_rag.domain.fetching import FetchPolicy
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
+from agentic_rag.domain.netpolicy import host_list
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
 
@@ -55,6 +57,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.run_recorder import RunRecorder
     from agentic_rag.app.sync_source import SyncSource
     from agentic_rag.app.take_snapshot import TakeSnapshot
+    from agentic_rag.app.tools.http_fetch import HttpFetch
     from agentic_rag.app.upload import UploadDocument
     from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.app.verify import VerifyStores
@@ -514,11 +517,24 @@ class Container:
                 per_document=settings.per_document or None,
                 diversity=settings.diversity,
                 reranker=None if self._reranker is None else self._reranker.name,
+                outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
             ),
             retrieve=self.retrieve,
             chat=self._chat,
+            http_fetch=self._http_fetch,
+            link_hosts=host_list(settings.link_hosts),
             ttl_seconds=settings.cache_ttl_seconds,
         )
+
+    @property
+    def _http_fetch(self) -> HttpFetch | None:
+        """The tool that reads pages; None where it is switched off."""
+        if not self.settings.enable_http_fetch:
+            return None
+        from agentic_rag.adapters.web.fetcher import GuardedFetcher
+        from agentic_rag.app.tools.http_fetch import HttpFetch
+
+        return HttpFetch(GuardedFetcher(FetchPolicy(host_list(self.settings.http_fetch_hosts))), self.parser)
 
     @cached_property
     def explain(self) -> ExplainRun:

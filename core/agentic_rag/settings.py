@@ -18,6 +18,7 @@ from urllib.parse import urlsplit
 from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.master_keys import read_masters
+from agentic_rag.domain.netpolicy import host_list
 from agentic_rag.domain.provider_keys import canonical_url
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
@@ -96,7 +97,23 @@ class Settings:
     )
     use_tools: bool = _var("AGENTIC_RAG_USE_TOOLS", True, "Let the plan call `calc` and `lookup`.", group=_A)
     enable_http_fetch: bool = _var(
-        "AGENTIC_RAG_ENABLE_HTTP_FETCH", False, "Offer the tool http_fetch; this version does not ship it.", group=_A
+        "AGENTIC_RAG_ENABLE_HTTP_FETCH",
+        False,
+        "Let the plan call `http_fetch` for pages that the question itself names, on AGENTIC_RAG_HTTP_FETCH_HOSTS.",
+        group=_A,
+    )
+    http_fetch_hosts: str = _var(
+        "AGENTIC_RAG_HTTP_FETCH_HOSTS",
+        "",
+        "Hosts that `http_fetch` may ask, separated by commas: `docs.example.org`, `*.example.org` for all beneath it, "
+        "`*` for every public host.",
+        group=_A,
+    )
+    link_hosts: str = _var(
+        "AGENTIC_RAG_LINK_HOSTS",
+        "",
+        "Hosts whose https links stay live in answers, besides those of cited sources; the same form.",
+        group=_A,
     )
     min_support: float = _var(
         "AGENTIC_RAG_MIN_SUPPORT",
@@ -746,6 +763,7 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("AGENTIC_RAG_ENABLE_LLM_JUDGE=true needs AGENTIC_RAG_CHAT_MODEL: the chat model is the judge")
     if settings.chat_model and not settings.openai_api_key:
         problems.append("AGENTIC_RAG_CHAT_MODEL needs OPENAI_API_KEY (any text, for a server that checks none)")
+    problems.extend(_wrong_hosts(settings))
     unknown = [name for name in settings.chat_task_names if name not in CHAT_TASKS]
     if unknown:
         problems.append(
@@ -787,4 +805,19 @@ def _key_problems(settings: Settings) -> list[str]:
         _ = settings.allowed_urls
     except ValueError as problem:
         problems.append(f"AGENTIC_RAG_COMPATIBLE_URLS={settings.compatible_urls!r}: {problem}")
+    return problems
+
+
+def _wrong_hosts(settings: Settings) -> list[str]:
+    problems: list[str] = []
+    for name, listed in (
+        ("AGENTIC_RAG_HTTP_FETCH_HOSTS", settings.http_fetch_hosts),
+        ("AGENTIC_RAG_LINK_HOSTS", settings.link_hosts),
+    ):
+        try:
+            host_list(listed)
+        except ValueError as wrong:
+            problems.append(f"{name}={listed!r}: {wrong}")
+    if settings.enable_http_fetch and not settings.http_fetch_hosts.strip():
+        problems.append("AGENTIC_RAG_ENABLE_HTTP_FETCH needs AGENTIC_RAG_HTTP_FETCH_HOSTS: the hosts it may ask")
     return problems

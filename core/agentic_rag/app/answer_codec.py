@@ -24,6 +24,7 @@ from agentic_rag.domain.answers import (
     Directives,
     Downgrade,
     FeatureContribution,
+    FetchedText,
     FusionMethod,
     FusionWeights,
     GateDecision,
@@ -38,8 +39,9 @@ from agentic_rag.domain.answers import (
     ToolRequest,
 )
 from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
+from agentic_rag.domain.suspicion import Suspicion
 
-LAYOUT = 3
+LAYOUT = 4
 """Raise it with every change of the values below or of their order."""
 
 Row = list[Any]
@@ -88,6 +90,7 @@ def decode(value: bytes) -> Answer:
 _OUTCOMES = {one.value: one for one in Outcome}
 _DEPENDENCIES = {one.value: one for one in Dependency}
 _RETRIEVERS = {one.value: one for one in Retriever}
+_SUSPICIONS = {one.value: one for one in Suspicion}
 _HOP_KINDS = {one.value: one for one in HopKind}
 
 
@@ -157,6 +160,7 @@ def _citation_row(one: Citation) -> Row:
         one.verified,
         _path_rows(one.path),
         None if one.read_at is None else one.read_at.isoformat(),
+        [flag.value for flag in one.flags],
     ]
 
 
@@ -183,6 +187,7 @@ def _citation(row: Row) -> Citation:
         row[19],
         _path(row[20]),
         None if row[21] is None else datetime.fromisoformat(row[21]),
+        _flags(row[22]),
     )
 
 
@@ -252,6 +257,7 @@ def _debug_row(debug: AnswerDebug) -> Row:
                 _arm_rows(one.arms),
                 one.dropped_because,
                 _path_rows(one.path),
+                [flag.value for flag in one.flags],
             ]
             for one in debug.candidates
         ],
@@ -261,6 +267,7 @@ def _debug_row(debug: AnswerDebug) -> Row:
         else [check.citation_coverage, check.unsupported_claims, check.guardrails, check.repaired],
         None if support is None else [support.score, support.threshold, _contribution_rows(support.contributions)],
         None if debug.search is None else _search_row(debug.search),
+        [[one.revision_id.hex, one.url, one.title, one.text] for one in debug.fetched],
     ]
 
 
@@ -283,11 +290,18 @@ def _debug(row: Row) -> AnswerDebug:
         None if check is None else SelfCheckReport(check[0], tuple(check[1]), tuple(check[2]), check[3]),
         None if support is None else Support(support[0], support[1], _contributions(support[2])),
         None if row[8] is None else _search(row[8]),
+        tuple([FetchedText(UUID(one[0]), one[1], one[2], one[3]) for one in row[9]]),
     )
 
 
 def _trace(row: Row) -> CandidateTrace:
-    return CandidateTrace(UUID(row[0]), UUID(row[1]), row[2], row[3], _arms(row[4]), row[5], _path(row[6]))
+    return CandidateTrace(
+        UUID(row[0]), UUID(row[1]), row[2], row[3], _arms(row[4]), row[5], _path(row[6]), _flags(row[7])
+    )
+
+
+def _flags(values: Row) -> tuple[Suspicion, ...]:
+    return tuple([_SUSPICIONS[value] for value in values])
 
 
 def _search_row(one: SearchSettings) -> Row:

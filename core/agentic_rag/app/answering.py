@@ -25,8 +25,11 @@ from agentic_rag.app.stages.skipped import SkippedStage
 from agentic_rag.app.stages.stage import StageStep
 from agentic_rag.app.stages.synthesize import SynthesizeStage
 from agentic_rag.app.stages.tools import ToolsStage
+from agentic_rag.app.tools.http_fetch import HttpFetch
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.chat import ChatTask
+from agentic_rag.domain.live_links import NO_HOSTS
+from agentic_rag.domain.netpolicy import HostList
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.rewriting import FINANCE_ALIASES
 from agentic_rag.ports.hypothetical_passages import HypotheticalPassages
@@ -49,30 +52,32 @@ def answer_question(
     retrieve: Retrieve | None = None,
     chat: ChatUse | None = None,
     aliases: Mapping[str, str] = FINANCE_ALIASES,
+    http_fetch: HttpFetch | None = None,
+    link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
 ) -> AnswerQuestion:
-    """The use case with its stages. The caller closes `recorder`."""
+    """The use case with its stages; `http_fetch` where that tool is switched on. The caller closes `recorder`."""
     steps = (
         GateStage(),
-        _planning(chat),
+        _planning(chat, PlanStage(fetches=http_fetch is not None)),
         RewriteStage(aliases),
         HydeStage(chat.passages if chat else None),
         EmbedStage(ports.embedders),
         RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock),
         SkippedStage(Stage.SEARCH, "off"),
-        ToolsStage(),
+        ToolsStage(http_fetch, ports.clock),
         _synthesis(chat),
-        _checking(chat),
+        _checking(chat, SelfCheckStage(link_hosts)),
     )
     pipeline = RunPipeline(ports.database, ports.clock, StageRunner(ports.telemetry, ports.clock), steps)
     models = (chat.advisor.model,) if chat else ()
     return AnswerQuestion(ports, pipeline, recorder, defaults, chat_models=models, ttl_seconds=ttl_seconds)
 
 
-def _planning(chat: ChatUse | None) -> StageStep:
+def _planning(chat: ChatUse | None, rules: PlanStage) -> StageStep:
     if chat is None or chat.tasks.isdisjoint((ChatTask.PLAN, ChatTask.REWRITE)):
-        return PlanStage()
-    return ModelPlanStage(PlanStage(), chat.advisor, chat.tasks)
+        return rules
+    return ModelPlanStage(rules, chat.advisor, chat.tasks)
 
 
 def _synthesis(chat: ChatUse | None) -> StageStep:
@@ -81,7 +86,7 @@ def _synthesis(chat: ChatUse | None) -> StageStep:
     return ModelSynthesizeStage(SynthesizeStage(), chat.advisor)
 
 
-def _checking(chat: ChatUse | None) -> StageStep:
+def _checking(chat: ChatUse | None, rules: SelfCheckStage) -> StageStep:
     if chat is None or ChatTask.JUDGE not in chat.tasks:
-        return SelfCheckStage()
-    return JudgedSelfCheckStage(SelfCheckStage(), chat.advisor)
+        return rules
+    return JudgedSelfCheckStage(rules, chat.advisor)

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from agentic_rag.domain.answers import (
     Abstention,
     AbstentionReason,
     Answer,
     AnswerDebug,
+    CandidateTrace,
     Dependency,
     GateDecision,
     Outcome,
 )
+from agentic_rag.domain.live_links import inert
 from agentic_rag.domain.run_state import Ending, RunState
+from agentic_rag.domain.suspicion import Suspicion, suspicions
+from agentic_rag.domain.web_evidence import HTTP_FETCH
 
 _UNCACHED_REASONS = frozenset({AbstentionReason.BUDGET, AbstentionReason.DEPENDENCY, AbstentionReason.POLICY})
 
@@ -29,7 +35,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
     return Answer(
         text=ending.text,
         outcome=ending.outcome,
-        abstention=ending.abstention,
+        abstention=_without_live_links(ending.abstention),
         citations=ending.citations,
         degraded=tuple(sorted(set(state.degraded), key=list(Dependency).index)),
         gate=gate,
@@ -38,17 +44,34 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             standalone_question=state.standalone if state.standalone != state.text else None,
             rewritten_query=rewritten or None,
             hyde_text=state.hyde_text,
-            candidates=state.candidates,
+            candidates=_flagged(state),
             tool_calls=state.tool_calls,
             self_check=state.report,
             support=state.support,
             search=state.options.search,
+            fetched=state.fetched,
         ),
     )
 
 
 def is_cacheable(answer: Answer) -> bool:
-    """True when another run of the same question would end the same: nothing was missing, cut short or refused."""
-    if answer.degraded:
+    """True when another run of the same question would end the same: nothing was missing, cut short or refused,
+    and no page was read that may say something else by then.
+    """
+    if answer.degraded or any(call.tool == HTTP_FETCH for call in answer.debug.tool_calls):
         return False
     return answer.abstention is None or answer.abstention.reason not in _UNCACHED_REASONS
+
+
+def _without_live_links(abstention: Abstention | None) -> Abstention | None:
+    """It repeats parts of the question, which what was found may have completed."""
+    return None if abstention is None else replace(abstention, explanation=inert(abstention.explanation, ()))
+
+
+def _flagged(state: RunState) -> tuple[CandidateTrace, ...]:
+    flags = {one.chunk.chunk_id: suspicions(one.chunk.text) for one in state.passages}
+    nothing: tuple[Suspicion, ...] = ()
+    return tuple(
+        replace(trace, flags=found) if (found := flags.get(trace.chunk_id, nothing)) else trace
+        for trace in state.candidates
+    )

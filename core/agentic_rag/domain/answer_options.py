@@ -48,6 +48,8 @@ class AnswerDefaults:
     """As `domain.selection.SelectionRules`."""
     reranker: str | None = None
     """The name of the reranker in force."""
+    outside: str = ""
+    """Which pages may be read and which links stay live, as text that differs whenever an answer may."""
 
     @property
     def fingerprint(self) -> str:
@@ -56,7 +58,7 @@ class AnswerDefaults:
         return (
             f"{self.top_k} {self.min_score!r} {self.max_context_tokens} {self.use_tools} {self.fusion.value} {shares} "
             f"{self.support_threshold!r} {self.per_document} {self.use_hyde} {self.chat} "
-            f"{self.diversity!r} {self.reranker}"
+            f"{self.diversity!r} {self.reranker} {self.outside}"
         )
 
 

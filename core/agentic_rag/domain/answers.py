@@ -9,6 +9,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop
+from agentic_rag.domain.suspicion import Suspicion
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 MAX_QUESTION_CHARACTERS = 4000
@@ -169,6 +170,8 @@ class Citation:
     """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""
     read_at: datetime | None = None
     """When the cited text was read from its source: which of two sources that disagree is the younger."""
+    flags: tuple[Suspicion, ...] = ()
+    """Signs that the quoted passage was written to steer a model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +270,16 @@ class ToolCall:
 
 
 @dataclass(frozen=True, slots=True)
+class FetchedText:
+    """A page from the web that a run read, kept with the run: citations of it are verified against `text`."""
+
+    revision_id: UUID
+    url: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateTrace:
     """A fused candidate as shown in `debug`."""
 
@@ -278,6 +291,8 @@ class CandidateTrace:
     dropped_because: str | None
     path: tuple[Hop, ...] = ()
     """The trail that raised it; empty without one."""
+    flags: tuple[Suspicion, ...] = ()
+    """As `Citation.flags`; looked for in passages that were handed to synthesis."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -346,6 +361,7 @@ class AnswerDebug:
     """None when the answer does not come from passages."""
     search: SearchSettings | None = None
     """None for a run that was stored before this was kept."""
+    fetched: tuple[FetchedText, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from agentic_rag.domain.answers import Citation, TextSpan
 from agentic_rag.domain.documents import RevisionSpan, SpanRequest
 from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.domain.suspicion import suspicions
 from agentic_rag.domain.synthesis import DraftSentence
 
 
@@ -89,4 +90,5 @@ def cite(
         verified=True,
         path=passage.candidate.path,
         read_at=stored.read_at,
+        flags=suspicions(chunk.text),
     )

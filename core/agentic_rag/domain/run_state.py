@@ -14,6 +14,7 @@ from agentic_rag.domain.answers import (
     CandidateTrace,
     Citation,
     Dependency,
+    FetchedText,
     GateDecision,
     Outcome,
     Plan,
@@ -92,6 +93,8 @@ class RunState:
     hurried: bool = False
     """Something that might have made the answer better was left out because time ran out."""
     tool_calls: tuple[ToolCall, ...] = ()
+    fetched: tuple[FetchedText, ...] = ()
+    """Pages from the web that the question named and that were read."""
     found: Passage | None = None
     """The opening passage that a lookup found."""
     hyde_text: str | None = None

@@ -11,7 +11,10 @@ from agentic_rag.domain.citations import cite, compose, matches, quotes_of
 from agentic_rag.domain.contradiction import figures
 from agentic_rag.domain.documents import RevisionSpan
 from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.hidden_characters import HIDDEN
 from agentic_rag.domain.hops import followed
+from agentic_rag.domain.live_links import NO_HOSTS, inert
+from agentic_rag.domain.netpolicy import HostList
 from agentic_rag.domain.polarity import has_negation
 from agentic_rag.domain.prompts.fence import invented
 from agentic_rag.domain.sentence_units import UnitKind
@@ -23,7 +26,6 @@ MIN_OVERLAP = 0.6
 
 _WORD = re.compile(r"[^\W_]+")
 _LINK = re.compile(r"https?://[^\s)\]>\"']+")
-_HIDDEN = re.compile(r"[\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,9 +71,17 @@ def check(
     return Checked(tuple(passed), tuple(refused))
 
 
-def write(checked: Checked, passages: Sequence[Passage]) -> Written:
-    """The answer made of the sentences that passed, each with its citation."""
-    sentences = [sentence for sentence, _ in checked.passed]
+def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = NO_HOSTS) -> Written:
+    """The answer made of the sentences that passed, each with its citation. Links work when they lead to a cited
+    source or to one of `link_hosts`; the others are written so that they can be read and not followed.
+    """
+    cited = {
+        url
+        for sentence, _ in checked.passed
+        for quote in quotes_of(sentence)
+        if (url := passages[quote.passage].chunk.url) is not None
+    }
+    sentences = [replace(one, text=inert(one.text, cited, link_hosts)) for one, _ in checked.passed]
     composed = compose(sentences)
     quoted = (
         (quote, span, composed.spans[place])
@@ -113,7 +123,7 @@ def _broken_guardrail(
         return "citation_not_retrieved"
     if not all(matches(quote, passages, span) for quote, span in zip(quotes, stored, strict=True)):
         return "citation_not_stored"
-    if _HIDDEN.search(sentence.text):
+    if HIDDEN.search(sentence.text):
         return "hidden_characters"
     links = _LINK.findall(sentence.text)
     if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):

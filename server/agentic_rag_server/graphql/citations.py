@@ -7,7 +7,7 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.domain import answers, retrieval
+from agentic_rag.domain import answers, retrieval, suspicion
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.documents import Document, show_document
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
@@ -17,6 +17,12 @@ HopKind = strawberry.enum(
     retrieval.HopKind,
     description="NAMES: the passage before names the title of the next; NAMED_BY: the other way round; SHARES: both "
     "mention an entity; SAME_TITLE; COVERS: no entity links them, the next holds what is still open of the question.",
+)
+
+Suspicion = strawberry.enum(
+    suspicion.Suspicion,
+    description="A sign that a text was written to steer a model. Nothing such a text says can choose a tool, an "
+    "address or a citation; the sign is there for the reader.",
 )
 
 
@@ -86,10 +92,13 @@ class Citation:
     read_at: datetime | None = strawberry.field(
         description="When the cited text was read from its source: tells which of two sources that disagree is younger."
     )
+    flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
+        description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."
+    )
     workspace_id: strawberry.Private[UUID]
     document_id: strawberry.Private[UUID]
 
-    @strawberry.field(description="The cited document; null when it was deleted since.")
+    @strawberry.field(description="The cited document; null when it was deleted since, and for a page from the web.")
     async def document(self, info: Info) -> Document | None:
         """Loaded only when asked for."""
         found = await info.context.documents.load((self.workspace_id, self.document_id))
@@ -148,6 +157,7 @@ def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
         verified=citation.verified,
         path=show_path(citation.path, workspace_id),
         read_at=citation.read_at,
+        flags=list(citation.flags),
         workspace_id=workspace_id,
         document_id=citation.document_id,
     )

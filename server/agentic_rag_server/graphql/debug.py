@@ -7,7 +7,7 @@ from uuid import UUID
 import strawberry
 
 from agentic_rag.domain import answers
-from agentic_rag_server.graphql.citations import ArmScore, Hop, show_arms, show_path
+from agentic_rag_server.graphql.citations import ArmScore, Hop, Suspicion, show_arms, show_path
 from agentic_rag_server.graphql.gate import FeatureContribution, show_contributions
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
@@ -62,6 +62,9 @@ class Candidate:
     scores: list[ArmScore]
     dropped_because: str | None = strawberry.field(description="Null when the answer could use it.")
     path: list[Hop] = strawberry.field(description="The trail that raised it; empty without one.")
+    flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
+        description="As those of a citation; looked for in passages that the answer could use."
+    )
 
 
 @strawberry.type(description="What the self-check found.")
@@ -95,6 +98,15 @@ class StageTiming:
     )
 
 
+@strawberry.type(description="A page from the web that the question named.")
+class FetchedPage:
+    """Kept with the run: citations of it were verified against this text."""
+
+    url: str = strawberry.field(description="After redirects.")
+    title: str
+    text: str
+
+
 @strawberry.type(description="How the answer came about.")
 class AnswerDebug:
     """The trace of a run."""
@@ -105,6 +117,7 @@ class AnswerDebug:
     hyde_text: str | None
     candidates: list[Candidate]
     tool_calls: list[ToolCall]
+    fetched_pages: list[FetchedPage]
     self_check: SelfCheck | None
     support: Support | None = strawberry.field(description="Null when the answer does not come from passages.")
     timings: list[StageTiming]
@@ -130,6 +143,7 @@ def show_debug(run: answers.Run) -> AnswerDebug:
             )
             for call in debug.tool_calls
         ],
+        fetched_pages=[FetchedPage(url=page.url, title=page.title, text=page.text) for page in debug.fetched],
         self_check=_self_check(debug.self_check) if debug.self_check else None,
         support=_support(debug.support) if debug.support else None,
         timings=show_timings(run),
@@ -161,6 +175,7 @@ def _candidate(candidate: answers.CandidateTrace, workspace_id: UUID) -> Candida
         scores=show_arms(candidate.arms),
         dropped_because=candidate.dropped_because,
         path=show_path(candidate.path, workspace_id),
+        flags=list(candidate.flags),
     )
 
 

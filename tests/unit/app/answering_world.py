@@ -17,6 +17,7 @@ from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
 from agentic_rag.app.answering import ChatUse, answer_question
 from agentic_rag.app.embedders import only
 from agentic_rag.app.run_recorder import RunRecorder
+from agentic_rag.app.tools.http_fetch import HttpFetch
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import AnswerOptions, Question, Run, Turn
 from agentic_rag.domain.errors import AgenticRagError, IdempotencyConflict
@@ -188,6 +189,7 @@ class World:
         defaults: AnswerDefaults | None = None,
         space: EmbeddingSpace = SPACE,
         chat: Callable[[Telemetry], ChatUse] | None = None,
+        http_fetch: HttpFetch | None = None,
     ) -> None:
         self.corpus = corpus
         self.telemetry = Telemetry()
@@ -198,7 +200,9 @@ class World:
         self.recorder = RunRecorder(database, self.runs, self.cache, self.telemetry)
         ports = AnswerPorts(database, self.cache, self.runs, only(self.embedder), self.telemetry, Clock(), Ids())
         use = None if chat is None else chat(self.telemetry)
-        self.answer: AnswerQuestion = answer_question(ports, self.recorder, defaults or AnswerDefaults(), chat=use)
+        self.answer: AnswerQuestion = answer_question(
+            ports, self.recorder, defaults or AnswerDefaults(), chat=use, http_fetch=http_fetch
+        )
 
     async def ask(
         self,

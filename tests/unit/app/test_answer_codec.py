@@ -23,6 +23,7 @@ from agentic_rag.domain.answers import (
     Directives,
     Downgrade,
     FeatureContribution,
+    FetchedText,
     FusionMethod,
     FusionWeights,
     GateDecision,
@@ -37,6 +38,7 @@ from agentic_rag.domain.answers import (
     ToolRequest,
 )
 from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
+from agentic_rag.domain.suspicion import Suspicion
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 real = st.floats(allow_nan=False, allow_infinity=False)
@@ -54,11 +56,12 @@ hops = st.lists(
     ),
     max_size=1,
 ).map(tuple)
+flags = _tuples(st.sampled_from(Suspicion))
 spans = st.builds(TextSpan, count, count)
 citations = st.builds(
     Citation, count, st.uuids(), st.uuids(), st.uuids(), count, text, text, st.none() | text, text, spans,
     _tuples(spans), st.none() | count, count, count, _tuples(text), real, arms, text, st.booleans(), hops,
-    st.none() | st.datetimes(timezones=st.just(UTC)),
+    st.none() | st.datetimes(timezones=st.just(UTC)), flags,
 )  # fmt: skip
 gates = st.builds(
     GateDecision,
@@ -95,11 +98,12 @@ debugs = st.builds(
     st.none() | text,
     st.none() | text,
     st.none() | text,
-    _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text, hops)),
+    _tuples(st.builds(CandidateTrace, st.uuids(), st.uuids(), text, real, arms, st.none() | text, hops, flags)),
     _tuples(st.builds(ToolCall, text, text, st.none() | text, st.none() | text, real)),
     st.none() | st.builds(SelfCheckReport, real, _tuples(text), _tuples(text), st.booleans()),
     st.none() | st.builds(Support, real, real, _tuples(st.builds(FeatureContribution, text, real, real, real))),
     st.none() | searches,
+    _tuples(st.builds(FetchedText, st.uuids(), text, text, text)),
 )
 abstentions = st.builds(Abstention, st.sampled_from(AbstentionReason), text, _tuples(citations))
 answers = st.builds(

@@ -9,17 +9,26 @@ from agentic_rag.domain.follow_ups import standalone
 from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.planning import plan
 from agentic_rag.domain.run_state import RunState, StageResult
+from agentic_rag.domain.web_evidence import pages_asked_for, without_addresses
 
 
 class PlanStage:
-    """Plans the standalone question by rules."""
+    """Plans the standalone question by rules. With `fetches`, pages that the question itself names are asked for."""
 
     stage = Stage.PLAN
+
+    def __init__(self, *, fetches: bool = False) -> None:
+        self._fetches = fetches
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the standalone question and its plan."""
         whole = state.standalone or standalone(state.text, state.question.history).text
-        planned = replace(state, standalone=whole, plan=plan(whole, use_tools=state.options.use_tools))
+        # An earlier answer quotes documents: only what the caller wrote now may name a page.
+        pages = pages_asked_for(state.text) if self._fetches and state.options.use_tools else ()
+        if pages:
+            whole = without_addresses(whole)
+        made = plan(whole, use_tools=state.options.use_tools)
+        planned = replace(state, standalone=whole, plan=replace(made, tools=(*made.tools, *pages)))
         if state.gate is not None and not state.gate.directives.use_retrieval:
             return StageResult(planned, Verdict.WITHOUT_RETRIEVAL)
         return StageResult(planned)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
-from agentic_rag.domain.answers import Abstention, AbstentionReason, Outcome
+from agentic_rag.domain.answers import Abstention, AbstentionReason, FetchedText, Outcome
 from agentic_rag.domain.citations import quotes_of, span_request
+from agentic_rag.domain.documents import RevisionSpan, SpanRequest
+from agentic_rag.domain.live_links import NO_HOSTS
+from agentic_rag.domain.netpolicy import HostList
 from agentic_rag.domain.pipeline import MAX_REPAIRS, Stage, Verdict
 from agentic_rag.domain.run_state import Ending, RunState, StageResult
 from agentic_rag.domain.selfcheck import Checked, check, quoted_only, report, write
+from agentic_rag.domain.web_evidence import is_kept, kept_span
 
 ALL_REFUSED = "What the passages offered did not pass the self-check, so no answer is given."
 
@@ -19,13 +24,15 @@ class SelfCheckStage:
 
     stage = Stage.SELF_CHECK
 
+    def __init__(self, link_hosts: HostList = NO_HOSTS) -> None:
+        self._link_hosts = link_hosts
+
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the ending, or ask for one repair."""
         if not state.draft:
             return StageResult(_abstained(state, Checked((), ())))
-        snapshot = await reads.snapshot()
         requests = [span_request(quote, state.passages) for sentence in state.draft for quote in quotes_of(sentence)]
-        stored = await snapshot.documents.revision_spans(requests)
+        stored = await _stored(requests, state.fetched, reads)
         checked = check(state.draft, state.passages, stored)
         abstaining = state.shortfall is not None and not state.missing
         if checked.refused and state.repairs < MAX_REPAIRS and not abstaining:
@@ -41,11 +48,23 @@ class SelfCheckStage:
             return StageResult(again, Verdict.REPAIR, f"repair: {checked.refused[0].guardrail}")
         if abstaining or not checked.passed:
             return StageResult(_abstained(state, checked))
-        return StageResult(_answered(state, checked))
+        return StageResult(_answered(state, checked, self._link_hosts))
 
 
-def _answered(state: RunState, checked: Checked) -> RunState:
-    written = write(checked, state.passages)
+async def _stored(
+    requests: Sequence[SpanRequest], fetched: Sequence[FetchedText], reads: Reads
+) -> Sequence[RevisionSpan | None]:
+    """The text behind each quote: of pages as they are kept with the run, of everything else from the store."""
+    in_store = [one for one in requests if not is_kept(one.revision_id, fetched)]
+    spans: Iterator[RevisionSpan | None] = iter(())
+    if in_store:
+        snapshot = await reads.snapshot()
+        spans = iter(await snapshot.documents.revision_spans(in_store))
+    return [kept_span(one, fetched) if is_kept(one.revision_id, fetched) else next(spans) for one in requests]
+
+
+def _answered(state: RunState, checked: Checked, link_hosts: HostList) -> RunState:
+    written = write(checked, state.passages, link_hosts)
     abstention: Abstention | None = None
     outcome = Outcome.CONFLICTING if state.conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
     if state.shortfall is not None:

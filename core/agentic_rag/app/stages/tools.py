@@ -2,16 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.tools.calc import calc
+from agentic_rag.app.tools.http_fetch import HttpFetch
 from agentic_rag.app.tools.lookup import lookup
 from agentic_rag.domain.answers import Abstention, AbstentionReason, Outcome, ToolCall, ToolRequest
 from agentic_rag.domain.calc import CalcError
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.pipeline import Stage, Verdict
-from agentic_rag.domain.planning import CALC, LOOKUP
+from agentic_rag.domain.planning import CALC, LOOKUP, answer_type
 from agentic_rag.domain.run_state import Ending, RunState, StageResult
+from agentic_rag.domain.standing import NOTHING, Standing
+from agentic_rag.domain.web_evidence import HTTP_FETCH, page_passages, without_addresses
+from agentic_rag.ports.clock import Clock
 
 NO_DURATION = 0.0
 """Durations stand in the stage records: an answer, tool calls included, must be equal for equal input."""
@@ -21,9 +28,15 @@ TOOLS_OFF = "This is a calculation, and tools are switched off for this request.
 
 
 class ToolsStage:
-    """The tool router: `calc` and `lookup`. Retrieved text never chooses a tool."""
+    """The tool router: `calc`, `lookup`, and `http_fetch` where it is switched on. Retrieved text never chooses a
+    tool.
+    """
 
     stage = Stage.TOOLS
+
+    def __init__(self, http_fetch: HttpFetch | None = None, clock: Clock | None = None) -> None:
+        self._http_fetch = http_fetch
+        self._clock = clock
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
         """Attach the calls made; without retrieval this is where the run ends."""
@@ -33,11 +46,46 @@ class ToolsStage:
                 return _calculated(state, request)
             if request.tool == LOOKUP and retrieval:
                 state = await _looked_up(state, request, reads)
-        if not retrieval:
+        state = await self._with_pages(state, reads)
+        if not retrieval and not state.fetched:
             return StageResult(replace(state, ending=_not_retrieved(state)), Verdict.FINISH)
         if not state.tool_calls:
             return StageResult(state, outcome="skipped: the plan names no tool")
         return StageResult(state)
+
+    async def _with_pages(self, state: RunState, reads: Reads) -> RunState:
+        """The state with the pages that the question names, before the passages of the corpus."""
+        requests = [one for one in (state.plan.tools if state.plan else ()) if one.tool == HTTP_FETCH]
+        if self._http_fetch is None or self._clock is None or not requests:
+            return state
+        await reads.release()
+        if not state.parts:
+            kind = state.plan.answer_type if state.plan else answer_type(state.standalone)
+            state = replace(state, parts=(part_query(without_addresses(state.standalone), kind, {}),))
+        for place, request in enumerate(requests):
+            seconds = state.budget.left(self._clock.monotonic())
+            fetch = await self._http_fetch.run(request, place, seconds)
+            state = replace(state, tool_calls=(*state.tool_calls, fetch.call))
+            if fetch.page is not None:
+                passages = page_passages(fetch.page, state.parts)
+                state = replace(
+                    state,
+                    fetched=(*state.fetched, fetch.page.kept),
+                    passages=(*passages, *state.passages),
+                    standings=_standings(state, passages),
+                    standing=None if state.standing is None else _risen(state.standing, passages),
+                )
+        return state
+
+
+def _standings(state: RunState, passages: Sequence[Passage]) -> tuple[Standing, ...]:
+    """How a page that the question names stands out: by how much it holds of what is asked."""
+    known = (*state.standings, *(NOTHING for _ in state.parts[len(state.standings) :]))
+    return tuple(_risen(one, passages) for one in known)
+
+
+def _risen(standing: Standing, passages: Sequence[Passage]) -> Standing:
+    return replace(standing, best=max(standing.best, *(one.candidate.score for one in passages), 0.0))
 
 
 async def _looked_up(state: RunState, request: ToolRequest, reads: Reads) -> RunState:

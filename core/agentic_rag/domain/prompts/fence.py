@@ -5,12 +5,14 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
+from agentic_rag.domain.hidden_characters import without_hidden
+
 _WORD = re.compile(r"[^\W_]+")
 
 
 def fenced(nonce: str, label: str, text: str) -> str:
-    """`text` between lines that only somebody who knows the nonce can write."""
-    return f"<<{label} {nonce}>>\n{_without(text, nonce)}\n<</{label} {nonce}>>"
+    """`text`, as people see it, between lines that only somebody who knows the nonce can write."""
+    return f"<<{label} {nonce}>>\n{_without(without_hidden(text), nonce)}\n<</{label} {nonce}>>"
 
 
 def data_rule(nonce: str) -> str:
