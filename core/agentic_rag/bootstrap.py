@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.answering import ChatUse
     from agentic_rag.app.api_keys import ManageApiKeys
+    from agentic_rag.app.attached_documents import AttachedDocuments
     from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
@@ -664,6 +665,13 @@ class Container:
         from agentic_rag.app.delete import DeleteDocument
 
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def attached(self) -> AttachedDocuments:
+        """Documents of projects and agents that callers know by ids of their own."""
+        from agentic_rag.app.attached_documents import AttachedDocuments, NoKeyNeeded
+
+        return AttachedDocuments(self.database, self.upload, self.delete, self.ids, NoKeyNeeded())
 
     @cached_property
     def reingest(self) -> ReingestDocument:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any
 
+from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.bootstrap import Container, route_library_logs
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
@@ -44,6 +45,7 @@ class ServerParts:
     reingest: ReingestsDocuments
     dead_letters: HandlesDeadLetters
     upload: UploadsDocuments
+    attached: AttachedDocuments
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
     provider_keys: ManagesProviderKeys
@@ -83,6 +85,7 @@ def server_parts(container: Container) -> ServerParts:
         reingest=container.reingest,
         dead_letters=container.dead_letters,
         upload=container.upload,
+        attached=container.attached,
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,
         provider_keys=container.provider_keys,

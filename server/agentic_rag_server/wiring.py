@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
@@ -191,6 +192,9 @@ class ServerContainer(Protocol):
 
     @property
     def upload(self) -> UploadsDocuments: ...
+
+    @property
+    def attached(self) -> AttachedDocuments: ...
 
     @property
     def take_snapshot(self) -> TakesSnapshots: ...

@@ -63,6 +63,7 @@ A_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", 384)
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 TOKENS = {
     "admin-token": Principal(ORG, "ada", Role.ADMIN),
+    "member-token": Principal(ORG, "mona", Role.MEMBER),
     "viewer-token": Principal(ORG, "vera", Role.VIEWER),
     "other-token": Principal(OTHER_ORG, "otto", Role.ADMIN),
 }
@@ -396,6 +397,7 @@ class Container:
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
+    attached: Any = None
     runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)
     identity: FakeIdentity = field(default_factory=FakeIdentity)

@@ -1,7 +1,10 @@
 """The REST API over the real use cases and stores in memory: no fakes but the parser's version, and no server."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import count
 from typing import Any
+from uuid import UUID
 
 from agentic_rag.adapters.memory.blobs import MemoryBlobStore
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
@@ -10,18 +13,44 @@ from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.first_look import FirstLook
-from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.reingest import ReingestDocument
 from agentic_rag.app.upload import UploadDocument, UploadOptions
 from agentic_rag.domain.documents import ParsedDocument
+from agentic_rag.domain.organisations import FeatureFlag
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
 from agentic_rag_server.wiring import ServerOptions
-from tests.api.builders import ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity
+from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity
 
 MAX_UPLOAD_BYTES = 64 * 1024
+
+
+class StandingClock:
+    """It is always the same moment, so that answers can be compared whole."""
+
+    def now(self) -> datetime:
+        return NOW
+
+    def monotonic(self) -> float:
+        return 0.0
+
+
+class NumberedIds:
+    """1, 2, 3, …"""
+
+    def __init__(self) -> None:
+        self._numbers = count(1)
+
+    def new(self) -> UUID:
+        return UUID(int=next(self._numbers))
+
+    def trace_id(self) -> str:
+        return f"{next(self._numbers):032x}"
+
+    def jitter(self) -> float:
+        return 0.0
 
 
 class NoParser:
@@ -41,20 +70,32 @@ async def pieces(content: bytes) -> Any:
 
 
 @dataclass
+class Provider:
+    """Refuses what is about to be done, if it has an error to give."""
+
+    error: Exception | None = None
+
+    async def check(self, org_id: UUID) -> None:
+        if self.error is not None:
+            raise self.error
+
+
+@dataclass
 class RestProduct:
     """A wired process as the REST API sees it."""
 
     options: ServerOptions = field(
         default_factory=lambda: ServerOptions(enabled=True, max_upload_bytes=MAX_UPLOAD_BYTES)
     )
-    store: MemoryStore = field(default_factory=lambda: MemoryStore(SystemClock()))
+    store: MemoryStore = field(default_factory=lambda: MemoryStore(StandingClock()))
     blobs: MemoryBlobStore = field(default_factory=MemoryBlobStore)
     identity: FakeIdentity = field(default_factory=FakeIdentity)
     telemetry: Any = field(default_factory=RecordingTelemetry)
     answer: FakeAnswer = field(default_factory=FakeAnswer)
-    clock: SystemClock = field(default_factory=SystemClock)
-    ids: RandomIds = field(default_factory=RandomIds)
+    clock: StandingClock = field(default_factory=StandingClock)
+    ids: NumberedIds = field(default_factory=NumberedIds)
     checks: dict[str, Any] = field(default_factory=dict)
+    provider: Provider = field(default_factory=Provider)
     runs: Any = None
     explain: Any = None
     prove_erased: Any = None
@@ -70,6 +111,7 @@ class RestProduct:
             chunk_profile="default", max_bytes=self.options.max_upload_bytes,
         )  # fmt: skip
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+        self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.provider)
         self.reingest = ReingestDocument(self.database, self.telemetry)
 
     async def aclose(self) -> None:
@@ -77,12 +119,15 @@ class RestProduct:
 
 
 async def rest_product() -> RestProduct:
-    """Two organisations; the first has the workspace of tests.api.builders with the document `handbook.md`."""
+    """Two organisations; the first has guidelines switched on, and the workspace of tests.api.builders with the
+    document `handbook.md`.
+    """
     product = RestProduct()
     organisations = MemoryOrganisations(product.store)
     await organisations.ensure_organisation(ORG, "first")
     await organisations.ensure_organisation(OTHER_ORG, "second")
     async with product.database.transaction(ORG) as transaction:
+        await transaction.organisations.change(lambda it: it.with_flag(FeatureFlag.RAG_GUIDELINES, on=True))
         await transaction.workspaces.create(WORKSPACE, "handbook", WorkspaceKind.GENERAL, None, WorkspaceSettings())
     await product.upload.run(REF, "handbook.md", pieces(b"# Pump\n\nIt lifts water."), UploadOptions(), "ada")
     return product

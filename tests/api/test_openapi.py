@@ -21,13 +21,15 @@ from schemathesis.checks import (
 )
 from starlette.routing import Route
 
+from agentic_rag.app.upload import UploadOptions
 from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.holders import agent, project
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.openapi import document
-from tests.api.builders import REF, WORKSPACE, WORKSPACE_ID, Container, client
-from tests.api.rest_product import rest_product
+from tests.api.builders import ORG, REF, WORKSPACE, WORKSPACE_ID, Container, client
+from tests.api.rest_product import RestProduct, pieces, rest_product
 
 CHECKS = (
     not_a_server_error,
@@ -41,8 +43,21 @@ EXAMPLES = 20
 
 HANDBOOK = encode(NodeKind.DOCUMENT, WORKSPACE, document_id_for(REF, "handbook.md"))
 TOKENS = ("admin-token", "admin-token", "viewer-token", "nobody")
-KNOWN = {"workspace": WORKSPACE_ID, "document": HANDBOOK, "id": HANDBOOK}
+KNOWN = {
+    "documents": {"workspace": WORKSPACE_ID, "document": HANDBOOK, "id": HANDBOOK},
+    "guidelines": {"id": "web-shop"},
+    "agent documents": {"orgId": str(ORG), "id": "brand-judge"},
+}
 """Half of the requests name what is there, else none would come past the look-up."""
+
+
+async def product() -> RestProduct:
+    """Something of everything."""
+    made = await rest_product()
+    for holder in (project(ORG, "web-shop"), agent(ORG, "brand-judge")):
+        workspace = await made.attached.open(holder)
+        await made.upload.run(workspace.ref, "tone.md", pieces(b"Short sentences."), UploadOptions(), "ada")
+    return made
 
 
 def served() -> dict[str, Any]:
@@ -111,7 +126,7 @@ def test_the_document_holds_nothing_of_this_machine() -> None:
 @pytest.mark.network
 @pytest.mark.parametrize("name", [one.name for one in operations(Container()) if one.name != "openapi"])
 def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> None:
-    schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(rest_product())))
+    schema = schemathesis.openapi.from_asgi("/openapi.json", build_app(asyncio.run(product())))
     operation = next(
         found.ok() for found in schema.get_all_operations() if found.ok().definition.raw["operationId"] == name
     )
@@ -127,7 +142,8 @@ def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> No
     @given(case=operation.as_strategy(), known=st.booleans(), token=st.sampled_from(TOKENS))
     def conforms(case: Case, known: bool, token: str) -> None:
         if known and case.path_parameters:
-            case.path_parameters.update({key: KNOWN[key] for key in case.path_parameters if key in KNOWN})
+            names = KNOWN.get(operation.definition.raw["tags"][0], {})
+            case.path_parameters.update({key: names[key] for key in case.path_parameters if key in names})
         case.call_and_validate(headers={"authorization": f"Bearer {token}"}, checks=CHECKS)
 
     conforms()

@@ -11,6 +11,7 @@ from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import AgenticRagError, ParseFailed
 from agentic_rag.domain.revision_diff import diff_revision
+from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.document_store import VisibleChunk
@@ -72,7 +73,7 @@ class EstimateIngest:
         if workspace is not None:
             async with self._database.transaction(workspace.org_id) as transaction:
                 stored = await transaction.workspaces.get(workspace.workspace_id)
-                profile = (stored.settings.chunk_profile if stored else None) or profile
+                profile = (in_force(stored).chunk_profile if stored else None) or profile
                 active = await transaction.workspaces.active_space(workspace)
                 space = space if active is None else active.space
                 visible = await transaction.documents.visible_chunks(workspace, document_id)

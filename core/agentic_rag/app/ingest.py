@@ -36,6 +36,7 @@ from agentic_rag.domain.errors import (
 from agentic_rag.domain.failures import redact
 from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
 from agentic_rag.domain.revision_diff import RevisionDiff, diff_revision, replace_all
+from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
@@ -215,7 +216,7 @@ class IngestDocument:
                 document=document,
                 space=space,
                 embedder=self._embedders.for_space(space.space),
-                profile=stored.settings.chunk_profile or self._chunk_profile,
+                profile=in_force(stored).chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
                 forced=FORCE_ARGUMENT in lease.job.arguments,

@@ -17,6 +17,7 @@ from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, ingest_jo
 from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for, revision_id_for
 from agentic_rag.domain.errors import DependencyUnavailable, NotFound
 from agentic_rag.domain.jobs import JobKind
+from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
@@ -94,7 +95,7 @@ class SyncSource:
         one is tried again.
         """
         stored, known = await self._known(workspace, source)
-        profile = stored.settings.chunk_profile or self._chunk_profile
+        profile = in_force(stored).chunk_profile or self._chunk_profile
         changes = await source.changes(frozenset(known), None)
         found = _Findings([], [], 0, 0, list(changes.unreadable), [])
         suspects: list[SourceItem] = []

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, field
 from uuid import UUID
 
@@ -23,6 +23,7 @@ from agentic_rag.domain.errors import (
     ParseFailed,
     UploadTooLarge,
 )
+from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.domain.uploads import checked_idempotency_key, checked_source_path, checked_title
 from agentic_rag.ports.blob_store import BlobStore, StoredBlob
@@ -106,8 +107,14 @@ class UploadDocument:
         """Receive a file and submit it. Errors: those of `receive` and `submit`; nothing is left of a failed one."""
         return await self.submit(await self.receive(workspace, file_name, pieces), options, uploaded_by)
 
-    async def receive(self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes]) -> Received:
-        """Stream a file to the blob store.
+    async def receive(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        accepted: Collection[str] | None = None,
+    ) -> Received:
+        """Stream a file to the blob store; `accepted` are the media types that are taken (None: all that can be read).
 
         Errors: `NotFound` code WORKSPACE_NOT_FOUND; `UploadTooLarge` as soon as the limit is passed; `ContentRefused`
         codes UPLOAD_EMPTY, CONTENT_MISMATCH, CONTENT_UNSUPPORTED, CONTENT_ENCRYPTED from the first bytes, before any
@@ -123,6 +130,9 @@ class UploadDocument:
             media_type = self._kinds.media_type(head, file_name)
         except ParseFailed as error:
             raise _refused(error) from error
+        if accepted is not None and media_type not in accepted:
+            taken = ", ".join(sorted(accepted))
+            raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
         key = self._keys.new(stored, file_name)
         blob = await self._blobs.put_stream(key, _joined(head, limited))
         return Received(stored, key, file_name, media_type, blob)
@@ -208,7 +218,7 @@ class UploadDocument:
         return _answer(submission, job_id), blob_key
 
     def _is_published(self, document: Document, submission: Submission, workspace: Workspace) -> bool:
-        profile = workspace.settings.chunk_profile or self._chunk_profile
+        profile = in_force(workspace).chunk_profile or self._chunk_profile
         expected = revision_id_for(document.document_id, submission.content_hash, self._parser.version, profile)
         return document.status is DocumentStatus.READY and document.revision_id == expected
 

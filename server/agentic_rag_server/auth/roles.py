@@ -22,6 +22,7 @@ class Action(enum.Enum):
     REPLAY_DEAD_LETTER = "replay a dead letter"
     PURGE_DEAD_LETTER = "purge a dead letter"
     UPLOAD_DOCUMENT = "upload a document"
+    MANAGE_GUIDELINES = "manage guidelines"
     TAKE_SNAPSHOT = "take or list snapshots"
     SWITCH_SPACE = "switch the embedding model"
     MANAGE_PROVIDER_KEYS = "manage keys of providers"
@@ -36,6 +37,7 @@ _NEEDED = {
     Action.CREATE_WORKSPACE: Role.ADMIN,
     Action.DELETE_DOCUMENT: Role.MEMBER,
     Action.UPLOAD_DOCUMENT: Role.MEMBER,
+    Action.MANAGE_GUIDELINES: Role.ADMIN,
     Action.REINGEST_DOCUMENT: Role.MEMBER,
     Action.SEE_DEAD_LETTERS: Role.ADMIN,
     Action.REPLAY_DEAD_LETTER: Role.ADMIN,

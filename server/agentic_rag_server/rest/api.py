@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from agentic_rag_server.rest.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents import DocumentEndpoint
+from agentic_rag_server.rest.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.openapi import OpenAPIEndpoint
 from agentic_rag_server.rest.operations import Operation
@@ -17,6 +19,8 @@ def operations(container: ServerContainer) -> list[Operation]:
         *UploadsEndpoint(container).operations(),
         *DocumentEndpoint(container).operations(),
         *SourceEndpoint(container).operations(),
+        *GuidelinesEndpoint(container).operations(),
+        *AgentDocumentsEndpoint(container).operations(),
         *HealthEndpoints(container).operations(),
     ]
     return [*served, *OpenAPIEndpoint(served).operations()]

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
+from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.certificate import ErasedStore, certificate_json
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound
@@ -113,17 +114,7 @@ class DocumentEndpoint:
         """
         ref, node, actor = await self._opened(request, Action.DELETE_DOCUMENT)
         deletion = await self._container.delete.run(ref, node.key, actor)
-        if deletion.erasure is None:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
-        certificate = deletion.certificate
-        return answer(
-            DocumentErased(
-                deleted_id=request.path_params["document"],
-                corpus_version=deletion.erasure.version,
-                unfinished=list(deletion.unfinished),
-                certificate=None if certificate is None else shown_certificate(certificate_json(certificate)),
-            )
-        )
+        return answer(shown_erasure(request.path_params["document"], deletion))
 
     async def reingest(self, request: Request) -> Response:
         """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
@@ -156,6 +147,14 @@ class DocumentEndpoint:
         return WorkspaceRef(principal.org_id, workspace.workspace_id), node, principal.subject
 
 
-def shown_certificate(certificate: dict[str, Any]) -> Certificate:
-    """A certificate as every interface shows it, typed."""
-    return msgspec.convert(certificate, Certificate)
+def shown_erasure(public_id: str, deletion: Deletion) -> DocumentErased:
+    """A deletion as REST shows it. Errors: `NotFound` code DOCUMENT_NOT_FOUND when there was nothing to delete."""
+    if deletion.erasure is None:
+        raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+    certificate = deletion.certificate
+    return DocumentErased(
+        deleted_id=public_id,
+        corpus_version=deletion.erasure.version,
+        unfinished=list(deletion.unfinished),
+        certificate=None if certificate is None else msgspec.convert(certificate_json(certificate), Certificate),
+    )

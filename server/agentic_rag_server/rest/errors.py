@@ -30,7 +30,7 @@ from agentic_rag.domain.errors import (
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.observing import trace_id_of
 from agentic_rag_server.rest.envelope import ENVELOPED, enveloped_refusal
-from agentic_rag_server.rest.models import ErrorDetail, Refusal, answer
+from agentic_rag_server.rest.models import NOT_STORED, ErrorDetail, Refusal, answer
 
 STATUS: dict[type[AgenticRagError], int] = {
     Unauthenticated: 401,
@@ -72,7 +72,7 @@ def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping
     """A refusal of the request under way."""
     detail = ErrorDetail(code=code, message=message, trace_id=trace_id_of(scope))
     body = enveloped_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
-    return answer(body, status, dict(headers or {}))
+    return answer(body, status, {**NOT_STORED, **(headers or {})})
 
 
 async def on_product_error(request: Request, error: Exception) -> Response:
