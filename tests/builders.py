@@ -130,7 +130,6 @@ def publication(
     expected: UUID | None = None,
     job_id: UUID | None = None,
     fence: int | None = None,
-    access_id: int = 0,
 ) -> DocumentPublication:
     """What one document's publish changes."""
     return DocumentPublication(
@@ -141,7 +140,6 @@ def publication(
         tuple(kept),
         tuple(removed),
         expected,
-        access_id,
         job_id,
         fence,
     )

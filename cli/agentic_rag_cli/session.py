@@ -388,7 +388,7 @@ class ContainerSession:
 
     async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
         """Why a run used what it used, and not these chunks."""
-        return await self._container.explain.run(workspace, run_id, why_not)
+        return await self._container.explain.run(OPERATOR, workspace, run_id, why_not)
 
     async def jobs(
         self,

@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
     from agentic_rag.app.provider_keys import ProviderKeys
+    from agentic_rag.app.read_runs import ReadRuns
     from agentic_rag.app.recall_check import RecallCheck
     from agentic_rag.app.reingest import ReingestDocument
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
@@ -542,7 +543,14 @@ class Container:
         """Explains stored runs."""
         from agentic_rag.app.explain_run import ExplainRun
 
-        return ExplainRun(self.database, self.runs, self.embedders, self.retrieve)
+        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve)
+
+    @cached_property
+    def read_runs(self) -> ReadRuns:
+        """Shows stored runs to those who may see them."""
+        from agentic_rag.app.read_runs import ReadRuns
+
+        return ReadRuns(self.database, self.runs)
 
     # --- ingestion ------------------------------------------------------------------------------------------------
 

@@ -31,6 +31,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_revisions": TableClass.WORKSPACE,
         "rag_chunks": TableClass.WORKSPACE,
         "rag_closed_ordinals": TableClass.WORKSPACE,
+        "rag_moved_ordinals": TableClass.WORKSPACE,
         "rag_embeddings": TableClass.WORKSPACE,
         "rag_vector_indexes": TableClass.WORKSPACE,
         "rag_segments": TableClass.WORKSPACE,

@@ -14,7 +14,6 @@ from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.identity import Identity
 from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
@@ -25,6 +24,7 @@ from agentic_rag_server.wiring import (
     HandlesDeadLetters,
     ManagesProviderKeys,
     ProvesErasures,
+    ReadsRuns,
     ReingestsDocuments,
     ServerOptions,
     SwitchesSpaces,
@@ -50,7 +50,7 @@ class ServerParts:
     switch_spaces: SwitchesSpaces
     provider_keys: ManagesProviderKeys
     database: Database
-    runs: RunStore
+    read_runs: ReadsRuns
     blobs: BlobStore
     identity: Identity
     telemetry: Telemetry
@@ -90,7 +90,7 @@ def server_parts(container: Container) -> ServerParts:
         switch_spaces=container.switch_spaces,
         provider_keys=container.provider_keys,
         database=container.database,
-        runs=container.runs,
+        read_runs=container.read_runs,
         blobs=container.blobs,
         identity=container.identity,
         telemetry=container.telemetry,

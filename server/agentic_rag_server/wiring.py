@@ -16,6 +16,7 @@ from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
@@ -26,7 +27,6 @@ from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.identity import Identity
 from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
 
 
@@ -58,8 +58,22 @@ class AnswersQuestions(Protocol):
 class ExplainsRuns(Protocol):
     """The use case behind `explainRun`."""
 
-    async def run(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()) -> Explanation:
-        """Explain a stored run. Errors: `NotFound`, `InvalidInput`."""
+    async def run(
+        self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
+    ) -> Explanation:
+        """Explain a stored run to somebody who may see it. Errors: `NotFound`, `InvalidInput`."""
+        ...
+
+
+class ReadsRuns(Protocol):
+    """The use case behind `run` and `runs`."""
+
+    async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """The run as far as the caller may see it, or None."""
+        ...
+
+    async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+        """The runs that the caller may see, newest first."""
         ...
 
 
@@ -209,7 +223,7 @@ class ServerContainer(Protocol):
     def database(self) -> Database: ...
 
     @property
-    def runs(self) -> RunStore: ...
+    def read_runs(self) -> ReadsRuns: ...
 
     @property
     def blobs(self) -> BlobStore: ...

@@ -294,10 +294,10 @@ class _Originals:
 class FakeRuns:
     rows: dict[UUID, Run] = field(default_factory=lambda: {numbered(500): a_run()})
 
-    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+    async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         return self.rows.get(run_id) if workspace == REF else None
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
+    async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         return await _Rows(self.rows).page(workspace, request)
 
 
@@ -398,7 +398,7 @@ class Container:
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
     attached: Any = None
-    runs: Any = field(default_factory=FakeRuns)
+    read_runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)
     identity: FakeIdentity = field(default_factory=FakeIdentity)
     telemetry: Any = field(default_factory=RecordingTelemetry)

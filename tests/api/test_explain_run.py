@@ -20,7 +20,7 @@ from agentic_rag.domain.explanation import (
     stories,
 )
 from agentic_rag.domain.retrieval import Hop, HopKind, Retriever
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import (
     ORG,
@@ -77,7 +77,9 @@ class FakeExplain:
     result: Explanation | Exception = field(default_factory=a_story_of_two_passages)
     asked: list[tuple[WorkspaceRef, UUID, Sequence[UUID]]] = field(default_factory=list)
 
-    async def run(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()) -> Explanation:
+    async def run(
+        self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
+    ) -> Explanation:
         self.asked.append((workspace, run_id, tuple(why_not)))
         if isinstance(self.result, Exception):
             raise self.result

@@ -5,9 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agentic_rag.app.answer_codec import UnreadableAnswer, decode
+from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
+from agentic_rag.domain.access import Readable, readers
 from agentic_rag.domain.answer_assembly import is_cacheable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
@@ -29,7 +31,7 @@ from agentic_rag.domain.pipeline import PIPELINE_VERSION, Budget
 from agentic_rag.domain.run_state import RunState
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.storable import folded, storable_text
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Principal, WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import CorpusHead, Database
@@ -92,6 +94,7 @@ class AnswerQuestion:
         self._fingerprint = defaults.fingerprint
         self._chat_models = chat_models
         self._ttl = ttl_seconds
+        self._reading = ReadRuns(ports.database, ports.runs)
         self._flights: SingleFlight[Answered] = SingleFlight()
 
     async def ask(self, principal: Principal, question: Question) -> Run:
@@ -116,13 +119,13 @@ class AnswerQuestion:
         sent: bytes | None = None
         if question.idempotency_key is not None:
             sent = input_hash(question)
-            stored = await self._stored(question.workspace, question.idempotency_key, sent)
+            stored = await self._stored(principal, question.workspace, question.idempotency_key, sent)
             if stored is not None:
                 return stored
-        question = await self._following(question)
+        question = await self._following(principal, question)
         space = head.space or self._ports.embedders.default.space
         context = self._context(
-            head.version if question.as_of is None else question.as_of, space, head.support_threshold
+            head.access, head.version if question.as_of is None else question.as_of, space, head.support_threshold
         )
         key = answer_key(question, context)
         begun = _Begun(question, sent, principal, began, trace_id, context, key, head.version, space)
@@ -131,7 +134,7 @@ class AnswerQuestion:
             cached = await self._cached(begun)
             if cached is not None:
                 return await self._keep(
-                    question, self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None
+                    begun, self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None
                 )
             cache_down = not self._ports.cache.available
         return await self._fresh(begun, cache_down)
@@ -140,17 +143,21 @@ class AnswerQuestion:
         """The newest version, and its space, of a workspace of the caller's organisation."""
         head: CorpusHead | None = None
         if question.workspace.org_id == principal.org_id:
-            head = await self._ports.database.head(question.workspace)
+            head = await self._ports.database.head(question.workspace, readers(principal))
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return head
 
-    async def _following(self, question: Question) -> Question:
-        """The question with the run it follows as its last turn. Errors: `NotFound` code RUN_NOT_FOUND."""
+    async def _following(self, principal: Principal, question: Question) -> Question:
+        """The question with the run it follows, as far as the caller may see it, as its last turn.
+
+        Errors: `NotFound` code RUN_NOT_FOUND.
+        """
         if question.after is None:
             return question
         run = self._recorder.find(question.workspace, question.after)
         run = run or await self._ports.runs.get(question.workspace, question.after)
+        run = None if run is None else await self._reading.shown(principal, run)
         if run is None:
             raise NotFound(
                 "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
@@ -158,19 +165,25 @@ class AnswerQuestion:
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
-    async def _stored(self, workspace: WorkspaceRef, key: str, sent: bytes | None) -> Run | None:
-        """The run an idempotency key stands for. Errors: `IdempotencyConflict`."""
+    async def _stored(self, principal: Principal, workspace: WorkspaceRef, key: str, sent: bytes | None) -> Run | None:
+        """The run an idempotency key stands for; a key of somebody else's stands for another question. Errors:
+        `IdempotencyConflict`.
+        """
         stored = await self._ports.runs.by_idempotency_key(workspace, key)
-        if stored is not None and stored.input_hash != sent:
+        if stored is None:
+            return None
+        if stored.input_hash != sent or stored.subject != principal.subject:
             raise IdempotencyConflict(
                 "The idempotency key was used before with another question or other options. Use a fresh key.",
                 path=("idempotencyKey",),
             )
-        return stored
+        return await self._reading.shown(principal, stored)
 
-    def _context(self, version: int, space: EmbeddingSpace, support_threshold: float | None) -> AnswerContext:
+    def _context(
+        self, access: Readable, version: int, space: EmbeddingSpace, support_threshold: float | None
+    ) -> AnswerContext:
         return AnswerContext(
-            access_ids=(DEFAULT_ACCESS_ID,),
+            access=access,
             corpus_version=version,
             graph_version=version,
             space=space.name,
@@ -201,8 +214,7 @@ class AnswerQuestion:
         if options.cache is CacheMode.BYPASS:
             answered, joined = await self._pipeline.run(self._first_state(begun)), False
         else:
-            flight = f"{begun.key}/{options.cache.value}/{options.timeout_ms}"
-            answered, joined = await self._flights.run(flight, lambda: self._pipeline.run(self._first_state(begun)))
+            answered, joined = await self._shared(begun)
         answer = answered.answer
         if cache_down:
             answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
@@ -213,14 +225,25 @@ class AnswerQuestion:
             self._note_decision(answer)
         versions = self._versions(_as_read(begun.context, answered))
         run = self._run_of(begun, answer, outcome, versions, answered.stages)
-        return await self._keep(begun.question, run, None if joined else self._fill(begun, answered, answer))
+        return await self._keep(begun, run, None if joined else self._fill(begun, answered, answer))
+
+    async def _shared(self, begun: _Begun) -> tuple[Answered, bool]:
+        """A run of one's own, or that of somebody who asked the same at the same time and may read the same. Rights may
+        have changed before it read: what it saw then is only for who may still read the same.
+        """
+        options = begun.question.options
+        flight = f"{begun.key}/{options.cache.value}/{options.timeout_ms}"
+        answered, joined = await self._flights.run(flight, lambda: self._pipeline.run(self._first_state(begun)))
+        if joined and answered.access not in (None, begun.context.access):
+            return await self._pipeline.run(self._first_state(begun)), False
+        return answered, joined
 
     def _first_state(self, begun: _Begun) -> RunState:
         options = effective(begun.question.options, self._defaults, begun.context.support_threshold)
         return RunState(
             question=begun.question,
             text=folded(begun.question.text),
-            access_ids=begun.context.access_ids,
+            readers=readers(begun.principal),
             corpus_version=begun.context.corpus_version,
             options=options,
             budget=Budget(begun.began + options.timeout_ms / 1000),
@@ -249,7 +272,10 @@ class AnswerQuestion:
         if answered.graph_version != answered.corpus_version:
             return None
         key = begun.key
-        if answered.corpus_version != begun.context.corpus_version:
+        if (answered.corpus_version, answered.access or begun.context.access) != (
+            begun.context.corpus_version,
+            begun.context.access,
+        ):
             key = answer_key(begun.question, _as_read(begun.context, answered))
         seen = max(begun.version, answered.corpus_version)
         return CacheFill(begun.question.workspace, key, answer, self._ttl, seen)
@@ -289,7 +315,7 @@ class AnswerQuestion:
             input_hash=begun.sent,
         )
 
-    async def _keep(self, question: Question, run: Run, fill: CacheFill | None) -> Run:
+    async def _keep(self, begun: _Begun, run: Run, fill: CacheFill | None) -> Run:
         """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
         if run.idempotency_key is None:
             self._recorder.submit(run, fill)
@@ -298,13 +324,14 @@ class AnswerQuestion:
         if fill is not None:
             self._recorder.fill(fill)
         # Of equal requests under way at once the store keeps the first; all of them return that one.
-        return await self._stored(question.workspace, run.idempotency_key, run.input_hash) or run
+        return await self._stored(begun.principal, run.workspace, run.idempotency_key, run.input_hash) or run
 
 
 def _as_read(context: AnswerContext, answered: Answered) -> AnswerContext:
     """The context of what was read in the end: a publish or a switch may have come between."""
     return replace(
         context,
+        access=answered.access or context.access,
         corpus_version=answered.corpus_version,
         graph_version=answered.graph_version,
         space=answered.space.name,

@@ -10,7 +10,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of
+from agentic_rag.domain.access import Readers, readers
 from agentic_rag.domain.answer_options import AnswerDefaults, effective
 from agentic_rag.domain.answers import AnswerOptions, Dependency, Run, SearchSettings
 from agentic_rag.domain.chunk_placements import ChunkPlacement, nearest_place
@@ -33,13 +35,10 @@ from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.storable import folded
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.database import Database, Snapshot
 from agentic_rag.ports.embedder import Embedders
-from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.vector_store import VectorSearch
-
-ACCESS_IDS = (DEFAULT_ACCESS_ID,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +64,18 @@ class _Rerun:
 class ExplainRun:
     """The use case behind `rag explain` and `explainRun`."""
 
-    def __init__(self, database: Database, runs: RunStore, embedders: Embedders, retrieve: Retrieve) -> None:
+    def __init__(self, database: Database, runs: ReadRuns, embedders: Embedders, retrieve: Retrieve) -> None:
         self._database = database
         self._runs = runs
         self._embedders = embedders
         self._retrieve = retrieve
 
-    async def run(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()) -> Explanation:
-        """Explain a run; `why_not` are chunk ids, at most `MOST_QUESTIONED`. Only for chunks that are no candidates is
-        anything searched: at the corpus version and in the space of the run.
+    async def run(
+        self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
+    ) -> Explanation:
+        """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MOST_QUESTIONED`. Only for chunks
+        that are no candidates is anything searched: at the corpus version and in the space of the run, among what the
+        caller may read now.
 
         Errors: `NotFound` code RUN_NOT_FOUND; `InvalidInput` codes TOO_MANY_CHUNKS, RUN_VERSION_GONE (retention) and
         RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
@@ -85,17 +87,17 @@ class ExplainRun:
                 code="TOO_MANY_CHUNKS",
                 path=("whyNot",),
             )
-        run = await self._runs.get(workspace, run_id)
+        run = await self._runs.get(principal, workspace, run_id)
         if run is None:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
         told = stories(run.answer)
         known = {story.trace.chunk_id: story for story in told}
         asked = [one for one in dict.fromkeys(why_not) if one not in known]
-        found = {one.chunk_id: one for one in await self._why_not(run, asked)}
+        found = {one.chunk_id: one for one in await self._why_not(readers(principal), run, asked)}
         answers = (found.get(one) or _candidate(known[one]) for one in dict.fromkeys(why_not))
         return Explanation(run, _searches(run), told, tuple(answers))
 
-    async def _why_not(self, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+    async def _why_not(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
         if not chunk_ids:
             return []
         searches = _searches(run)
@@ -104,10 +106,11 @@ class ExplainRun:
             return [WhyNot(one, "", WhyNotVerdict.NOT_SEARCHED, explanation) for one in chunk_ids]
         space = await self._space(run)
         vectors = await self._vectors(run, space)
-        async with self._snapshot(run, space) as snapshot:
+        async with self._snapshot(reading, run, space) as snapshot:
+            access_ids = snapshot.access.access_ids
             settings = _settings(run)
-            places = await snapshot.documents.placements(chunk_ids, ACCESS_IDS)
-            scope = await scope_of(snapshot, settings.filter, ACCESS_IDS)
+            places = await snapshot.documents.placements(chunk_ids, access_ids)
+            scope = await scope_of(snapshot, settings.filter, access_ids)
             visible: dict[UUID, ChunkPlacement] = {}
             answers: list[WhyNot] = []
             for chunk_id in chunk_ids:
@@ -156,11 +159,11 @@ class ExplainRun:
         return {text: matrix[distinct.index(embedded)] for text, embedded in texts.items()}
 
     @asynccontextmanager
-    async def _snapshot(self, run: Run, space: RegisteredSpace | None) -> AsyncGenerator[Snapshot]:
+    async def _snapshot(self, reading: Readers, run: Run, space: RegisteredSpace | None) -> AsyncGenerator[Snapshot]:
         version = run.versions.corpus_version
         try:
             async with self._database.snapshot(
-                run.workspace, version, None if space is None else space.space_id
+                run.workspace, version, None if space is None else space.space_id, reading
             ) as snapshot:
                 yield snapshot
         except InvalidInput as error:

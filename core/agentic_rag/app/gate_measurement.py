@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve
+from agentic_rag.domain.access import UPKEEP
 from agentic_rag.domain.answers import FusionMethod, FusionWeights
 from agentic_rag.domain.documents import Chunk
 from agentic_rag.domain.errors import NotFound
@@ -15,7 +16,7 @@ from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate, judge, recall_at_k
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.embedder import Embedders
 
@@ -44,7 +45,7 @@ class GateMeasurement:
         self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> GateVerdict:
         """Compare the space that answers with `target`. Errors: those of the embedders, `NotFound`."""
-        async with self._database.snapshot(workspace) as snapshot:
+        async with self._database.snapshot(workspace, readers=UPKEEP) as snapshot:
             active = snapshot.space
         if active is None:
             raise NotFound("The workspace answers in no space yet.", code="SPACE_GONE")
@@ -57,13 +58,13 @@ class GateMeasurement:
     ) -> list[float]:
         vectors = await self._vectors(space.space, [one.question for one in gate.questions], advance)
         recalls: list[float] = []
-        async with self._database.snapshot(workspace, space_id=space.space_id) as snapshot:
+        async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
             for question, vector in zip(gate.questions, vectors, strict=True):
                 query = RetrievalQuery(
                     workspace_id=workspace.workspace_id,
                     text=question.question,
                     vector=QueryVector(space.space, vector),
-                    scope=Scope((DEFAULT_ACCESS_ID,)),
+                    scope=Scope(snapshot.access.access_ids),
                     top_k=gate.k * PASSAGES_PER_DOCUMENT,
                     fusion=self._fusion,
                     weights=self._weights,

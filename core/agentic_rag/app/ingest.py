@@ -390,7 +390,6 @@ class IngestDocument:
             kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in diff.kept),
             removed=diff.removed,
             expected=document.revision_id,
-            access_id=document.access_id,
             job_id=work.lease.job.job_id,
             fence=work.lease.fence,
             title=parsed.title,

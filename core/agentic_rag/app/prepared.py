@@ -308,7 +308,6 @@ def _publication(one: _Ready, added: tuple[NewChunk, ...]) -> DocumentPublicatio
         kept=tuple(KeptChunk(kept.ordinal, kept.draft, kept.moved) for kept in one.diff.kept),
         removed=one.diff.removed,
         expected=one.document.revision_id,
-        access_id=one.document.access_id,
     )
 
 

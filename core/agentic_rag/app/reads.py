@@ -6,24 +6,26 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
+from agentic_rag.domain.access import Readers
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database, Snapshot
 
 
 class Reads:
-    """Opens a workspace's snapshot when it is first needed."""
+    """Opens a workspace's snapshot, in the name of who asks, when it is first needed."""
 
-    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None) -> None:
+    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None, readers: Readers) -> None:
         self._database = database
         self._workspace = workspace
         self._as_of = as_of
+        self._readers = readers
         self._stack = AsyncExitStack()
         self._snapshot: Snapshot | None = None
 
     async def snapshot(self) -> Snapshot:
         """The snapshot. Errors: those of `Database.snapshot`."""
         if self._snapshot is None:
-            opened = self._database.snapshot(self._workspace, self._as_of)
+            opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers)
             self._snapshot = await self._stack.enter_async_context(opened)
         return self._snapshot
 

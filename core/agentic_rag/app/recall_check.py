@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from agentic_rag.app.retrieve import ARM_LIMIT
+from agentic_rag.domain.access import UPKEEP
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.vector_indexes import REQUIRED_RECALL, recall_of
 from agentic_rag.ports.database import Database, Snapshot
 from agentic_rag.ports.embedder import Embedders
@@ -66,7 +67,7 @@ class RecallCheck:
         (no workspace, or nothing to search), those of the embedder.
         """
         texts, passages = await self._texts(workspace)
-        async with self._database.snapshot(workspace, space_id=space_id) as snapshot:
+        async with self._database.snapshot(workspace, space_id=space_id, readers=UPKEEP) as snapshot:
             space = snapshot.space
         if not texts or space is None:
             raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")
@@ -78,13 +79,13 @@ class RecallCheck:
             for start in range(0, len(asked), embedder.batch_size):
                 vectors = await embedder.embed(asked[start : start + embedder.batch_size])
                 advance()
-                async with self._database.snapshot(workspace, space_id=space.space_id) as snapshot:
+                async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
                     for vector in vectors:
                         hits: dict[VectorSearch, Sequence[ArmHit]] = {}
                         for way in dict.fromkeys((VectorSearch.EXACT, search)):
                             began = time.perf_counter()
                             hits[way] = await snapshot.vectors.nearest(
-                                vector, space.space_id, ARM_LIMIT, Scope((DEFAULT_ACCESS_ID,)), way
+                                vector, space.space_id, ARM_LIMIT, Scope(snapshot.access.access_ids), way
                             )
                             seconds[way].append(time.perf_counter() - began)
                         pairs.append((hits[search], hits[VectorSearch.EXACT]))
@@ -103,15 +104,15 @@ class RecallCheck:
 
     async def _texts(self, workspace: WorkspaceRef) -> tuple[list[str], int]:
         """Texts of passages spread evenly over the corpus, the same ones each time; and how many passages there are."""
-        async with self._database.snapshot(workspace) as snapshot:
+        async with self._database.snapshot(workspace, readers=UPKEEP) as snapshot:
             ordinals = sorted(await _visible(snapshot))
             chosen = [ordinals[place * len(ordinals) // self._sample] for place in range(self._sample) if ordinals]
-            chunks = await snapshot.documents.chunks(list(dict.fromkeys(chosen)), (DEFAULT_ACCESS_ID,))
+            chunks = await snapshot.documents.chunks(list(dict.fromkeys(chosen)), snapshot.access.access_ids)
         return [chunk.text for chunk in chunks], len(ordinals)
 
 
 async def _visible(snapshot: Snapshot) -> frozenset[int]:
-    return await snapshot.documents.ordinals_matching(DocumentFilter(), (DEFAULT_ACCESS_ID,))
+    return await snapshot.documents.ordinals_matching(DocumentFilter(), snapshot.access.access_ids)
 
 
 def fragment(text: str) -> str:

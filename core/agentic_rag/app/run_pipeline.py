@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.stage_runner import StageRunner
 from agentic_rag.app.stages.stage import StageStep
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.answer_assembly import assemble
 from agentic_rag.domain.answers import Answer, Dependency, StageRecord
 from agentic_rag.domain.errors import AgenticRagError
@@ -27,6 +28,8 @@ class Answered:
     corpus_version: int
     graph_version: int
     space: EmbeddingSpace
+    access: Readable | None = None
+    """What who asked might read then; None when nothing was read."""
     hurried: bool = False
     """Something was left out because time ran out: with more time the answer may be another."""
 
@@ -45,7 +48,7 @@ class RunPipeline:
         began = self._clock.monotonic()
         records: list[StageRecord] = []
         stage = Stage.GATE
-        async with Reads(self._database, state.question.workspace, state.question.as_of) as reads:
+        async with Reads(self._database, state.question.workspace, state.question.as_of, state.readers) as reads:
             while stage is not Stage.DONE:
                 timed = await self._runner.run(self._steps[stage], state, reads, began)
                 records.append(timed.record)
@@ -57,4 +60,5 @@ class RunPipeline:
             raise AgenticRagError("A run ended without a decision of the gate.")
         version = state.corpus_version if state.read_version is None else state.read_version
         graph = version if state.graph_version is None else state.graph_version
-        return Answered(assemble(state, state.gate), tuple(records), version, graph, state.space, state.hurried)
+        answer = assemble(state, state.gate)
+        return Answered(answer, tuple(records), version, graph, state.space, state.access, state.hurried)

@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.app.ingest import CONTENT_ARGUMENT, FORCE_ARGUMENT
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.jobs import JobKind, JobRef, NewJob
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Transaction
 from agentic_rag.ports.document_store import NewDocument
 
@@ -32,7 +32,8 @@ class Submission:
     media_type: str
     uploaded_by: str
     url: str | None = None
-    access_id: int = DEFAULT_ACCESS_ID
+    access_id: int | None = None
+    """Who may read it; None: whoever may now, or everybody for a document that is new."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @property

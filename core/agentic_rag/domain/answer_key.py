@@ -7,6 +7,7 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.answers import AnswerOptions, FusionMethod, FusionWeights, Question, Turn
 from agentic_rag.domain.follow_ups import standalone
 from agentic_rag.domain.storable import folded
@@ -22,7 +23,7 @@ _ABOUT_TIME = re.compile(
 class AnswerContext:
     """Everything beside the question that an answer depends on."""
 
-    access_ids: tuple[int, ...]
+    access: Readable
     corpus_version: int
     graph_version: int
     space: str
@@ -52,7 +53,8 @@ def answer_key(question: Question, context: AnswerContext) -> str:
     return _digest(
         str(question.workspace.org_id),
         str(question.workspace.workspace_id),
-        ",".join(map(str, sorted(context.access_ids))),
+        ",".join(map(str, context.access.access_ids)),
+        str(context.access.version),
         text,
         whole,
         *(_history(question.history) if context.model_reads_history else ()),

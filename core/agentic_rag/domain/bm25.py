@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.lexical import term_key
-from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.postings import UNMOVED, AccessMoves, Segment
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit
 
 K1 = 1.5
@@ -76,9 +76,15 @@ class VisiblePostings:
 
     @classmethod
     def of(
-        cls, segments: Sequence[Segment], closed: NDArray[np.int32], version: int, access_ids: Collection[int]
+        cls,
+        segments: Sequence[Segment],
+        closed: NDArray[np.int32],
+        version: int,
+        access_ids: Collection[int],
+        moves: AccessMoves = UNMOVED,
     ) -> VisiblePostings:
-        """What is visible: appeared by `version`, not among the ordinals `closed`, in one of `access_ids`.
+        """What is visible: appeared by `version`, not among the ordinals `closed`, in one of `access_ids` (where
+        `moves` say that it stands by now).
 
         The ordinals of the segments are disjoint; nothing depends on how chunks are divided into them.
         """
@@ -87,8 +93,9 @@ class VisiblePostings:
             return cls((), 0, np.zeros(0, np.bool_), np.zeros(0))
         base = min(int(segment.ordinals[0]) for segment in held)
         span = max(int(segment.ordinals[-1]) for segment in held) - base + 1
-        places = np.concatenate([segment.ordinals for segment in held]) - base
-        access = np.concatenate([segment.access for segment in held])
+        ordinals = np.concatenate([segment.ordinals for segment in held])
+        places = ordinals - base
+        access = moves.over(ordinals, np.concatenate([segment.access for segment in held]))
         seen = np.concatenate([segment.visible_from for segment in held]) <= version
         seen &= np.isin(access, np.array(sorted(access_ids), np.int32))
         visible = np.zeros(span, np.bool_)

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
+
 CLEARING = -1
 """The watermark of a graph whose content cannot be relied on, not even to be compared with."""
 
@@ -26,6 +28,7 @@ class GraphSource:
     document_id: UUID
     title: str
     revision_id: UUID
+    access_id: int = DEFAULT_ACCESS_ID
 
 
 @dataclass(frozen=True, slots=True)

@@ -62,6 +62,37 @@ class Segment:
     """(p,)"""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessMoves:
+    """Chunks whose access set is another by now than the one their segment names."""
+
+    ordinals: NDArray[np.int32]
+    """(n,) ascending, no repeats; some may be in no segment."""
+    access: NDArray[np.int32]
+    """(n,) where each stands now."""
+
+    @classmethod
+    def of(cls, moves: Iterable[tuple[int, int]]) -> AccessMoves:
+        """Moves from pairs of ordinal and access set, in any order."""
+        ordered = sorted(moves)
+        return cls(
+            np.array([ordinal for ordinal, _ in ordered], np.int32),
+            np.array([access for _, access in ordered], np.int32),
+        )
+
+    def over(self, ordinals: NDArray[np.int32], access: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The access sets of chunks (`ordinals`, in any order) that were published with `access`."""
+        if not len(self.ordinals):
+            return access
+        places = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
+        moved: NDArray[np.int32] = np.where(self.ordinals[places] == ordinals, self.access[places], access)
+        return moved
+
+
+UNMOVED = AccessMoves(np.zeros(0, np.int32), np.zeros(0, np.int32))
+"""Every chunk stands where its segment says."""
+
+
 @dataclass(frozen=True, slots=True)
 class SegmentBytes:
     """A segment as stored: each array of `Segment` as little-endian bytes."""
@@ -127,8 +158,8 @@ def _group_by_term(
     return ordered[starts], np.append(starts, len(ordered)).astype(np.uint32), order
 
 
-def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32]) -> Segment:
-    """One segment with the chunks of all, without the ordinals in `drop`.
+def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32], moves: AccessMoves = UNMOVED) -> Segment:
+    """One segment with the chunks of all, without the ordinals in `drop`, each in the access set where it stands now.
 
     Equals `build_segment` over the remaining rows. Errors: `ValueError` when two segments hold the same ordinal.
     """
@@ -149,7 +180,7 @@ def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32]) -> Segm
     return Segment(
         ordinals=merged,
         lengths=np.concatenate([segment.lengths for segment in segments])[rows],
-        access=np.concatenate([segment.access for segment in segments])[rows],
+        access=moves.over(merged, np.concatenate([segment.access for segment in segments])[rows]),
         visible_from=np.concatenate([segment.visible_from for segment in segments])[rows],
         terms=terms,
         offsets=offsets,

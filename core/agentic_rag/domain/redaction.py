@@ -1,4 +1,4 @@
-"""What remains of an answer whose source was erased."""
+"""What remains of an answer whose source was erased, or is not for whoever looks at it."""
 
 from __future__ import annotations
 
@@ -7,10 +7,14 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.domain.answers import Answer, AnswerDebug, Citation, Run, TextSpan
+from agentic_rag.domain.planning import LOOKUP
 from agentic_rag.domain.retrieval import Hop
 
 SOURCE_ERASED = "source erased"
 """Stands where the words of an erased document stood."""
+
+SOURCE_WITHHELD = "source withheld"
+"""Stands where an answer stood that leans on a document which its reader may not read."""
 
 
 def cited_documents(answer: Answer) -> frozenset[UUID]:
@@ -62,6 +66,56 @@ def without_erased(run: Run, erased: Container[UUID]) -> Run:
         if document_id in erased:
             answer = redacted(answer, document_id)
     return run if answer is run.answer else replace(run, answer=answer)
+
+
+def withheld(run: Run, hidden: Container[UUID]) -> Run:
+    """The run for somebody who may not read some documents. Unlike an erasure it names none of them: their citations
+    and candidates are left out, and of the answer goes what `redacted` takes away.
+    """
+    answer = run.answer
+    if not any(document_id in hidden for document_id in cited_documents(answer)):
+        return run
+    abstention = answer.abstention
+    if abstention is not None:
+        abstention = replace(
+            abstention, explanation=SOURCE_WITHHELD, nearest=_shown_citations(abstention.nearest, hidden)
+        )
+    candidates = tuple(
+        replace(candidate, path=_shown_path(candidate.path, hidden))
+        for candidate in answer.debug.candidates
+        if candidate.document_id not in hidden
+    )
+    shown = replace(
+        answer,
+        text=SOURCE_WITHHELD,
+        abstention=abstention,
+        citations=_shown_citations(answer.citations, hidden),
+        debug=AnswerDebug(search=answer.debug.search, candidates=candidates),
+    )
+    return replace(run, answer=shown)
+
+
+def without_lookups(run: Run) -> Run:
+    """The run without what tools found: which document a result names is not kept with it."""
+    debug = run.answer.debug
+    if not any(call.tool == LOOKUP for call in debug.tool_calls):
+        return run
+    calls = tuple(
+        replace(call, result=None, error_code=None) if call.tool == LOOKUP else call for call in debug.tool_calls
+    )
+    return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
+
+
+def _shown_citations(citations: Iterable[Citation], hidden: Container[UUID]) -> tuple[Citation, ...]:
+    return tuple(
+        replace(citation, answer_spans=(), path=_shown_path(citation.path, hidden))
+        for citation in citations
+        if citation.document_id not in hidden
+    )
+
+
+def _shown_path(path: tuple[Hop, ...], hidden: Container[UUID]) -> tuple[Hop, ...]:
+    return () if any(hop.from_document_id in hidden or hop.to_document_id in hidden for hop in path) else path
 
 
 def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:

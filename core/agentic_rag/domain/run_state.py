@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.access import Readable, Readers
 from agentic_rag.domain.answer_options import EffectiveOptions
 from agentic_rag.domain.answers import (
     Abstention,
@@ -57,7 +58,8 @@ class RunState:
     question: Question
     text: str
     """The question, folded."""
-    access_ids: tuple[int, ...]
+    readers: Readers
+    """In whose name is read."""
     corpus_version: int
     options: EffectiveOptions
     budget: Budget
@@ -75,6 +77,8 @@ class RunState:
     read_version: int | None = None
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None
+    access: Readable | None = None
+    """What who asks might read then."""
     parts: tuple[PartQuery, ...] = ()
     standings: tuple[Standing, ...] = ()
     """How the best passage of each part's search stands out."""

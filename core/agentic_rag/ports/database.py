@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.access_store import AccessStore
 from agentic_rag.ports.api_key_store import ApiKeyStore
 from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
@@ -30,13 +32,14 @@ from agentic_rag.ports.workspace_store import WorkspaceStore
 
 @dataclass(frozen=True, slots=True)
 class CorpusHead:
-    """The newest corpus version, the space that answers questions at it (None before the first vector), and the support
-    below which it abstains (None: the process's default).
+    """The newest corpus version, the space that answers questions at it (None before the first vector), the support
+    below which it abstains (None: the process's default), and what the caller may read.
     """
 
     version: int
     space: EmbeddingSpace | None
     support_threshold: float | None = None
+    access: Readable = Readable()
 
 
 class Snapshot(Protocol):
@@ -50,6 +53,13 @@ class Snapshot(Protocol):
     @property
     def space(self) -> RegisteredSpace | None:
         """The active embedding space; None for a workspace that never published."""
+        ...
+
+    @property
+    def access(self) -> Readable:
+        """What the snapshot's readers may read at its instant, whatever its version. The graph shows nothing else; the
+        other readers are told in each call.
+        """
         ...
 
     @property
@@ -89,6 +99,9 @@ class Transaction(Protocol):
     def documents(self) -> DocumentStore: ...
 
     @property
+    def access(self) -> AccessStore: ...
+
+    @property
     def jobs(self) -> JobStore: ...
 
     @property
@@ -123,11 +136,15 @@ class Database(Protocol):
     """Errors of every use: `DependencyUnavailable` (dependency "postgres") when the server does not answer."""
 
     def snapshot(
-        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        space_id: int | None = None,
+        readers: Readers = ANYBODY,
     ) -> AbstractAsyncContextManager[Snapshot]:
-        """Open a read-only snapshot. `space_id` searches the vectors of another space than the active one (to judge it
-        before a switch). Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE (newer
-        than the corpus or past retention).
+        """Open a read-only snapshot in the name of `readers`. `space_id` searches the vectors of another space than the
+        active one (to judge it before a switch). Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE
+        (newer than the corpus or past retention).
         """
         ...
 
@@ -135,9 +152,9 @@ class Database(Protocol):
         """Open a write transaction of one organisation."""
         ...
 
-    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
-        """The newest corpus version and the space it answers in, of one instant; None for an unknown workspace. One
-        cheap call, no tenant transaction.
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+        """The newest corpus version, the space it answers in and what `readers` may read, of one instant; None for an
+        unknown workspace. One cheap call, no tenant transaction.
         """
         ...
 

@@ -37,7 +37,8 @@ class NewDocument:
     size: int
     uploaded_by: str
     url: str | None = None
-    access_id: int = 0
+    access_id: int | None = None
+    """Who may read it; None: whoever may now, or everybody for a document that is new."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -138,13 +139,19 @@ class DocumentStore(Protocol):
         ...
 
     async def page(
-        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        statuses: Sequence[DocumentStatus] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Document]:
-        """Documents by source path; all statuses when none is given."""
+        """Documents by source path; all statuses when none is given, those of all access sets without `access_ids`."""
         ...
 
-    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
-        """Documents by status; every status is present."""
+    async def count(
+        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
+    ) -> Mapping[DocumentStatus, int]:
+        """Documents by status, those of all access sets without `access_ids`; every status is present."""
         ...
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:

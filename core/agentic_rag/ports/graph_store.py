@@ -6,15 +6,18 @@ from collections.abc import Awaitable, Callable, Sequence
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.retrieval import EntityMentions, Neighbour, Vicinity
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 Visible = Callable[[Sequence[int]], Awaitable[frozenset[int]]]
-"""Of some ordinals, those whose chunks a snapshot shows."""
+"""Of some ordinals, those whose chunks a snapshot shows its readers."""
 
 
 class GraphReader(Protocol):
-    """Reads of one snapshot (Postgres) or at the graph's watermark (Neo4j). Errors: `DependencyUnavailable`."""
+    """Reads of one snapshot (Postgres) or at the graph's watermark (Neo4j), for the snapshot's readers: what they may
+    not read is as if it were not there. Errors: `DependencyUnavailable`.
+    """
 
     @property
     def version(self) -> int:
@@ -45,8 +48,9 @@ class GraphReader(Protocol):
 class GraphStore(Protocol):
     """A graph outside Postgres, which follows it."""
 
-    def reader(self, workspace: WorkspaceRef, version: int, visible: Visible) -> GraphReader:
-        """A reader for a snapshot at corpus version `version`. What it finds is cut to what is `visible` there.
+    def reader(self, workspace: WorkspaceRef, version: int, access: Readable, visible: Visible) -> GraphReader:
+        """A reader for a snapshot at corpus version `version`. What it finds is cut to what is `visible` there;
+        passages that `access` leaves out count nowhere.
 
         Its reads raise `DependencyUnavailable` (dependency "neo4j") when the graph does not answer in time, was never
         filled, or is too far behind; its `version` is then not the snapshot's.

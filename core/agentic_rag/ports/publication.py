@@ -50,7 +50,6 @@ class DocumentPublication:
     """The revision that `kept` and `removed` were computed against; another one meanwhile means the publication is
     stale.
     """
-    access_id: int
     job_id: UUID | None = None
     fence: int | None = None
     title: str | None = None

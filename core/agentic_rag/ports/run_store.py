@@ -30,8 +30,8 @@ class RunStore(Protocol):
         """The run that was stored under the key, or None."""
         ...
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
-        """Runs, newest first."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
+        """Runs, newest first; only those of one subject when one is named."""
         ...
 
 

@@ -3,7 +3,7 @@
 from agentic_rag_migrations.script import run_sql
 
 revision = "0013"
-down_revision = "0011"
+down_revision = "0012"
 
 
 def upgrade() -> None:

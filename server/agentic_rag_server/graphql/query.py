@@ -103,7 +103,9 @@ class Query(ProviderKeyQuery):
         asked = [
             decode(one, NodeKind.CHUNK, path=("whyNot", str(place))).key for place, one in enumerate(why_not or ())
         ]
-        return show_explanation(await context.container.explain.run(context.ref(node), node.key, asked))
+        return show_explanation(
+            await context.container.explain.run(context.principal, context.ref(node), node.key, asked)
+        )
 
     @strawberry.field(description="Runs of a workspace, newest first.")
     async def runs(
@@ -113,7 +115,7 @@ class Query(ProviderKeyQuery):
         context = _open(info)
         request = page_request(first, after)
         ref = await context.workspace(workspace_id)
-        return connection(await context.container.runs.page(ref, request), show_run)
+        return connection(await context.container.read_runs.page(context.principal, ref, request), show_run)
 
     @strawberry.field(description="Jobs of a workspace, newest first.")
     async def jobs(
@@ -204,7 +206,7 @@ async def _document(context: RequestContext, node: NodeId) -> Document | None:
 
 
 async def _run(context: RequestContext, node: NodeId) -> Run | None:
-    found = await context.container.runs.get(context.ref(node), node.key)
+    found = await context.container.read_runs.get(context.principal, context.ref(node), node.key)
     return show_run(found) if found else None
 
 

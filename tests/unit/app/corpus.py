@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.answers import CitedPassage
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings, inverse_frequency
 from agentic_rag.domain.documents import (
@@ -127,12 +128,14 @@ class Corpus:
             raise DependencyUnavailable("The database does not answer.", dependency="postgres")
         return self.version if workspace == WORKSPACE else None
 
-    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
         version = await self.corpus_version(workspace)
         return None if version is None else CorpusHead(version, SPACE if self.chunks else None, self.support_threshold)
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Any]:
+    async def snapshot(
+        self, workspace: WorkspaceRef, as_of: int | None = None, readers: Readers = ANYBODY
+    ) -> AsyncIterator[Any]:
         self.calls.note("snapshot")
         if self.database_down:
             raise DependencyUnavailable("The database does not answer.", dependency="postgres")
@@ -143,6 +146,7 @@ class Corpus:
             yield SimpleNamespace(
                 version=self.version if as_of is None else as_of,
                 space=RegisteredSpace(1, SPACE) if self.chunks else None,
+                access=Readable(),
                 documents=Documents(self),
                 vectors=Vectors(self),
                 lexical=Lexical(self),
@@ -150,6 +154,17 @@ class Corpus:
             )
         finally:
             self.opened -= 1
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncIterator[Any]:
+        yield SimpleNamespace(access=Access())
+
+
+class Access:
+    """Nobody is kept from reading anything."""
+
+    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+        return Readable()
 
 
 @dataclass

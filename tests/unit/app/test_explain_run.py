@@ -25,6 +25,7 @@ from agentic_rag.app.embedders import only
 from agentic_rag.app.explain_run import ExplainRun
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
+from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.domain.answer_options import AnswerDefaults
@@ -55,6 +56,7 @@ class World:
         self.database = MemoryDatabase(self.store, self.cache)
         self.runs = MemoryRunStore(self.store)
         self.workspace = WorkspaceRef(uuid4(), uuid4())
+        self.asker = Principal(self.workspace.org_id, "ada", Role.MEMBER)
         self.telemetry = RecordingTelemetry()
         self.embedders = only(DeterministicEmbedder())
         retrieve = Retrieve(self.telemetry)
@@ -62,7 +64,7 @@ class World:
         ports = AnswerPorts(self.database, self.cache, self.runs, self.embedders, self.telemetry, clock, ids)
         self.recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
         self.answer = answer_question(ports, self.recorder, AnswerDefaults(top_k=3), retrieve=retrieve)
-        self.explain = ExplainRun(self.database, self.runs, self.embedders, retrieve)
+        self.explain = ExplainRun(self.database, ReadRuns(self.database, self.runs), self.embedders, retrieve)
 
     async def add(self, title: str, text: str) -> None:
         analysis = TextAnalysis(estimate_tokens, InlineCompute())
@@ -70,8 +72,7 @@ class World:
         await IngestPrepared(self.database, self.embedders, analysis).run(self.workspace, [document], "tests")
 
     async def ask(self, text: str = QUESTION, options: AnswerOptions | None = None) -> Run:
-        principal = Principal(self.workspace.org_id, "ada", Role.MEMBER)
-        run = await self.answer.ask(principal, Question(self.workspace, text, options=options or AnswerOptions()))
+        run = await self.answer.ask(self.asker, Question(self.workspace, text, options=options or AnswerOptions()))
         await self.recorder.drain()
         return run
 
@@ -81,7 +82,7 @@ class World:
         return next(chunk.chunk_id for chunk in chunks if chunk.document_title == title)
 
     async def why_not(self, run: Run, title: str) -> WhyNot:
-        found = await self.explain.run(self.workspace, run.run_id, [await self.chunk_id(title)])
+        found = await self.explain.run(self.asker, self.workspace, run.run_id, [await self.chunk_id(title)])
         assert len(found.why_not) == 1
         return found.why_not[0]
 
@@ -102,7 +103,7 @@ async def world() -> AsyncIterator[World]:
 async def test_each_candidate_has_its_rank_its_arms_its_path_and_its_fate(world: World) -> None:
     run = await world.ask()
 
-    explained = await world.explain.run(world.workspace, run.run_id)
+    explained = await world.explain.run(world.asker, world.workspace, run.run_id)
 
     first, second, third = explained.candidates
     assert [story.trace.title for story in explained.candidates[:2]] == ["Anton Berg", "Norrland Hockey League"]
@@ -167,7 +168,7 @@ async def test_a_passage_that_went_since_is_explained_as_the_run_saw_it(world: W
     before = await world.why_not(run, "Baltic Chess Union")
     await world.add("Baltic Chess Union", "The union was dissolved.")
 
-    after = await world.explain.run(world.workspace, run.run_id, [chunk_id])
+    after = await world.explain.run(world.asker, world.workspace, run.run_id, [chunk_id])
 
     assert after.why_not == (before,)
 
@@ -194,7 +195,7 @@ async def test_an_unknown_an_erased_and_a_foreign_passage_look_the_same(world: W
     await erase.run(ours, document_id_for(ours, "Harbour fees.md"))
 
     asked = [UUID(int=1), gone, secret]
-    told = (await world.explain.run(ours, run.run_id, asked)).why_not
+    told = (await world.explain.run(world.asker, ours, run.run_id, asked)).why_not
 
     assert [one.chunk_id for one in told] == asked
     assert {replace(one, chunk_id=UUID(int=0)) for one in told} == {
@@ -220,7 +221,7 @@ async def test_each_part_of_a_divided_question_and_the_whole_is_looked_at(world:
 
 async def test_an_unknown_run_is_refused(world: World) -> None:
     with pytest.raises(NotFound) as refused:
-        await world.explain.run(world.workspace, uuid4())
+        await world.explain.run(world.asker, world.workspace, uuid4())
 
     assert refused.value.code == "RUN_NOT_FOUND"
 
@@ -235,7 +236,7 @@ async def test_a_version_past_its_retention_is_refused_with_what_to_do(world: Wo
 
     assert refused.value.code == "RUN_VERSION_GONE"
     assert "Ask the question again" in refused.value.message
-    assert (await world.explain.run(world.workspace, late.run_id)).candidates
+    assert (await world.explain.run(world.asker, world.workspace, late.run_id)).candidates
 
 
 async def test_a_space_that_was_dropped_is_refused_with_what_to_do(world: World) -> None:
@@ -253,6 +254,6 @@ async def test_too_many_passages_at_once_are_refused(world: World) -> None:
     run = await world.ask()
 
     with pytest.raises(InvalidInput) as refused:
-        await world.explain.run(world.workspace, run.run_id, [uuid4() for _ in range(11)])
+        await world.explain.run(world.asker, world.workspace, run.run_id, [uuid4() for _ in range(11)])
 
     assert refused.value.code == "TOO_MANY_CHUNKS"

@@ -73,7 +73,7 @@ def publication(kept: int = 0, document_id: UUID | None = None) -> DocumentPubli
     document_id = document_id or uuid4()
     revision = Revision(uuid4(), document_id, "", b"", (), "", "")
     chunks: tuple[KeptChunk, ...] = (None,) * kept  # type: ignore[assignment]
-    return DocumentPublication(document_id, revision, b"", (), chunks, (), None, 0)
+    return DocumentPublication(document_id, revision, b"", (), chunks, (), None)
 
 
 async def publish_behind(

@@ -4,6 +4,7 @@ from uuid import UUID
 
 import pytest
 
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answers import (
     AnswerOptions,
@@ -19,7 +20,7 @@ from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
-CONTEXT = AnswerContext((0,), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
+CONTEXT = AnswerContext(Readable(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -47,7 +48,8 @@ def test_another_question_has_another_key(other: Question) -> None:
 @pytest.mark.parametrize(
     "context",
     [
-        replace(CONTEXT, access_ids=(0, 1)),
+        replace(CONTEXT, access=Readable((0, 1))),
+        replace(CONTEXT, access=Readable(version=3)),
         replace(CONTEXT, corpus_version=6),
         replace(CONTEXT, graph_version=4),
         replace(CONTEXT, space="other"),

@@ -10,7 +10,7 @@ import numpy as np
 from agentic_rag.adapters.memory.erasure import drop_mentions
 from agentic_rag.adapters.memory.state import Passage, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.postings import merge_segments
+from agentic_rag.domain.postings import AccessMoves, merge_segments
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 DEFAULT_HISTORY_DAYS = 7
@@ -29,7 +29,8 @@ def compact(working: Working, workspace: WorkspaceRef) -> int:
     segments = state.segments
     if not segments or (len(segments) == 1 and not drop):
         return 0
-    merged = merge_segments(segments, np.array(drop, np.int32))
+    moves = AccessMoves.of((ordinal, passage.access_id) for ordinal, passage in state.passages.items())
+    merged = merge_segments(segments, np.array(drop, np.int32), moves)
     state.segments = (merged,) if len(merged.ordinals) else ()
     return len(segments)
 

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
+from agentic_rag.adapters.memory.access import MemoryAccessStore
 from agentic_rag.adapters.memory.api_keys import MemoryApiKeyStore
 from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
@@ -25,6 +26,7 @@ from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
+from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -39,6 +41,7 @@ class MemorySnapshot:
     version: int
     space: RegisteredSpace | None
     """The space that is searched: the active one unless another was asked for."""
+    access: Readable
 
     @property
     def documents(self) -> MemoryDocumentReader:
@@ -58,7 +61,7 @@ class MemorySnapshot:
     @property
     def graph(self) -> MemoryGraphReader:
         """Graph arm."""
-        return MemoryGraphReader(self.state, self.version)
+        return MemoryGraphReader(self.state, self.version, self.access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,6 +91,11 @@ class MemoryTransaction:
     def documents(self) -> MemoryDocumentStore:
         """Documents and staged work."""
         return MemoryDocumentStore(self.working)
+
+    @property
+    def access(self) -> MemoryAccessStore:
+        """Who may read which document."""
+        return MemoryAccessStore(self.working)
 
     @property
     def jobs(self) -> MemoryJobStore:
@@ -151,9 +159,13 @@ class MemoryDatabase:
 
     @asynccontextmanager
     async def snapshot(
-        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        space_id: int | None = None,
+        readers: Readers = ANYBODY,
     ) -> AsyncGenerator[Snapshot]:
-        """Open a read-only snapshot."""
+        """Open a read-only snapshot in the name of `readers`."""
         state = self._store.committed.get(workspace)
         if state is None:
             raise NotFound(f"There is no workspace {workspace.workspace_id}.")
@@ -165,7 +177,7 @@ class MemoryDatabase:
                 path=("asOf",),
             )
         space = state.active_space() if space_id is None else state.registered_space(space_id)
-        yield MemorySnapshot(state, newest if as_of is None else as_of, space)
+        yield MemorySnapshot(state, newest if as_of is None else as_of, space, state.readable(readers))
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
@@ -173,16 +185,17 @@ class MemoryDatabase:
         async with self._store.transaction(org_id) as working:
             yield MemoryTransaction(working, org_id, self._cache)
 
-    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
-        """The newest corpus version and its space; None for an unknown workspace."""
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+        """The newest corpus version, its space and what `readers` may read; None for an unknown workspace."""
         state = self._store.committed.get(workspace)
         if state is None:
             return None
         active = state.active_space()
+        access = state.readable(readers)
         if active is None:
-            return CorpusHead(state.workspace.corpus_version, None)
+            return CorpusHead(state.workspace.corpus_version, None, access=access)
         threshold = next(one.support_threshold for one in state.spaces if one.registered == active)
-        return CorpusHead(state.workspace.corpus_version, active.space, threshold)
+        return CorpusHead(state.workspace.corpus_version, active.space, threshold, access)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

@@ -19,7 +19,7 @@ from agentic_rag.domain.documents import (
 )
 from agentic_rag.domain.errors import NotFound, Retryable
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
 
 
@@ -47,7 +47,7 @@ class MemoryDocumentStore:
             media_type=new.media_type,
             size=new.size,
             uploaded_by=new.uploaded_by,
-            access_id=new.access_id,
+            access_id=known.access_id if known else new.access_id or DEFAULT_ACCESS_ID,
             status=DocumentStatus.PENDING,
             fault=None,
             revision_id=known.revision_id if known else None,
@@ -80,19 +80,28 @@ class MemoryDocumentStore:
         return {document_id: documents[document_id] for document_id in document_ids if document_id in documents}
 
     async def page(
-        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        statuses: Sequence[DocumentStatus] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Document]:
         """Documents by source path (code point order); all statuses when none is given."""
         rows = [
-            document for document in self._documents(workspace).values() if not statuses or document.status in statuses
+            document
+            for document in self._documents(workspace).values()
+            if (not statuses or document.status in statuses)
+            and (access_ids is None or document.access_id in access_ids)
         ]
         return page_by_name(rows, lambda document: document.source_path, request)
 
-    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
+    async def count(
+        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
+    ) -> Mapping[DocumentStatus, int]:
         """Documents by status; every status is present."""
         counted = dict.fromkeys(DocumentStatus, 0)
         for document in self._documents(workspace).values():
-            counted[document.status] += 1
+            counted[document.status] += access_ids is None or document.access_id in access_ids
         return counted
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:

@@ -42,9 +42,7 @@ class MemoryPublisher:
     async def publish(
         self, workspace: WorkspaceRef, space_id: int, batch: Sequence[DocumentPublication]
     ) -> list[Published]:
-        """Publish a batch as one new corpus version. Kept chunks keep their access set: another one must be published
-        as removed and added.
-        """
+        """Publish a batch as one new corpus version; chunks come into the access set where their document stands."""
         state = self._working.write(workspace)
         dimensions = _dimensions(state, space_id)
         refusals = {publication.document_id: _refusal(state, publication) for publication in batch}
@@ -117,11 +115,12 @@ def _write_passages(
     """Give the new chunks their ordinals, and write them with one postings segment."""
     rows: list[SegmentRow] = []
     for publication in accepted:
+        access_id = state.documents[publication.document_id].access_id
         for chunk in publication.added:
             ordinal = state.next_ordinal
             state.next_ordinal += 1
-            state.passages[ordinal] = _passage(publication, chunk, space_id, version)
-            rows.append(SegmentRow(ordinal, publication.access_id, version, chunk.terms))
+            state.passages[ordinal] = _passage(publication, access_id, chunk, space_id, version)
+            rows.append(SegmentRow(ordinal, access_id, version, chunk.terms))
             for entity in chunk.entities.entities:
                 state.entities.setdefault(
                     entity.entity_id, Entity(entity.key, entity.name, entity.kind, publication.document_id)
@@ -132,11 +131,11 @@ def _write_passages(
         state.segments = (*state.segments, build_segment(rows))
 
 
-def _passage(publication: DocumentPublication, chunk: NewChunk, space_id: int, version: int) -> Passage:
-    placement = Placement(chunk.draft, publication.revision.revision_id, publication.access_id, version)
+def _passage(publication: DocumentPublication, access_id: int, chunk: NewChunk, space_id: int, version: int) -> Passage:
+    placement = Placement(chunk.draft, publication.revision.revision_id, access_id, version)
     return Passage(
         document_id=publication.document_id,
-        access_id=publication.access_id,
+        access_id=access_id,
         vectors={space_id: chunk.vector},
         mentions=tuple(_mentions(chunk.entities)),
         placements=(placement,),
@@ -158,9 +157,10 @@ def _close(state: WorkspaceState, version: int, publication: DocumentPublication
     """End what is gone, and move what moved."""
     for ordinal in publication.removed:
         state.passages[ordinal] = state.passages[ordinal].closed(version)
+    access_id = state.documents[publication.document_id].access_id
     for kept in publication.kept:
         if kept.moved:
-            placement = Placement(kept.draft, publication.revision.revision_id, publication.access_id, version)
+            placement = Placement(kept.draft, publication.revision.revision_id, access_id, version)
             state.passages[kept.ordinal] = state.passages[kept.ordinal].moved(placement)
 
 
@@ -188,7 +188,6 @@ def _set_ready(state: WorkspaceState, publication: DocumentPublication, now: dat
         content_hash=publication.content_hash,
         chunk_count=count,
         chunks_done=count,
-        access_id=publication.access_id,
         title=document.title if publication.title is None else publication.title,
         media_type=document.media_type if publication.media_type is None else publication.media_type,
         provenance={**document.provenance, **publication.provenance},

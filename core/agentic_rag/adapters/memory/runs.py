@@ -41,10 +41,11 @@ class MemoryRunStore:
         state = self._store.committed.get(workspace)
         return None if state is None else _under_key(state, key)
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
-        """Runs, newest first."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
+        """Runs, newest first; only those of one subject when one is named."""
         state = self._store.committed.get(workspace)
-        rows = () if state is None else tuple(state.runs.values())
+        held = () if state is None else state.runs.values()
+        rows = tuple(run for run in held if subject in (None, run.subject))
         return page_newest_first(rows, lambda run: (run.created_at, str(run.run_id)), request)
 
 

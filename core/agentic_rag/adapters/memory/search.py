@@ -9,11 +9,13 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.memory.state import EntityMention, WorkspaceState, is_visible
+from agentic_rag.adapters.memory.state import EntityMention, Passage, WorkspaceState, is_visible
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
 from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.half_precision import decode_half
 from agentic_rag.domain.lexical import content_terms
+from agentic_rag.domain.postings import AccessMoves
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.ports.vector_store import VectorSearch
@@ -111,7 +113,8 @@ class MemoryLexicalReader:
         )
 
     def _visible(self, scope: Scope) -> VisiblePostings:
-        return VisiblePostings.of(self._state.segments, self._closed(), self._version, scope.access_ids)
+        moves = AccessMoves.of((ordinal, passage.access_id) for ordinal, passage in self._state.passages.items())
+        return VisiblePostings.of(self._state.segments, self._closed(), self._version, scope.access_ids, moves)
 
     def _closed(self) -> NDArray[np.int32]:
         ordinals = [
@@ -125,9 +128,10 @@ class MemoryLexicalReader:
 class MemoryGraphReader:
     """`ports.GraphReader`: always at the snapshot's version."""
 
-    def __init__(self, state: WorkspaceState, version: int) -> None:
+    def __init__(self, state: WorkspaceState, version: int, access: Readable) -> None:
         self._state = state
         self._version = version
+        self._access_ids = frozenset(access.access_ids)
 
     @property
     def version(self) -> int:
@@ -152,7 +156,7 @@ class MemoryGraphReader:
         found: list[Mention] = []
         for ordinal in sorted(set(ordinals)):
             passage = self._state.passages.get(ordinal)
-            if passage is not None and is_visible(self._version, passage.visible_from, passage.visible_to):
+            if passage is not None and self._is_shown(passage):
                 mentions = sorted(passage.mentions, key=lambda held: held.entity_id)
                 found.extend(Mention(held.entity_id, ordinal, held.count) for held in mentions)
         return found
@@ -183,5 +187,10 @@ class MemoryGraphReader:
         """The visible mentions of an entity, by ordinal."""
         for ordinal in self._state.entity_ordinals.get(entity_id, ()):
             passage = self._state.passages[ordinal]
-            if is_visible(self._version, passage.visible_from, passage.visible_to):
+            if self._is_shown(passage):
                 yield ordinal, next(held for held in passage.mentions if held.entity_id == entity_id)
+
+    def _is_shown(self, passage: Passage) -> bool:
+        return passage.access_id in self._access_ids and is_visible(
+            self._version, passage.visible_from, passage.visible_to
+        )

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from agentic_rag.domain.access import EVERYBODY, Readable, Readers
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
@@ -18,7 +19,7 @@ from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
 from agentic_rag.domain.spaces import RegisteredSpace, SpaceState
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceRef
 from agentic_rag.domain.vector_indexes import IndexRecord
 from agentic_rag.ports.document_store import StagedChunk
 from agentic_rag.ports.original_store import Original
@@ -69,6 +70,11 @@ class Passage:
             if is_visible(version, placement.visible_from, placement.visible_to):
                 return placement
         return None
+
+    def shown_to(self, access_id: int) -> Passage:
+        """The passage and all its places for the readers of another set."""
+        placements = tuple(replace(placement, access_id=access_id) for placement in self.placements)
+        return replace(self, access_id=access_id, placements=placements)
 
     def closed(self, version: int) -> Passage:
         """The passage without what is open, from `version` on."""
@@ -147,6 +153,10 @@ class WorkspaceState:
 
     workspace: Workspace
     oldest_version: int = 0
+    access_version: int = 0
+    """The version that last changed a document's readers."""
+    access_sets: dict[int, tuple[str, ...]] = field(default_factory=lambda: {DEFAULT_ACCESS_ID: EVERYBODY})
+    """Principals by number."""
     next_ordinal: int = 0
     spaces: tuple[StoredSpace, ...] = ()
     """Oldest first."""
@@ -183,6 +193,7 @@ class WorkspaceState:
         """A state to be written to that shares every record with this one."""
         return replace(
             self,
+            access_sets=dict(self.access_sets),
             documents=dict(self.documents),
             revisions=dict(self.revisions),
             staged=dict(self.staged),
@@ -219,6 +230,11 @@ class WorkspaceState:
             active_space=active_space if space is None else space,
         )
         return version
+
+    def readable(self, readers: Readers) -> Readable:
+        """What the readers may read."""
+        ids = tuple(sorted(one for one, principals in self.access_sets.items() if readers.may_read(principals)))
+        return Readable(ids, len(ids) == len(self.access_sets), self.access_version)
 
     def passages_of(self, document_id: UUID) -> Iterator[tuple[int, Passage]]:
         """Every passage a document has or had, by ordinal."""

@@ -1,7 +1,7 @@
 """Every statement of this adapter. `$workspaceId` names organisation and workspace and is in all of them: what another
 workspace holds cannot be matched.
 
-    (:RagSource {id, title, workspaceId, revision, fence})-[:MENTIONS {count}]->(:RagEntity)
+    (:RagSource {id, title, workspaceId, revision, accessId, fence})-[:MENTIONS {count}]->(:RagEntity)
     (:RagChunk {id, ordinal, workspaceId})-[:MENTIONS {count, related, weights}]->(:RagEntity)
     (:RagChunk)-[:DERIVED_FROM]->(:RagSource)
     (:RagEntity {id, name, type, sourceId, workspaceId})-[:RELATED {weight}]-(:RagEntity), stored once, lower id first
@@ -31,21 +31,28 @@ OPTIONAL MATCH (state:RagWorkspace {id: $workspaceId})
 WITH state.version AS version, state.target AS target
 """
 
+# Whether the caller may read a chunk; $accessIds is null for one who may read all. Sources of older versions of the
+# product name no access set: theirs is 0.
+_READABLE = """($accessIds IS NULL OR EXISTS {
+            MATCH (chunk)-[:DERIVED_FROM]->(source:RagSource) WHERE coalesce(source.accessId, 0) IN $accessIds
+        })"""
+
 # The passages of each entity in `ids`, at most cap + 1: of one in more than `cap` only that is told. Not sorted here,
 # so that an entity of half the corpus costs no more than that.
-_PASSAGES = """
-CALL (ids) {
+_PASSAGES: LiteralString = f"""
+CALL (ids) {{
     UNWIND ids AS id
     WITH DISTINCT id
-    MATCH (entity:RagEntity {workspaceId: $workspaceId, id: id})
-    CALL (entity) {
+    MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
+    CALL (entity) {{
         MATCH (chunk:RagChunk)-[mention:MENTIONS]->(entity)
+        WHERE {_READABLE}
         WITH chunk.ordinal AS ordinal, mention.count AS count
         LIMIT $cap + 1
         RETURN collect([ordinal, count]) AS passages
-    }
+    }}
     RETURN collect([id, passages]) AS reached
-}
+}}
 """
 
 MENTIONS_OF: LiteralString = f"""
@@ -59,6 +66,7 @@ VICINITY: LiteralString = f"""
 CALL () {{
     UNWIND $ordinals AS ordinal
     MATCH (chunk:RagChunk {{workspaceId: $workspaceId, ordinal: ordinal}})-[mention:MENTIONS]->(entity:RagEntity)
+    WHERE {_READABLE}
     RETURN collect([entity.id, ordinal, mention.count]) AS held
 }}
 WITH version, target, held, $entityIds + [mention IN held | mention[0]] AS ids
@@ -75,6 +83,30 @@ CALL () {{
         MATCH (entity)-[relation:RELATED]-(other:RagEntity)
         WITH other.id AS other, relation.weight AS weight
         ORDER BY weight DESC, other
+        LIMIT $cap
+        RETURN collect([other, weight]) AS neighbours
+    }}
+    RETURN collect([id, neighbours]) AS found
+}}
+RETURN version, target, found
+"""
+
+# The same for one who may not read all: a pair's weight counts only passages that he may. Of a pair the mention of the
+# lower id holds the weight.
+NEIGHBOURS_IN_READABLE: LiteralString = f"""
+{_STATE}
+CALL () {{
+    UNWIND $entityIds AS id
+    MATCH (entity:RagEntity {{workspaceId: $workspaceId, id: id}})
+    CALL (entity) {{
+        MATCH (other:RagEntity)<-[its:MENTIONS]-(chunk:RagChunk)-[own:MENTIONS]->(entity)
+        WHERE {_READABLE}
+        WITH other.id AS other, CASE WHEN entity.id < other.id THEN [own, other.id] ELSE [its, entity.id] END AS pair
+        WITH other, pair[0] AS mention, pair[1] AS partner
+        WITH other, sum(reduce(weight = 0, place IN range(0, size(mention.related) - 1) |
+            weight + CASE WHEN mention.related[place] = partner THEN mention.weights[place] ELSE 0 END)) AS weight
+        WHERE weight > 0
+        WITH other, weight ORDER BY weight DESC, other
         LIMIT $cap
         RETURN collect([other, weight]) AS neighbours
     }}
@@ -143,7 +175,7 @@ PUT_SOURCES: LiteralString = f"""
 {_GUARD}
 UNWIND $sources AS row
 MERGE (source:RagSource {{workspaceId: $workspaceId, id: row[0]}})
-SET source.title = row[1], source.revision = row[2], source.fence = $fence
+SET source.title = row[1], source.revision = row[2], source.accessId = row[3], source.fence = $fence
 RETURN count(*) AS changed
 """
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import Any, LiteralString
 from uuid import UUID
 
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import DEPENDENCY, Neo4jConnection, Record
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.graph_projection import GraphWatermark, is_usable, seen_version
 from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
@@ -27,13 +28,13 @@ class Neo4jGraph:
         self._connection = connection
         self._max_lag = max_lag
 
-    def reader(self, workspace: WorkspaceRef, version: int, visible: Visible) -> Neo4jGraphReader:
+    def reader(self, workspace: WorkspaceRef, version: int, access: Readable, visible: Visible) -> Neo4jGraphReader:
         """A reader for a snapshot at corpus version `version`."""
-        return Neo4jGraphReader(self._connection, workspace, version, visible, self._max_lag)
+        return Neo4jGraphReader(self._connection, workspace, version, access, visible, self._max_lag)
 
     async def check(self) -> None:
         """Answer a question about nothing; having planned it, the server answers the first real one in time."""
-        nobody: dict[str, Any] = {"workspaceId": "", "entityIds": [], "ordinals": [], "cap": 1}
+        nobody: dict[str, Any] = {"workspaceId": "", "entityIds": [], "ordinals": [], "accessIds": None, "cap": 1}
         await self._connection.rows(cypher.VICINITY, nobody)
 
     async def aclose(self) -> None:
@@ -42,17 +43,24 @@ class Neo4jGraph:
 
 
 class Neo4jGraphReader:
-    """Reads for one snapshot. Where the graph does not stand exactly at its version, ordinals that the snapshot does
-    not show are left out, for one more round trip to Postgres.
+    """Reads for one snapshot. Where the graph does not stand exactly at its version, or the caller may not read all,
+    ordinals that the snapshot does not show are left out, for one more round trip to Postgres.
     """
 
     def __init__(
-        self, connection: Neo4jConnection, workspace: WorkspaceRef, version: int, visible: Visible, max_lag: int
+        self,
+        connection: Neo4jConnection,
+        workspace: WorkspaceRef,
+        version: int,
+        access: Readable,
+        visible: Visible,
+        max_lag: int,
     ) -> None:
         self._connection = connection
         self._key = workspace_key(workspace)
         self._asked = version
         self._seen = version
+        self._access_ids = None if access.is_everything else list(access.access_ids)
         self._visible = visible
         self._max_lag = max_lag
 
@@ -76,7 +84,10 @@ class Neo4jGraphReader:
         if not entity_ids and not ordinals:
             return Vicinity((), ())
         row = await self._read(cypher.VICINITY, entityIds=_texts(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
-        held = sorted((ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"])
+        shown = await self._shown({ordinal for _, ordinal, _ in row["held"]})
+        held = sorted(
+            (ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"] if ordinal in shown
+        )
         reached = await self._mentions(row["reached"], cap)
         return Vicinity(
             tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in held),
@@ -87,8 +98,9 @@ class Neo4jGraphReader:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
         if not entity_ids:
             return []
-        row = await self._read(cypher.NEIGHBOURS, entityIds=_texts(entity_ids), cap=cap)
-        found: dict[UUID, list[Any]] = {UUID(entity_id): neighbours for entity_id, neighbours in row["found"]}
+        neighbours = cypher.NEIGHBOURS if self._access_ids is None else cypher.NEIGHBOURS_IN_READABLE
+        row = await self._read(neighbours, entityIds=_texts(entity_ids), cap=cap)
+        found: dict[UUID, list[Any]] = {UUID(entity_id): related for entity_id, related in row["found"]}
         return [
             Neighbour(entity_id, UUID(other), weight)
             for entity_id in entity_ids
@@ -104,7 +116,9 @@ class Neo4jGraphReader:
 
     async def _read(self, statement: LiteralString, **parameters: Any) -> Record:
         try:
-            row = await self._connection.read(statement, {"workspaceId": self._key, **parameters})
+            row = await self._connection.read(
+                statement, {"workspaceId": self._key, "accessIds": self._access_ids, **parameters}
+            )
         except DependencyUnavailable:
             self._seen = 0
             raise
@@ -123,15 +137,22 @@ class Neo4jGraphReader:
     async def _mentions(self, reached: Iterable[tuple[str, list[list[int]]]], cap: int) -> list[EntityMentions]:
         """What is known of each entity, cut to what the snapshot shows."""
         passages: Mapping[UUID, list[list[int]]] = {UUID(entity_id): sorted(found) for entity_id, found in reached}
-        if self._seen != self._asked:
-            ordinals = {ordinal for found in passages.values() for ordinal, _ in found}
-            shown = await self._visible(sorted(ordinals))
-            passages = {
-                # Of an entity in too many passages not all are here, so none is counted out.
-                entity_id: found if len(found) > cap else [pair for pair in found if pair[0] in shown]
-                for entity_id, found in passages.items()
-            }
+        ordinals = {ordinal for found in passages.values() for ordinal, _ in found}
+        shown = await self._shown(ordinals)
+        passages = {
+            # Of an entity in too many passages not all are here, so none is counted out.
+            entity_id: found if len(found) > cap else [pair for pair in found if pair[0] in shown]
+            for entity_id, found in passages.items()
+        }
         return [_entity_mentions(entity_id, found, cap) for entity_id, found in passages.items() if found]
+
+    async def _shown(self, ordinals: Set[int]) -> Set[int]:
+        """Those that the snapshot shows its readers. The graph follows a change of rights as it follows a publish, so
+        for whom some documents are hidden Postgres decides.
+        """
+        if self._seen == self._asked and self._access_ids is None:
+            return ordinals
+        return await self._visible(sorted(ordinals))
 
 
 def _entity_mentions(entity_id: UUID, found: list[list[int]], cap: int) -> EntityMentions:

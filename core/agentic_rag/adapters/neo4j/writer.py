@@ -118,7 +118,7 @@ def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any],
         (
             cypher.PUT_SOURCES,
             "sources",
-            [[str(one.document_id), one.title, str(one.revision_id)] for one in change.sources],
+            [[str(one.document_id), one.title, str(one.revision_id), one.access_id] for one in change.sources],
             True,
         ),
         (

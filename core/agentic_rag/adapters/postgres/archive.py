@@ -43,6 +43,7 @@ ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
         "rag_revisions": ArchivedTable("revision_id", 8, "t.published_from IS NOT NULL"),
         "rag_chunks": ArchivedTable("ordinal, visible_from", 500),
         "rag_closed_ordinals": ArchivedTable("ordinal", 5000),
+        "rag_moved_ordinals": ArchivedTable("ordinal", 5000),
         "rag_embeddings": ArchivedTable("ordinal", 500, "t.space_id = {space}"),
         "rag_segments": ArchivedTable("segment_id", 2),
         "rag_entities": ArchivedTable("entity_id", 2000),

@@ -7,7 +7,7 @@ import numpy as np
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.history import purge_history
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, SEGMENT_COLUMNS, segment_arguments, segment_from
-from agentic_rag.domain.postings import merge_segments
+from agentic_rag.domain.postings import AccessMoves, merge_segments
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 # Publishes only add segments; what rewrites them (compaction, erasure) excludes each other here, without
@@ -32,9 +32,19 @@ DROP_CLOSED = (
     "DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])"
 )
 
+MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
+
+# One that moved again meanwhile stays.
+DROP_MOVED = """
+DELETE FROM rag_moved_ordinals m
+USING unnest($3::integer[], $4::integer[]) AS told(ordinal, access_id)
+WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = told.ordinal AND m.access_id = told.access_id
+"""
+
 
 async def compact(connection: Connection, workspace: WorkspaceRef) -> int:
-    """Merge the workspace's segments into one, without chunks that no readable version shows; how many were merged.
+    """Merge the workspace's segments into one, without chunks that no readable version shows and with every chunk in
+    the access set where it stands now; how many were merged.
 
     0 when there is at most one and nothing to drop from it. No reader sees a difference.
     """
@@ -42,12 +52,14 @@ async def compact(connection: Connection, workspace: WorkspaceRef) -> int:
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
     await purge_history(connection, workspace)
     drop = [row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)]
+    moved = [(row["ordinal"], row["access_id"]) for row in await connection.fetch(MOVED, *key)]
     rows = await connection.fetch(SEGMENTS, *key)
-    if not rows or (len(rows) == 1 and not drop):
+    if not rows or (len(rows) == 1 and not drop and not moved):
         return 0
-    merged = merge_segments([segment_from(row) for row in rows], np.array(drop, np.int32))
+    merged = merge_segments([segment_from(row) for row in rows], np.array(drop, np.int32), AccessMoves.of(moved))
     await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"] for row in rows])
     if len(merged.ordinals):
         await connection.execute(ADD_SEGMENT, *key, *segment_arguments(merged))
     await connection.execute(DROP_CLOSED, *key, drop)
+    await connection.execute(DROP_MOVED, *key, [ordinal for ordinal, _ in moved], [access for _, access in moved])
     return len(rows)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from uuid import UUID
 
+from agentic_rag.adapters.postgres.access import READABLE, PostgresAccessStore, principals_of, readable_from
 from agentic_rag.adapters.postgres.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.connection import Connection, Row
@@ -29,6 +31,7 @@ from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
+from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -37,8 +40,9 @@ from agentic_rag.ports.graph_store import GraphReader, GraphStore
 from agentic_rag.ports.run_store import AnswerCodec
 
 # The first statement of the transaction, so it fixes what all later ones see.
-HEADER = """
-SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,
+HEADER = f"""
+SELECT w.corpus_version, w.oldest_version, w.access_version, a.access_ids, a.access_sets,
+       s.space_id, s.provider, s.model, s.dimensions, s.precision,
        ARRAY (
            SELECT segment_id FROM rag_segments g
            WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
@@ -53,12 +57,13 @@ SELECT w.corpus_version, w.oldest_version, s.space_id, s.provider, s.model, s.di
 FROM rag_workspaces w
 LEFT JOIN rag_embedding_spaces s
   ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
+{READABLE.format(readers="$5")}
 WHERE w.org_id = $1 AND w.workspace_id = $2
-"""
+"""  # noqa: S608 - constant columns
 
 CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
 
-HEAD = "SELECT * FROM rag_corpus_head($1, $2)"
+HEAD = "SELECT * FROM rag_corpus_head($1, $2, $3)"
 
 CHECK = """
 SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
@@ -88,6 +93,7 @@ class PostgresSnapshot:
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
     is_indexed: bool
+    access: Readable
     outside: GraphReader | None = None
 
     @property
@@ -103,14 +109,16 @@ class PostgresSnapshot:
     @property
     def lexical(self) -> PostgresLexicalReader:
         """Lexical arm."""
-        return PostgresLexicalReader(self.connection, self.workspace, self.version, self.segment_ids, self.cache)
+        return PostgresLexicalReader(
+            self.connection, self.workspace, self.version, self.segment_ids, self.cache, self.access.version
+        )
 
     @property
     def graph(self) -> GraphReader:
         """Graph arm: on the graph outside Postgres where there is one, and it is asked for the newest version."""
         if self.outside is not None:
             return self.outside
-        return PostgresGraphReader(self.connection, self.workspace, self.version)
+        return PostgresGraphReader(self.connection, self.workspace, self.version, self.access)
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +149,11 @@ class PostgresTransaction:
     def documents(self) -> PostgresDocumentStore:
         """Documents and staged work."""
         return PostgresDocumentStore(self.connection)
+
+    @property
+    def access(self) -> PostgresAccessStore:
+        """Who may read which document."""
+        return PostgresAccessStore(self.connection, is_followed=self.is_followed)
 
     @property
     def jobs(self) -> PostgresJobStore:
@@ -217,18 +230,26 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def snapshot(
-        self, workspace: WorkspaceRef, as_of: int | None = None, space_id: int | None = None
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        space_id: int | None = None,
+        readers: Readers = ANYBODY,
     ) -> AsyncGenerator[Snapshot]:
-        """Open a read-only snapshot."""
+        """Open a read-only snapshot in the name of `readers`."""
         async with self._pool.snapshot(workspace.org_id) as connection:
-            row = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id)
+            row = await connection.fetchrow(
+                HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id, principals_of(readers)
+            )
             if row is None:
                 raise NotFound(f"There is no workspace {workspace.workspace_id}.")
             version = _version(row, as_of)
+            access = readable_from(row)
             outside: GraphReader | None = None
             if self._graph is not None and version == row["corpus_version"]:
                 documents = PostgresDocumentReader(connection, workspace, version)
-                outside = self._graph.reader(workspace, version, documents.visible)
+                visible = partial(documents.visible, access_ids=access.access_ids)
+                outside = self._graph.reader(workspace, version, access, visible)
             yield PostgresSnapshot(
                 connection=connection,
                 workspace=workspace,
@@ -238,6 +259,7 @@ class PostgresDatabase:
                 segment_ids=tuple(row["segment_ids"]),
                 cache=self._cache,
                 is_indexed=row["is_indexed"],
+                access=access,
             )
 
     @asynccontextmanager
@@ -246,14 +268,14 @@ class PostgresDatabase:
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
 
-    async def head(self, workspace: WorkspaceRef) -> CorpusHead | None:
-        """The newest corpus version and its space. One round trip, no tenant transaction."""
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+        """The newest corpus version, its space and what `readers` may read. One round trip, no tenant transaction."""
         async with self._pool.connection() as connection:
-            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id)
+            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id, principals_of(readers))
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
-        return CorpusHead(row["corpus_version"], space, row["support_threshold"])
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row))
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

@@ -82,7 +82,7 @@ FROM unnest($3::integer[]) AS asked(ordinal)
 CROSS JOIN LATERAL (
     SELECT ordinal FROM rag_chunks
     WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
-      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4) AND access_id = ANY ($5::integer[])
     OFFSET 0
 ) c
 """
@@ -188,9 +188,9 @@ class PostgresDocumentReader:
             for row in rows
         ]
 
-    async def visible(self, ordinals: Sequence[int]) -> frozenset[int]:
-        """Of these ordinals, those whose chunk the snapshot shows, to whomever."""
-        rows = await self._connection.fetch(VISIBLE, *self._key, list(ordinals), self._version)
+    async def visible(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> frozenset[int]:
+        """Of these ordinals, those whose chunk the snapshot shows to the access sets."""
+        rows = await self._connection.fetch(VISIBLE, *self._key, list(ordinals), self._version, access_ids)
         return frozenset(row["ordinal"] for row in rows)
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:

@@ -30,7 +30,7 @@ WITH lifted AS (
 INSERT INTO rag_documents (org_id, workspace_id, status, document_id, source_path, title, url, file_name, media_type,
                            size, uploaded_by, access_id, provenance)
 SELECT $1, $2, 'PENDING', n.document_id, n.source_path, n.title, n.url, n.file_name, n.media_type, n.size,
-       n.uploaded_by, n.access_id, n.provenance::jsonb
+       n.uploaded_by, coalesce(n.access_id, 0), n.provenance::jsonb
 FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[],
             $11::integer[], $12::text[])
     AS n(document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, provenance)
@@ -38,7 +38,7 @@ ORDER BY n.document_id
 ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
 SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
     media_type = excluded.media_type, size = excluded.size, uploaded_by = excluded.uploaded_by,
-    access_id = excluded.access_id, provenance = excluded.provenance, status = 'PENDING',
+    provenance = excluded.provenance, status = 'PENDING',
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
 RETURNING {DOCUMENT_COLUMNS}
 """  # noqa: S608 - a constant list of columns
@@ -58,13 +58,16 @@ SELECT {DOCUMENT_COLUMNS} FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2
   AND ($3::text IS NULL OR source_path > $3)
   AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
+  AND ($6::integer[] IS NULL OR access_id = ANY ($6))
 ORDER BY source_path
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
 
-COUNT = (
-    "SELECT status, count(*) AS documents FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 GROUP BY status"
-)
+COUNT = """
+SELECT status, count(*) AS documents FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND ($3::integer[] IS NULL OR access_id = ANY ($3))
+GROUP BY status
+"""
 
 PATHS = f"""
 SELECT {DOCUMENT_COLUMNS} FROM rag_documents
@@ -144,20 +147,32 @@ class PostgresDocumentStore:
         return {row["document_id"]: document_from(workspace, row) for row in rows}
 
     async def page(
-        self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        statuses: Sequence[DocumentStatus] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Document]:
         """Documents by source path (code point order); all statuses when none is given."""
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
         rows = await self._connection.fetch(
-            PAGE, workspace.org_id, workspace.workspace_id, after, [status.value for status in statuses], size + 1
+            PAGE,
+            workspace.org_id,
+            workspace.workspace_id,
+            after,
+            [status.value for status in statuses],
+            size + 1,
+            access_ids,
         )
         documents = tuple(document_from(workspace, row) for row in rows[:size])
         return Page(documents, tuple(encode_cursor(document.source_path) for document in documents), len(rows) > size)
 
-    async def count(self, workspace: WorkspaceRef) -> Mapping[DocumentStatus, int]:
+    async def count(
+        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
+    ) -> Mapping[DocumentStatus, int]:
         """Documents by status; every status is present."""
-        rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id)
+        rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id, access_ids)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 

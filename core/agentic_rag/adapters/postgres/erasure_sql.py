@@ -90,6 +90,8 @@ WITH mentions AS (
     DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
 ), closed AS (
     DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4)
+), moved AS (
+    DELETE FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($4)
 ), staged AS (
     DELETE FROM rag_staged_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 RETURNING 1
 ), cached AS (

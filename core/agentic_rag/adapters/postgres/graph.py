@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.connection import Connection
+from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.domain.access import Readable
 from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
 from agentic_rag.domain.tenancy import WorkspaceRef
 
+# {readable}: whether the caller may read the passage, left out (`true`) for one who may read all.
+#
 # One bounded index scan per entity, whatever the planner knows of the table: an entity that half the corpus mentions
 # costs no more than `cap` + 1 rows.
 MENTIONS_OF = """
@@ -21,6 +24,7 @@ CROSS JOIN LATERAL (
         FROM rag_mentions m
         WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
           AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+          AND {readable}
         ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
         LIMIT $5 + 1
     ) first
@@ -40,6 +44,7 @@ WITH held AS MATERIALIZED (
         FROM rag_mentions
         WHERE org_id = $1 AND workspace_id = $2 AND ordinal = given.ordinal
           AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+          AND {readable}
         OFFSET 0
     ) m
     GROUP BY m.entity_id
@@ -58,6 +63,7 @@ CROSS JOIN LATERAL (
         FROM rag_mentions m
         WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
           AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+          AND {readable}
         ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
         LIMIT $5 + 1
     ) first
@@ -75,6 +81,7 @@ FROM (
     CROSS JOIN LATERAL unnest(m.related, m.weights) AS r(related, weight)
     WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = ANY ($3::uuid[])
       AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+      AND {readable}
     GROUP BY m.entity_id, r.related
 ) ranked
 WHERE place <= $5
@@ -87,12 +94,13 @@ SELECT entity_id, name FROM rag_entities WHERE org_id = $1 AND workspace_id = $2
 
 
 class PostgresGraphReader:
-    """Reads of one snapshot; one statement per frontier."""
+    """Reads of one snapshot; one statement per frontier. What the caller may not read counts nowhere."""
 
-    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int) -> None:
+    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int, access: Readable) -> None:
         self._connection = connection
         self._key = (workspace.org_id, workspace.workspace_id)
         self._version = version
+        self._access = access
 
     @property
     def version(self) -> int:
@@ -105,7 +113,7 @@ class PostgresGraphReader:
         """
         if not entity_ids:
             return []
-        rows = await self._connection.fetch(MENTIONS_OF, *self._key, entity_ids, self._version, cap)
+        rows = await self._fetch(MENTIONS_OF, *self._key, entity_ids, self._version, cap)
         found = {row["entity_id"]: (row["ordinals"], row["counts"]) for row in rows}
         return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
 
@@ -113,7 +121,7 @@ class PostgresGraphReader:
         """What these chunks mention, and the passages of that and of these entities."""
         if not entity_ids and not ordinals:
             return Vicinity((), ())
-        rows = await self._connection.fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
+        rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
         held = [
             (ordinal, row["entity_id"], count)
             for row in rows
@@ -129,7 +137,7 @@ class PostgresGraphReader:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
         if not entity_ids:
             return []
-        rows = await self._connection.fetch(NEIGHBOURS, *self._key, entity_ids, self._version, cap)
+        rows = await self._fetch(NEIGHBOURS, *self._key, entity_ids, self._version, cap)
         found: dict[UUID, list[Neighbour]] = {}
         for row in rows:
             neighbour = Neighbour(row["entity_id"], row["related"], row["weight"])
@@ -142,6 +150,14 @@ class PostgresGraphReader:
             return {}
         rows = await self._connection.fetch(NAMES, *self._key, entity_ids)
         return {row["entity_id"]: row["name"] for row in rows}
+
+    async def _fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
+        if self._access.is_everything:
+            return await self._connection.fetch(statement.replace("{readable}", "true"), *arguments)
+        readable = f"access_id = ANY (${len(arguments) + 1}::integer[])"
+        return await self._connection.fetch(
+            statement.replace("{readable}", readable), *arguments, self._access.access_ids
+        )
 
 
 def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityMentions:

@@ -166,7 +166,7 @@ def _no_workspace(workspace: WorkspaceRef) -> NotFound:
 def _document(row: Row) -> ChangedDocument:
     if row["revision_id"] is None:
         return ChangedDocument(row["version"], row["document_id"], None)
-    source = GraphSource(row["document_id"], row["title"], row["revision_id"])
+    source = GraphSource(row["document_id"], row["title"], row["revision_id"], row["access_id"])
     ordinals, chunk_ids = row["ordinals"] or (), row["chunk_ids"] or ()
     return ChangedDocument(row["version"], row["document_id"], source, tuple(ordinals), tuple(chunk_ids))
 

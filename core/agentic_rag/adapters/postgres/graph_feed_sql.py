@@ -14,7 +14,7 @@ RETURNING graph_fence
 
 # One statement, so one instant. $3, $4: the cursor; $5: how many.
 CHANGED = """
-SELECT w.corpus_version, c.version, c.document_id, d.title, d.revision_id, held.ordinals, held.chunk_ids
+SELECT w.corpus_version, c.version, c.document_id, d.title, d.revision_id, d.access_id, held.ordinals, held.chunk_ids
 FROM rag_workspaces w
 LEFT JOIN LATERAL (
     SELECT corpus_version AS version, document_id FROM rag_documents

@@ -18,7 +18,7 @@ from agentic_rag.adapters.postgres.segments import (
 )
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
 from agentic_rag.domain.lexical import content_terms
-from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.postings import AccessMoves, Segment
 from agentic_rag.domain.retrieval import ArmHit, Scope
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -29,6 +29,8 @@ SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = 
 CLOSED = """
 SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND closed_at <= $3 ORDER BY ordinal
 """
+
+MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
 
 
 class PostgresLexicalReader:
@@ -41,6 +43,7 @@ class PostgresLexicalReader:
         version: int,
         segment_ids: Sequence[UUID],
         cache: SegmentCache,
+        access_version: int,
     ) -> None:
         self._connection = connection
         self._workspace = workspace
@@ -48,6 +51,7 @@ class PostgresLexicalReader:
         self._version = version
         self._segment_ids = segment_ids
         self._cache = cache
+        self._access_version = access_version
 
     async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
@@ -67,11 +71,16 @@ class PostgresLexicalReader:
         return (await self._visible(scope)).passages
 
     async def _visible(self, scope: Scope) -> VisiblePostings:
-        # A version never changes what it shows, except by erasure, which makes new segments.
-        key = (self._workspace.workspace_id, self._version, tuple(self._segment_ids), scope.access_ids)
+        # A version never changes what it shows, except by erasure, which makes new segments, and by rights, which have
+        # a version of their own.
+        at = (self._version, self._access_version)
+        key = (self._workspace.workspace_id, at, tuple(self._segment_ids), scope.access_ids)
         visible = self._cache.visible.get(key)
         if visible is None:
-            visible = VisiblePostings.of(await self._segments(), await self._closed(), self._version, scope.access_ids)
+            moves = await self._moves()
+            visible = VisiblePostings.of(
+                await self._segments(), await self._closed(), self._version, scope.access_ids, moves
+            )
             self._cache.visible.put(key, visible, visible_size(visible))
         return visible
 
@@ -85,6 +94,10 @@ class PostgresLexicalReader:
                 held[row["segment_id"]] = segment
                 self._cache.segments.put((workspace_id, row["segment_id"]), segment, segment_size(segment))
         return [segment for segment in held.values() if segment is not None]
+
+    async def _moves(self) -> AccessMoves:
+        rows = await self._connection.fetch(MOVED, *self._key)
+        return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
 
     async def _closed(self) -> NDArray[np.int32]:
         rows = await self._connection.fetch(CLOSED, *self._key, self._version)

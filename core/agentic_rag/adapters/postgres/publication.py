@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres import publication_sql as sql
@@ -45,14 +45,14 @@ class PostgresPublisher:
         """Publish a batch as one new corpus version.
 
         All that can be checked and computed happens before the workspace's row is locked; what follows are inserts
-        only. Kept chunks keep their access set: another one must be published as removed and added.
+        only. Chunks come into the access set where their document stands, which nobody changes meanwhile.
         """
         dimensions = await self._dimensions(workspace, space_id)
-        refusals = await self._refusals(workspace, batch)
+        accesses, refusals = await self._admit(workspace, batch)
         accepted = [publication for publication in batch if publication.document_id not in refusals]
         version = None
         if accepted:
-            version = await self._write(workspace, space_id, batch_of(accepted, dimensions))
+            version = await self._write(workspace, space_id, batch_of(accepted, accesses, dimensions))
         return [
             Published(publication.document_id, None, refusals[publication.document_id])
             if publication.document_id in refusals
@@ -86,8 +86,12 @@ class PostgresPublisher:
         dimensions: int = row["dimensions"]
         return dimensions
 
-    async def _refusals(self, workspace: WorkspaceRef, batch: Sequence[DocumentPublication]) -> dict[UUID, str]:
-        """Lock the documents (in id order, against deadlocks), then the jobs, and say which may not be published."""
+    async def _admit(
+        self, workspace: WorkspaceRef, batch: Sequence[DocumentPublication]
+    ) -> tuple[Mapping[UUID, int], dict[UUID, str]]:
+        """Lock the documents (in id order, against deadlocks), then the jobs; the access set of each document, and
+        which may not be published.
+        """
         key = (workspace.org_id, workspace.workspace_id)
         rows = await self._connection.fetch(
             sql.LOCK_DOCUMENTS,
@@ -111,7 +115,7 @@ class PostgresPublisher:
         await self._ensure_revisions(
             workspace, [publication for publication in batch if publication.document_id not in refusals]
         )
-        return refusals
+        return {row["document_id"]: row["access_id"] for row in rows}, refusals
 
     async def _ensure_revisions(self, workspace: WorkspaceRef, accepted: Sequence[DocumentPublication]) -> None:
         """Direct ingestion publishes without staging; a staged revision's text is not sent again."""
@@ -185,6 +189,7 @@ class PostgresPublisher:
                 [place - before for place in mentions.last[piece]],
                 mentions.related[links],
                 mentions.weights[links],
+                mentions.access_id[piece],
             )
 
     async def _set_ready(self, key: tuple[UUID, UUID], version: int, batch: Batch) -> None:
@@ -197,7 +202,6 @@ class PostgresPublisher:
             [publication.revision.revision_id for publication in accepted],
             [publication.content_hash for publication in accepted],
             [len(publication.added) + len(publication.kept) for publication in accepted],
-            [publication.access_id for publication in accepted],
             [publication.title for publication in accepted],
             [publication.media_type for publication in accepted],
             [publication.expected for publication in accepted],

@@ -5,7 +5,7 @@ workspace's lock says where they begin.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -30,12 +30,12 @@ class ChunkColumns:
     access_id: list[int] = field(default_factory=list[int])
     drafts: list[ChunkDraft] = field(default_factory=list[ChunkDraft])
 
-    def add(self, publication: DocumentPublication, ordinal: int, draft: ChunkDraft) -> None:
+    def add(self, publication: DocumentPublication, access_id: int, ordinal: int, draft: ChunkDraft) -> None:
         """One more row."""
         self.ordinal.append(ordinal)
         self.document_id.append(publication.document_id)
         self.revision_id.append(publication.revision.revision_id)
-        self.access_id.append(publication.access_id)
+        self.access_id.append(access_id)
         self.drafts.append(draft)
 
     def values(self, first_ordinal: int) -> tuple[Sequence[object], ...]:
@@ -56,13 +56,14 @@ class MentionColumns:
     entity_id: list[UUID] = field(default_factory=list[UUID])
     ordinal: list[int] = field(default_factory=list[int])
     document_id: list[UUID] = field(default_factory=list[UUID])
+    access_id: list[int] = field(default_factory=list[int])
     count: list[int] = field(default_factory=list[int])
     first: list[int] = field(default_factory=list[int])
     last: list[int] = field(default_factory=list[int])
     related: list[UUID] = field(default_factory=list[UUID])
     weights: list[int] = field(default_factory=list[int])
 
-    def add(self, document_id: UUID, ordinal: int, chunk: NewChunk) -> None:
+    def add(self, document_id: UUID, access_id: int, ordinal: int, chunk: NewChunk) -> None:
         """The entities of one chunk."""
         entities = chunk.entities.entities
         partners: list[list[tuple[UUID, int]]] = [[] for _ in entities]
@@ -73,6 +74,7 @@ class MentionColumns:
             self.entity_id.append(entity.entity_id)
             self.ordinal.append(ordinal)
             self.document_id.append(document_id)
+            self.access_id.append(access_id)
             self.count.append(entity.count)
             self.first.append(len(self.related) + 1)
             self.related.extend([partner for partner, _ in related])
@@ -95,24 +97,27 @@ class Batch:
     removed: list[int]
 
 
-def batch_of(accepted: Sequence[DocumentPublication], dimensions: int) -> Batch:
-    """Prepare a batch. Errors: `SpaceMismatch` when a vector has not `dimensions` components."""
+def batch_of(accepted: Sequence[DocumentPublication], accesses: Mapping[UUID, int], dimensions: int) -> Batch:
+    """Prepare a batch; `accesses` are the documents' access sets. Errors: `SpaceMismatch` when a vector has not
+    `dimensions` components.
+    """
     added, moved, mentions = ChunkColumns(), ChunkColumns(), MentionColumns()
     entities: dict[UUID, tuple[ExtractedEntity, UUID]] = {}
     vectors: list[bytes] = []
     postings: list[SegmentRow] = []
     for publication in accepted:
+        access_id = accesses[publication.document_id]
         for chunk in publication.added:
             ordinal = len(vectors)
-            added.add(publication, ordinal, chunk.draft)
+            added.add(publication, access_id, ordinal, chunk.draft)
             vectors.append(chunk.vector)
-            postings.append(SegmentRow(ordinal, publication.access_id, 0, chunk.terms))
-            mentions.add(publication.document_id, ordinal, chunk)
+            postings.append(SegmentRow(ordinal, access_id, 0, chunk.terms))
+            mentions.add(publication.document_id, access_id, ordinal, chunk)
             for entity in chunk.entities.entities:
                 entities.setdefault(entity.entity_id, (entity, publication.document_id))
         for kept in publication.kept:
             if kept.moved:
-                moved.add(publication, kept.ordinal, kept.draft)
+                moved.add(publication, access_id, kept.ordinal, kept.draft)
     try:
         wire = from_stored(vectors, dimensions)
     except ValueError as error:

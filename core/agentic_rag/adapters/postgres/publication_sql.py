@@ -13,7 +13,7 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 """
 
 LOCK_DOCUMENTS = """
-SELECT document_id, revision_id
+SELECT document_id, revision_id, access_id
 FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
 ORDER BY document_id
@@ -91,20 +91,20 @@ ON CONFLICT (org_id, workspace_id, entity_id) DO NOTHING
 
 # Relations of all rows come in one flat array each ($10, $11); a row's own are a slice of it.
 ADD_MENTIONS = """
-INSERT INTO rag_mentions (org_id, workspace_id, visible_from, entity_id, ordinal, document_id, count, related, weights)
-SELECT $1, $2, $3, m.entity_id, m.ordinal, m.document_id, m.count,
+INSERT INTO rag_mentions (org_id, workspace_id, visible_from, entity_id, ordinal, document_id, count, access_id,
+                          related, weights)
+SELECT $1, $2, $3, m.entity_id, m.ordinal, m.document_id, m.count, m.access_id,
        ($10::uuid[])[m.first:m.last], ($11::integer[])[m.first:m.last]
-FROM unnest($4::uuid[], $5::integer[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[])
-    AS m(entity_id, ordinal, document_id, count, first, last)
+FROM unnest($4::uuid[], $5::integer[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[], $12::integer[])
+    AS m(entity_id, ordinal, document_id, count, first, last, access_id)
 """
 
 # A text that returns to an earlier state brings its old revision back to life.
 SET_READY = """
 WITH published AS (
     SELECT *
-    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::integer[], $9::text[], $10::text[], $11::uuid[],
-                $12::text[])
-        AS p(document_id, revision_id, content_hash, chunk_count, access_id, title, media_type, superseded, provenance)
+    FROM unnest($4::uuid[], $5::uuid[], $6::bytea[], $7::integer[], $8::text[], $9::text[], $10::uuid[], $11::text[])
+        AS p(document_id, revision_id, content_hash, chunk_count, title, media_type, superseded, provenance)
 ), changed AS (
     -- Two plain rows instead of `IN (revision_id, superseded)`, which can only be joined row by row.
     SELECT revision_id, true AS is_published FROM published
@@ -124,7 +124,7 @@ WITH published AS (
 )
 UPDATE rag_documents d
 SET status = 'READY', revision_id = p.revision_id, content_hash = p.content_hash, corpus_version = $3,
-    chunk_count = p.chunk_count, chunks_done = p.chunk_count, access_id = p.access_id,
+    chunk_count = p.chunk_count, chunks_done = p.chunk_count,
     title = coalesce(p.title, d.title), media_type = coalesce(p.media_type, d.media_type),
     provenance = d.provenance || p.provenance::jsonb,
     error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()

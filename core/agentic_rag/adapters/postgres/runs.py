@@ -69,7 +69,7 @@ SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idem
 PAGE = f"""
 SELECT {_COLUMNS} FROM rag_runs
 WHERE org_id = $1 AND workspace_id = $2
-  AND ($3::timestamptz IS NULL OR (created_at, run_id) < ($3, $4::uuid))
+  AND ($3::timestamptz IS NULL OR (created_at, run_id) < ($3, $4::uuid)) AND ($6::text IS NULL OR subject = $6)
 ORDER BY created_at DESC, run_id DESC
 LIMIT $5
 """  # noqa: S608 - a constant list of columns
@@ -103,12 +103,12 @@ class PostgresRunStore:
         """The run that was stored under the key, or None."""
         return await self._one(BY_KEY, workspace, key)
 
-    async def page(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
-        """Runs, newest first. Errors: `InvalidInput` (cursor, page size)."""
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
+        """Runs, newest first; only those of one subject when one is named. Errors: `InvalidInput` (cursor, size)."""
         size = page_size(request)
         after = decode_instant_cursor(request.after)
         async with self._pool.transaction(workspace.org_id) as connection:
-            rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1)
+            rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1, subject)
             runs = await self._runs(connection, workspace, rows[:size])
         cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)

@@ -97,8 +97,8 @@ class ByteBoundedCache(Generic[K, V]):
             self._used -= dropped
 
 
-VisibleKey: TypeAlias = tuple[UUID, int, tuple[UUID, ...], tuple[int, ...]]
-"""Workspace, corpus version, segments, access sets."""
+VisibleKey: TypeAlias = tuple[UUID, tuple[int, int], tuple[UUID, ...], tuple[int, ...]]
+"""Workspace, corpus version and version of its rights, segments, access sets."""
 
 
 class SegmentCache:

@@ -70,7 +70,7 @@ class RetrieveStage:
         """Attach passages, candidates and the parts with their weighted terms."""
         snapshot = await reads.snapshot()
         state = await self._in_space(state, snapshot)
-        scope = await scope_of(snapshot, state.options.filter, state.access_ids)
+        scope = await scope_of(snapshot, state.options.filter, snapshot.access.access_ids)
         parts = state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
         done: list[_Searched] = []
         cut_short = False
@@ -102,14 +102,20 @@ class RetrieveStage:
         if not hurried and any(turn.cited for turn in state.question.history):
             found_again = await self._in_time(state, self._kept(state, snapshot, scope))
             kept, hurried = found_again or [], found_again is None
-        read = replace(state, read_version=snapshot.version, graph_version=snapshot.graph.version, cut_short=cut_short)
+        read = replace(
+            state,
+            read_version=snapshot.version,
+            graph_version=snapshot.graph.version,
+            access=snapshot.access,
+            cut_short=cut_short,
+        )
         collected = _collected(read, done, whole, kept)
         beside: list[Chunk] | None = []
         if not hurried:
             collected, hurried = await self._with_figures(collected, snapshot, scope)
         if not hurried:
             places = places_beside(collected.state.passages)
-            beside = await self._in_time(state, snapshot.documents.placed(places, state.access_ids))
+            beside = await self._in_time(state, snapshot.documents.placed(places, snapshot.access.access_ids))
             hurried = beside is None
         if hurried:
             # Statements that are cut off leave their transaction unusable.

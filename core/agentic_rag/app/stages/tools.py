@@ -91,7 +91,7 @@ def _risen(standing: Standing, passages: Sequence[Passage]) -> Standing:
 async def _looked_up(state: RunState, request: ToolRequest, reads: Reads) -> RunState:
     snapshot = await reads.snapshot()
     workspace = state.question.workspace.workspace_id
-    found = await lookup(snapshot, workspace, request.argument, state.access_ids)
+    found = await lookup(snapshot, workspace, request.argument, snapshot.access.access_ids)
     result = None if found is None else f"{found.chunk.document_title} ({found.chunk.source_path})"
     code = None if found is not None else "NOT_FOUND"
     call = ToolCall(request.tool, request.argument, result, code, NO_DURATION)

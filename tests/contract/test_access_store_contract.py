@@ -1,0 +1,286 @@
+"""What every `AccessStore` promises: rights are told apart by set, and every reader sees a change of them at once."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from uuid import UUID
+
+import numpy as np
+from tests.builders import DIMENSIONS, entities_of, entity_id, new_document, run_of
+from tests.contract.backends import Backend, FollowedBackend
+
+from agentic_rag.domain.access import ANYBODY, UPKEEP, Readers
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.lexical import query_terms
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.retrieval import DocumentFilter, Neighbour, Scope
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.access_store import AccessChange
+
+ADA, BOB = Readers(("user:ada",)), Readers(("group:night", "user:bob"))
+NIGHT = ("group:night",)
+A, B, C = (entity_id(name) for name in ("A", "B", "C"))
+
+
+async def restrict(
+    adapter: Backend, workspace: WorkspaceRef, path: str, principals: tuple[str, ...]
+) -> AccessChange | None:
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        access_id = await transaction.access.intern(workspace, principals)
+        change = await transaction.access.change(workspace, document_id_for(workspace, path), access_id)
+    if isinstance(adapter, FollowedBackend):
+        await adapter.follow(workspace)
+    return change
+
+
+async def found(adapter: Backend, workspace: WorkspaceRef, readers: Readers, as_of: int | None = None) -> list[str]:
+    """The texts that both text arms find for somebody, each the same."""
+    async with adapter.database.snapshot(workspace, as_of, readers=readers) as snapshot:
+        scope = Scope(snapshot.access.access_ids)
+        lexical = await snapshot.lexical.search(query_terms("quorum"), 10, scope)
+        assert snapshot.space is not None
+        vector = np.ones(DIMENSIONS, np.float32)
+        vectors = await snapshot.vectors.nearest(vector, snapshot.space.space_id, 10, scope)
+        assert {hit.ordinal for hit in lexical} == {hit.ordinal for hit in vectors}
+        assert await snapshot.lexical.passages(scope) == len(lexical)
+        assert len(await snapshot.documents.ordinals_matching(DocumentFilter(), scope.access_ids)) == len(lexical)
+        chunks = await snapshot.documents.chunks([hit.ordinal for hit in lexical], scope.access_ids)
+        return sorted(chunk.text for chunk in chunks)
+
+
+async def test_equal_sets_have_one_number_and_everybody_has_number_0(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        night = await transaction.access.intern(workspace, NIGHT)
+        assert await transaction.access.intern(workspace, ("group:night", "user:ada")) not in (0, night)
+        assert await transaction.access.intern(workspace, NIGHT) == night
+        assert await transaction.access.intern(workspace, ()) == 0
+        assert await transaction.access.principals(workspace, [night, 0, 99]) == {night: NIGHT, 0: ()}
+
+
+async def test_the_readable_sets_are_those_of_a_caller_s_principals(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        night = await transaction.access.intern(workspace, NIGHT)
+        ada = await transaction.access.intern(workspace, ("user:ada",))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        readable = [await transaction.access.readable(workspace, one) for one in (ADA, BOB, ANYBODY, UPKEEP)]
+
+    assert [one.access_ids for one in readable] == [(0, ada), (0, night), (0,), (0, night, ada)]
+    assert [one.is_everything for one in readable] == [False, False, False, True]
+    head = await adapter.database.head(workspace, BOB)
+    assert head is not None
+    assert head.access == readable[1]
+
+
+async def test_a_workspace_without_rights_hides_nothing_from_anybody(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+
+    async with adapter.database.snapshot(workspace) as snapshot:
+        assert (snapshot.access.access_ids, snapshot.access.is_everything) == ((0,), True)
+
+
+async def test_a_document_is_published_for_the_readers_it_was_registered_with(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        night = await transaction.access.intern(workspace, NIGHT)
+    await adapter.publish(workspace, "a.md", ["quorum by day"])
+    await adapter.publish(workspace, "b.md", ["quorum by night"], access_id=night)
+
+    assert await found(adapter, workspace, ADA) == ["quorum by day"]
+    assert await found(adapter, workspace, BOB) == ["quorum by day", "quorum by night"]
+    assert await found(adapter, workspace, ANYBODY) == ["quorum by day"]
+
+
+async def test_a_new_revision_keeps_the_readers(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+
+    await adapter.publish(workspace, "a.md", ["quorum zero", "quorum one"])
+
+    assert await found(adapter, workspace, ADA) == []
+    assert await found(adapter, workspace, BOB) == ["quorum one", "quorum zero"]
+
+
+async def test_rights_that_change_while_a_revision_is_made_are_those_it_is_published_with(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.register(workspace, new_document(workspace, "a.md"))
+    change = await restrict(adapter, workspace, "a.md", NIGHT)
+
+    await adapter.publish(workspace, "a.md", ["quorum"])
+
+    assert change == AccessChange(None, 0)
+    assert await found(adapter, workspace, ADA) == []
+    assert await found(adapter, workspace, BOB) == ["quorum"]
+
+
+async def test_a_change_shows_everywhere_at_the_next_version(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
+    await adapter.publish(workspace, "b.md", ["quorum three"])
+    everyone = await found(adapter, workspace, ADA)
+
+    change = await restrict(adapter, workspace, "a.md", NIGHT)
+
+    assert len(everyone) == 3
+    assert change == AccessChange(3, 2)
+    assert await found(adapter, workspace, ADA) == ["quorum three"]
+    assert await found(adapter, workspace, BOB) == everyone
+    head = await adapter.database.head(workspace, ADA)
+    assert head is not None
+    assert (head.version, head.access.version, head.access.is_everything) == (3, 3, False)
+
+
+async def test_rights_hold_for_older_versions_too(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
+    await adapter.publish(workspace, "a.md", ["quorum two"])
+    assert await found(adapter, workspace, ADA, 1) == ["quorum one", "quorum two"]
+
+    await restrict(adapter, workspace, "a.md", NIGHT)
+
+    assert await found(adapter, workspace, ADA, 1) == []
+    assert await found(adapter, workspace, BOB, 1) == ["quorum one", "quorum two"]
+
+
+async def test_the_way_back_is_as_short(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    await restrict(adapter, workspace, "a.md", ("user:ada",))
+    assert await found(adapter, workspace, BOB) == []
+
+    change = await restrict(adapter, workspace, "a.md", ())
+
+    assert change is not None
+    assert await found(adapter, workspace, BOB) == ["quorum"] == await found(adapter, workspace, ANYBODY)
+    assert await restrict(adapter, workspace, "a.md", ()) == AccessChange(None, 0)
+
+
+async def test_merged_postings_keep_the_rights(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for path in ("a.md", "b.md"):
+        await adapter.publish(workspace, path, [f"quorum of {path}"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+
+    for _ in range(2):
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.publisher.compact(workspace)
+        assert await found(adapter, workspace, ADA) == ["quorum of b.md"]
+        assert await found(adapter, workspace, BOB) == ["quorum of a.md", "quorum of b.md"]
+    await restrict(adapter, workspace, "a.md", ())
+    assert await found(adapter, workspace, ADA) == ["quorum of a.md", "quorum of b.md"]
+
+
+async def test_statistics_are_those_of_a_corpus_without_the_hidden(adapter: Backend) -> None:
+    mixed, alone = await adapter.workspace(), await adapter.workspace()
+    await adapter.publish(mixed, "hidden.md", ["quorum lease", "quorum quorum", "lease of a quorum"])
+    for workspace in (mixed, alone):
+        await adapter.publish(workspace, "a.md", ["quorum here", "another text"])
+    await restrict(adapter, mixed, "hidden.md", NIGHT)
+    scores: list[list[float]] = []
+    for workspace in (mixed, alone):
+        async with adapter.database.snapshot(workspace, readers=ADA) as snapshot:
+            scope = Scope(snapshot.access.access_ids)
+            hits = await snapshot.lexical.search(query_terms("quorum lease"), 10, scope)
+            rarity = await snapshot.lexical.rarity(list(query_terms("quorum lease")), scope)
+            scores.append([*(one for hit in hits for one in (hit.raw, hit.score)), *rarity.values()])
+
+    assert scores[0] == scores[1]
+
+
+async def test_documents_are_listed_counted_and_found_by_name_for_their_readers(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    for path in ("a.md", "b.md"):
+        await adapter.publish(workspace, path, [f"quorum of {path}"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    a, b, gone = (document_id_for(workspace, path) for path in ("a.md", "b.md", "c.md"))
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        readable = await transaction.access.readable(workspace, ADA)
+        page = await transaction.documents.page(workspace, PageRequest(), (), readable.access_ids)
+        counted = await transaction.documents.count(workspace, readable.access_ids)
+        hidden = [await transaction.access.unreadable(workspace, [a, b, gone], one) for one in (ADA, BOB, UPKEEP)]
+    async with adapter.database.snapshot(workspace, readers=ADA) as snapshot:
+        named = await snapshot.documents.find_documents("a.md", snapshot.access.access_ids, 5)
+
+    assert [document.document_id for document in page.items] == [b]
+    assert sum(counted.values()) == 1
+    assert hidden == [{a}, set(), set()]
+    assert named == []
+
+
+async def test_an_unknown_document_cannot_be_given_away(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+
+    assert await restrict(adapter, workspace, "nowhere.md", NIGHT) is None
+
+
+async def test_another_organisation_s_sets_are_no_sets(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    await adapter.publish(workspace, "a.md", ["quorum"])
+    await restrict(adapter, workspace, "a.md", NIGHT)
+    stranger = await adapter.organisation()
+    foreign = WorkspaceRef(stranger, workspace.workspace_id)
+
+    async with adapter.database.transaction(stranger) as transaction:
+        assert (await transaction.access.readable(foreign, UPKEEP)).access_ids == (0,)
+        assert await transaction.access.principals(foreign, [0, 1]) == {}
+        assert await transaction.access.unreadable(foreign, [document_id_for(workspace, "a.md")], ADA) == set()
+    assert await adapter.database.head(foreign, BOB) is None
+
+
+async def test_the_graph_counts_and_reaches_only_what_is_readable(graph_adapter: Backend) -> None:
+    workspace = await graph_adapter.workspace()
+    hidden = {"hidden": entities_of("A", "B", "C", pairs=[("A", "B"), ("A", "C")])}
+    shown = {"shown": entities_of("A", "B", pairs=[("A", "B")])}
+    await graph_adapter.publish(workspace, "hidden.md", list(hidden), entities=hidden)
+    await graph_adapter.publish(workspace, "shown.md", list(shown), entities=shown)
+    await restrict(graph_adapter, workspace, "hidden.md", NIGHT)
+
+    async def seen(readers: Readers) -> tuple[Sequence[tuple[UUID, int]], Sequence[UUID], list[Neighbour]]:
+        async with graph_adapter.database.snapshot(workspace, readers=readers) as snapshot:
+            vicinity = await snapshot.graph.vicinity([A, C], [0, 1], 10)
+            mentions = await snapshot.graph.mentions_of([A, C], 1)
+            assert {one.entity_id for one in mentions} <= {one.entity_id for one in vicinity.reached}
+            return (
+                [(one.entity_id, one.passages) for one in vicinity.reached],
+                sorted({one.entity_id for one in vicinity.held}),
+                await snapshot.graph.neighbours([A, C], 5),
+            )
+
+    assert await seen(ADA) == (sorted([(A, 1), (B, 1)]), sorted([A, B]), [Neighbour(A, B, 1)])
+    reached, held, neighbours = await seen(BOB)
+    assert (sorted(reached), held) == (sorted([(A, 2), (B, 2), (C, 1)]), sorted([A, B, C]))
+    assert Neighbour(A, B, 2) in neighbours
+
+
+async def test_an_entity_of_many_hidden_passages_is_one_of_few_to_who_may_not_read_them(
+    graph_adapter: Backend,
+) -> None:
+    workspace = await graph_adapter.workspace()
+    many = {f"hidden {place}": entities_of("A") for place in range(5)}
+    await graph_adapter.publish(workspace, "hidden.md", list(many), entities=many)
+    await graph_adapter.publish(workspace, "shown.md", ["shown"], entities={"shown": entities_of("A")})
+    await restrict(graph_adapter, workspace, "hidden.md", NIGHT)
+
+    async with graph_adapter.database.snapshot(workspace, readers=ADA) as snapshot:
+        [few] = await snapshot.graph.mentions_of([A], 2)
+    async with graph_adapter.database.snapshot(workspace, readers=BOB) as snapshot:
+        [too_many] = await snapshot.graph.mentions_of([A], 2)
+
+    assert (few.passages, few.ordinals) == (1, (5,))
+    assert (too_many.passages, too_many.ordinals) == (3, ())
+
+
+async def test_runs_of_one_subject_can_be_listed(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    mine, other = replace(run_of(workspace), subject="ada"), run_of(workspace)
+    await adapter.runs.record([mine, other])
+
+    page = await adapter.runs.page(workspace, PageRequest(), "ada")
+
+    assert [run.run_id for run in page.items] == [mine.run_id]
+    assert len((await adapter.runs.page(workspace, PageRequest())).items) == 2
