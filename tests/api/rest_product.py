@@ -13,6 +13,7 @@ from agentic_rag.adapters.parsing.first_look import FirstLook
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.document_access import DocumentAccess
 from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.reingest import ReingestDocument
 from agentic_rag.app.upload import UploadDocument, UploadOptions
@@ -55,7 +56,7 @@ class RestProduct:
     clock: SystemClock = field(default_factory=SystemClock)
     ids: RandomIds = field(default_factory=RandomIds)
     checks: dict[str, Any] = field(default_factory=dict)
-    runs: Any = None
+    read_runs: Any = None
     explain: Any = None
     prove_erased: Any = None
     dead_letters: Any = None
@@ -71,6 +72,7 @@ class RestProduct:
         )  # fmt: skip
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.reingest = ReingestDocument(self.database, self.telemetry)
+        self.document_access = DocumentAccess(self.database, self.telemetry)
 
     async def aclose(self) -> None:
         """Nothing to release."""

@@ -15,6 +15,7 @@ class Action(enum.Enum):
 
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    SET_DOCUMENT_ACCESS = "say who reads a document"
     REINGEST_DOCUMENT = "ingest a document again"
     SEE_DEAD_LETTERS = "see dead letters"
     REPLAY_DEAD_LETTER = "replay a dead letter"
@@ -28,6 +29,7 @@ class Action(enum.Enum):
 _NEEDED = {
     Action.CREATE_WORKSPACE: Role.ADMIN,
     Action.DELETE_DOCUMENT: Role.MEMBER,
+    Action.SET_DOCUMENT_ACCESS: Role.MEMBER,
     Action.UPLOAD_DOCUMENT: Role.MEMBER,
     Action.REINGEST_DOCUMENT: Role.MEMBER,
     Action.SEE_DEAD_LETTERS: Role.ADMIN,
