@@ -68,19 +68,20 @@ _NAMES = tuple(field.name for field in fields(Signs))
 
 @dataclass(frozen=True, slots=True)
 class SupportWeights:
-    """The linear score of the signs, in their order. Fitted by `rag eval train-support`, then rounded
+    """The linear score of the signs, in their order. Fitted by `rag eval train-support` but for `unmarked`
     (eval/support.json says on what; docs/quality.md what it earns).
     """
 
-    best: float = 1.3
-    dense: float = 2.0
-    ahead: float = 4.7
+    best: float = 1.0
+    dense: float = 2.1
+    ahead: float = 4.6
     covered: float = 0.2
-    near: float = 1.1
-    linked: float = 1.0
-    onward: float = 2.7
-    unnamed: float = -4.1
-    unmarked: float = -1.5
+    near: float = 1.2
+    linked: float = 1.1
+    onward: float = 2.8
+    unnamed: float = -3.3
+    unmarked: float = -1.0
+    """-0.2 by the fit, on questions that seldom name a figure; one about another quarter or device has no answer."""
     unfit: float = -0.2
     unasked: float = -0.2
     offset: float = 3.0
