@@ -32,6 +32,7 @@ from agentic_rag_cli.commands import (
     serve,
     snapshot,
     train_ranker,
+    train_sentences,
     train_support,
     up,
     upload,
@@ -104,6 +105,7 @@ app.add_typer(provider_key.app, name="provider-key")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
 evaluate.app.command("train-support")(train_support.train_support)
+evaluate.app.command("train-sentences")(train_sentences.train_sentences)
 evaluate.app.command("init")(calibrate.init)
 evaluate.app.command("calibrate")(calibrate.calibrate)
 evaluate.app.command("report")(eval_report.report)

@@ -83,7 +83,7 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
     if question.gold_spans and record.spans is not None:
         figures |= {f"span@{depth}": _span_at(question, record.spans[:depth]) for depth in _depths(k)}
     if question.answers:
-        figures["answer_contained"] = float(_contains(question, normalise(record.answer)))
+        figures["answer_contained"] = float(holds_answer(question, record.answer))
         figures["exact_match"] = exact_match(record.answer, question.answers)
         figures["f1"] = token_f1(record.answer, question.answers)
     if not abstained and (question.gold_ids or record.citations):
@@ -122,9 +122,11 @@ def _span_at(question: EvalQuestion, spans: Sequence[RetrievedSpan | None]) -> f
     )
 
 
-def _contains(question: EvalQuestion, answer: str) -> bool:
+def holds_answer(question: EvalQuestion, text: str) -> bool:
+    """A gold answer stands in the text as whole words; of a list, every one does."""
+    said = normalise(text)
     found = [
-        re.search(rf"(?<!\w){re.escape(normalise(wanted))}(?!\w)", answer) is not None for wanted in question.answers
+        re.search(rf"(?<!\w){re.escape(normalise(wanted))}(?!\w)", said) is not None for wanted in question.answers
     ]
     return all(found) if question.kind == LIST else any(found)
 

@@ -1,7 +1,8 @@
 """Fits the weights of `domain.support` on questions asked with and without the documents that answer them.
 
 Logistic regression with an intercept for each set: sets differ in how high their supports stand, and a workspace has a
-threshold of its own, so only differences within a set count. Both halves of a set weigh the same, and so do sets.
+threshold of its own, so only differences within a set count. Both halves of a set weigh the same, and so do sets. A
+sign never counts against its meaning, nor for nothing: where the questions say so, it gets `LEAST_WEIGHT`.
 """
 
 from __future__ import annotations
@@ -13,14 +14,22 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.support import Signs
+from agentic_rag.domain.support import AGAINST, Signs
+from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag_eval.support_calibration import AskedSupport
 
 RIDGE = 0.005
 """On the weights of signs divided by their spread: keeps signs that say the same from sharing it wildly."""
 STEPS = 400
+LEAST_WEIGHT = 0.2
+"""Of every sign. Passages of few questions lack the date or the word for what is asked, but an answer from such a
+passage should count as weaker. More than 0.3 cost several points on questions of several hops.
+"""
 ERROR = 0.05
 """Share of the answerable questions below the line at which sets are compared."""
+MOST_BY_DEFAULT = 0.1
+"""Share of a set's answerable questions that the default threshold may abstain on: the offset is the highest with which
+it does so on no set."""
 
 Floats = NDArray[np.float64]
 
@@ -44,15 +53,25 @@ class Separation:
 
 
 @dataclass(frozen=True, slots=True)
+class ByDefault:
+    """The shares of both halves that the default threshold abstains on, with the weights and offset fitted."""
+
+    answerable: float
+    others: float
+
+
+@dataclass(frozen=True, slots=True)
 class TrainedSupport:
-    """Weights by sign, and what they do to each set: as in force, fitted on all sets, fitted without that set (None
-    for a single set).
+    """Weights by sign (to 0.1, as the code has them), the offset, and what they do to each set: as in force, fitted on
+    all sets, fitted without that set (None for a single set), and at the default threshold.
     """
 
     weights: dict[str, float]
+    offset: float
     in_force: dict[str, Separation]
     fitted: dict[str, Separation]
     left_out: dict[str, Separation | None]
+    by_default: dict[str, ByDefault]
 
 
 def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> TrainedSupport:
@@ -60,16 +79,19 @@ def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> Trai
     without questions of both kinds.
     """
     halves = {one.name: _halves(one) for one in sets}
-    weights = _fit(list(halves.values()))
+    weights = _fit(list(halves.values())).round(1)
+    offset = _offset([high @ weights for high, _ in halves.values()])
     left_out: dict[str, Separation | None] = {}
     for name, held in halves.items():
         others = [half for other, half in halves.items() if other != name]
         left_out[name] = separation(*held, _fit(others)) if others else None
     return TrainedSupport(
-        weights=dict(zip([field.name for field in fields(Signs)], weights.round(3).tolist(), strict=True)),
+        weights=dict(zip([field.name for field in fields(Signs)], weights.tolist(), strict=True)),
+        offset=offset,
         in_force={name: separation(*held, np.array(in_force)) for name, held in halves.items()},
         fitted={name: separation(*held, weights) for name, held in halves.items()},
         left_out=left_out,
+        by_default={name: _by_default(*held, weights, offset) for name, held in halves.items()},
     )
 
 
@@ -81,6 +103,20 @@ def separation(answerable: Floats, others: Floats, weights: Floats) -> Separatio
     return Separation(float(above), float((low < line).mean()))
 
 
+def _offset(answerable: Sequence[Floats]) -> float:
+    lowest = min(float(np.sort(scores)[math.floor(MOST_BY_DEFAULT * len(scores))]) for scores in answerable)
+    return math.floor(10 * (lowest - _logit(DEFAULT_THRESHOLD))) / 10
+
+
+def _by_default(high: Floats, low: Floats, weights: Floats, offset: float) -> ByDefault:
+    line = offset + _logit(DEFAULT_THRESHOLD)
+    return ByDefault(float((high @ weights < line).mean()), float((low @ weights < line).mean()))
+
+
+def _logit(share: float) -> float:
+    return math.log(share / (1 - share))
+
+
 def _halves(given: SupportSet) -> tuple[Floats, Floats]:
     rows = [np.array([one.signs for one in given.asked if one.answerable is kind]) for kind in (True, False)]
     if not all(len(half) for half in rows):
@@ -89,18 +125,20 @@ def _halves(given: SupportSet) -> tuple[Floats, Floats]:
 
 
 def _fit(sets: Sequence[tuple[Floats, Floats]]) -> Floats:
-    """Adam on the mean logistic loss of the sets."""
+    """Adam on the mean logistic loss of the sets, each weight at least `LEAST_WEIGHT` on its sign's side of 0."""
     everything = np.concatenate([half for halves in sets for half in halves])
     centre, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-9
     scaled = [((high - centre) / spread, (low - centre) / spread) for high, low in sets]
-    weights = np.zeros(everything.shape[1] + len(sets))
+    side = np.array([-1.0 if field.name in AGAINST else 1.0 for field in fields(Signs)])
+    weights = np.zeros(len(side) + len(sets))
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):
         slope = _slope(scaled, weights)
         mean = 0.9 * mean + 0.1 * slope
         square = 0.99 * square + 0.01 * slope**2
         weights -= 0.05 * (mean / (1 - 0.9**step)) / (np.sqrt(square / (1 - 0.99**step)) + 1e-8)
-    fitted: Floats = weights[: everything.shape[1]] / spread
+        weights[: len(side)] = side * np.maximum(LEAST_WEIGHT * spread, side * weights[: len(side)])
+    fitted: Floats = weights[: len(side)] / spread
     return fitted
 
 

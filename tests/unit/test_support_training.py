@@ -2,9 +2,9 @@ import random
 
 import pytest
 
-from agentic_rag.domain.support import Signs, SupportWeights
+from agentic_rag.domain.support import AGAINST, Signs, SupportWeights
 from agentic_rag_eval.support_calibration import AskedSupport
-from agentic_rag_eval.support_training import SupportSet, train_support
+from agentic_rag_eval.support_training import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
 
 _WIDTH = len(Signs.__dataclass_fields__)
 _NAMES = list(Signs.__dataclass_fields__)
@@ -36,6 +36,19 @@ def test_a_set_is_also_judged_by_weights_that_never_saw_it() -> None:
     assert left_out is not None
     assert left_out.auroc > 0.85
     assert found.fitted["a"].auroc > 0.85
+
+
+def test_a_sign_never_counts_against_its_meaning_nor_for_nothing() -> None:
+    found = train_support([_set("a", 0.0, 1), _set("b", 1.0, 2)], [0.0] * _WIDTH)
+    for name, weight in found.weights.items():
+        assert weight <= -LEAST_WEIGHT if name in AGAINST else weight >= LEAST_WEIGHT
+
+
+def test_the_offset_lets_the_default_threshold_abstain_on_few_answerable_questions_of_every_set() -> None:
+    found = train_support([_set("a", 0.0, 1), _set("b", 1.0, 2)], [0.0] * _WIDTH)
+    shares = [one.answerable for one in found.by_default.values()]
+    assert 0.0 < max(shares) <= MOST_BY_DEFAULT
+    assert all(one.others > one.answerable for one in found.by_default.values())
 
 
 def test_a_single_set_has_nothing_to_leave_out() -> None:

@@ -45,7 +45,11 @@ def train_support(
         asked = run_async(_asked(wiring, settings, sets, most))
     in_force = astuple(SupportWeights())[: len(Signs.__dataclass_fields__)]
     found = train(asked, in_force)
-    shown = {"questions": {one.name: len(one.asked) for one in asked}, **asdict(found)}
+    shown = {
+        "embedder": settings.embedder,
+        "questions": {one.name: len(one.asked) for one in asked},
+        **asdict(found),
+    }
     if out is not None:
         out.write_text(json.dumps(shown, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
     output.result_json(shown) if as_json else output.result(_table(found))
@@ -76,10 +80,14 @@ async def _asked(wiring: Wiring, settings: Settings, sets: list[str], most: int)
 
 def _table(found: TrainedSupport) -> str:
     lines = ["weights"]
-    lines += [f"  {name:10} {value:8.3f}" for name, value in found.weights.items()]
-    lines.append("AUROC / abstained without answer at 5 % false abstention, in percent: in force, fitted, left out")
+    lines += [f"  {name:10} {value:8.1f}" for name, value in {**found.weights, "offset": found.offset}.items()]
+    lines.append(
+        "AUROC / abstained without answer at 5 % false abstention, in percent: in force, fitted, left out; then "
+        "abstained at the default threshold, answerable / without answer"
+    )
     lines += [
-        f"  {name:20} {_shown(found.in_force[name])}   {_shown(found.fitted[name])}   {_shown(found.left_out[name])}"
+        f"  {name:20} {_shown(found.in_force[name])}   {_shown(found.fitted[name])}   {_shown(found.left_out[name])}   "
+        f"{100 * found.by_default[name].answerable:.0f} / {100 * found.by_default[name].others:.0f}"
         for name in found.fitted
     ]
     return "\n".join(lines)

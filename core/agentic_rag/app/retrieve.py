@@ -168,7 +168,8 @@ class Retrieve:
         began = perf_counter()
         fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=limit)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
-        standing = standing_of(arms, share_in_force(arms, query.weights, query.dense_trust), query.dense_trust)
+        share = share_in_force(arms, query.weights, query.dense_trust)
+        standing = standing_of(arms, share, query.dense_trust, trails)
         return Ranking(arms, fused, text.rarity, standing, trails, degraded)
 
     async def _text_arms(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:

@@ -85,6 +85,12 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     and "latest", which the newest of the titles holds that have the most of the rest. All 0 when it says nothing.
     """
     counts = Counter(titles)
+    of_editions = _speaks_of_editions(question)
+    meant = {
+        title for title, passages in counts.items() if passages >= LONG_DOCUMENT and (of_editions or _is_edition(title))
+    }
+    if not meant:
+        return np.zeros(len(titles))
     distinct = sorted(counts)
     held = {title: title_terms(title) for title in distinct}
     weights = _weights(_terms(question), held)
@@ -98,8 +104,6 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
             fits[title] += latest
     if not whole:
         return np.zeros(len(titles))
-    of_editions = _speaks_of_editions(question)
-    meant = {title for title in distinct if counts[title] >= LONG_DOCUMENT and (of_editions or _is_edition(title))}
     return np.array([fits[title] / whole if title in meant else 0.0 for title in titles])
 
 

@@ -8,10 +8,12 @@ from functools import cached_property
 from itertools import pairwise
 from uuid import UUID
 
+import numpy as np
+
 from agentic_rag.domain.answers import Citation
 from agentic_rag.domain.bridge import TEMPERATURE, Extension, Floats, Pool, Surroundings, lift_of
 from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.retrieval import Hop, HopKind
+from agentic_rag.domain.retrieval import SCORE_DIGITS, Hop, HopKind
 
 LEAST_GAIN = 0.01
 """Of a score in [0, 1]: a trail that adds less is not told, since it hardly moves a passage."""
@@ -56,6 +58,12 @@ class Trails:
     def lift(self) -> Floats:
         """(n,) as `bridge.lift_of`, for the passages of the pool."""
         return lift_of(self.pool, self.extensions)
+
+    @property
+    def onward(self) -> float:
+        """How likely the strongest trail of two passages is (P1·P2), in [0, 1]; 0 without any."""
+        chances = self.extensions[0].chance if self.extensions else np.zeros(0)
+        return round(float(chances.max()), SCORE_DIGITS) if chances.size else 0.0
 
     def _likeliest(self, ordinal: int) -> tuple[int, ...]:
         """The ordinals before it; of equally likely trails the first found, which is the shorter one."""

@@ -163,7 +163,7 @@ def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
     are only such).
 
     A function word in capitals is kept in a question that is not all capitals: "IT", "US", "WHO" are names. Leaving
-    function words out earned 0.0–1.8 points of R@10 on five of six dev sets, lost 1.3 on hotpotqa-dev100, and saves
+    function words out earned 0.0–1.8 points of R@10 on five of six dev sets, lost 1.3 on the sixth, and saves
     reading the longest postings.
     """
     if len(text) <= _LONGEST_QUESTION:

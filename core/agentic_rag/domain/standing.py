@@ -7,6 +7,7 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from agentic_rag.domain.hops import Trails
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, Retriever
 
 OTHERS = 5
@@ -16,7 +17,7 @@ but in the corpora looked at seldom more (3 to 20 were as good)."""
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Of the text arms' scores, all in [0, 1]."""
+    """Of the text arms' scores, and of the trails from them; all in [0, 1]."""
 
     best: float
     """The highest score of both arms together."""
@@ -24,13 +25,19 @@ class Standing:
     """The highest of the dense arm by itself, times how far its space is trusted."""
     ahead: float
     """How far the best passage is ahead of the one `OTHERS` places behind it."""
+    onward: float
+    """How likely the strongest trail of two passages is (`Trails.onward`): a second passage that covers what the first
+    leaves open. 0 without a graph."""
 
 
-NOTHING = Standing(0.0, 0.0, 0.0)
+NOTHING = Standing(0.0, 0.0, 0.0, 0.0)
 
 
-def standing_of(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float, dense_trust: float) -> Standing:
+def standing_of(
+    arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float, dense_trust: float, trails: Trails | None = None
+) -> Standing:
     """The standing of the best passage; arms weigh as in `domain.fusion`."""
+    onward = 0.0 if trails is None else trails.onward
     dense, lexical = arms.get(Retriever.DENSE, ()), arms.get(Retriever.LEXICAL, ())
     scores = {hit.ordinal: (1.0 - lexical_share) * hit.score for hit in dense}
     for hit in lexical:
@@ -44,4 +51,5 @@ def standing_of(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float
         best=round(first[0], SCORE_DIGITS),
         dense=round(dense_trust * closest, SCORE_DIGITS),
         ahead=round(first[0] - behind, SCORE_DIGITS),
+        onward=onward,
     )

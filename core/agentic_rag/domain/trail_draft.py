@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 from agentic_rag.domain.answer_fit import holds_place
 from agentic_rag.domain.documents import Chunk
@@ -32,8 +32,8 @@ MOST_SENTENCES = 3
 
 HOP_CHANCE = 0.05
 """What trails must make of a passage (the graph arm's raw figure) for it to be a hop. With 0.1 / 0.05 / 0.02 the gold
-answer stood in the extracts for 35 / 38 / 38 % of the questions of musique and 69 / 69 / 74 % of hotpotqa, while 33 /
-41 / 57 % of those of clapnq, which need one passage, were read as several hops (at equal token recall).
+answer stood in the extracts for 35 / 38 / 38 % and 69 / 69 / 74 % of the questions of two sets of several hops, while
+33 / 41 / 57 % of the questions of one that need a single passage were read as several hops (at equal token recall).
 """
 
 FOCUS_TERMS = 3
@@ -46,10 +46,8 @@ _OPENS_WITHIN = 12
 
 @dataclass(frozen=True, slots=True)
 class SentenceWeights:
-    """The linear score of a sentence for a question of several hops. Fitted so that a softmax over the sentences of the
-    first passages puts its weight on those with the gold answer, on hotpotqa, hotpotqa-dev100 and musique (114
-    questions), then rounded. Share of questions whose gold answer stands in the three sentences chosen, the set itself
-    left out of the fitting: 82 / 80 / 43 %; the three best by score alone 46 / 60 / 15 %.
+    """The linear score of a sentence for a question of several hops. Fitted by `rag eval train-sentences`, then rounded
+    (eval/sentences.json says on what, and what it earns).
     """
 
     score: float = 0.2
@@ -70,6 +68,9 @@ class SentenceWeights:
     """Its passage is not of the trail."""
     rank: float = -0.8
     """Passages before its own."""
+
+
+_WEIGHED = tuple(field.name for field in fields(SentenceWeights))
 
 
 def trail_of(found: Sequence[tuple[Chunk, Candidate]]) -> tuple[int, ...]:
@@ -94,26 +95,29 @@ def draft_trail(
     """The likeliest sentences for the answer, of two passages at least, in the order of the passages; their support is
     that of all of them and of the trail's passages together. None when no passage of the trail speaks of the question.
     """
-    ranked, leading = _ranked(part, frozenset(trail), passages, excluded, weights)
+    read, leading = sentences_read(part, frozenset(trail), passages, excluded)
     if not leading:
         return PartDraft((), (), False)
-    chosen = ranked[:MOST_SENTENCES]
-    if len({unit.passage for unit in chosen}) == 1:
-        elsewhere = [unit for unit in ranked if unit.passage != chosen[0].passage]
-        chosen = [*chosen[: MOST_SENTENCES - 1], *elsewhere[:1]]
+    chosen = chosen_of(likeliest(read, [getattr(weights, name) for name in _WEIGHED]))
     chosen.sort(key=lambda unit: (unit.passage, unit.start))
     sentences = with_openers(chosen, passages, 0, excluded, MOST_SENTENCES)
     return PartDraft(tuple(sentences), (_together([*leading, *chosen]),), False)
 
 
-def _ranked(
-    part: PartQuery, trail: frozenset[int], passages: Sequence[Passage], excluded: Excluded, weights: SentenceWeights
-) -> tuple[list[Unit], list[Unit]]:
-    """The sentences of the first passages, likeliest first, ties by passage, then offset; and the best by score of each
-    passage of the trail.
-    """
+@dataclass(frozen=True, slots=True)
+class ReadSentence:
+    """A sentence that may be chosen, with what `SentenceWeights` weigh, in their order."""
+
+    unit: Unit
+    signs: tuple[float, ...]
+
+
+def sentences_read(
+    part: PartQuery, trail: frozenset[int], passages: Sequence[Passage], excluded: Excluded = frozenset()
+) -> tuple[list[ReadSentence], list[Unit]]:
+    """The sentences of the first passages, by passage; and the best by score of each passage of the trail."""
     focus = focus_of(part)
-    worth: list[tuple[float, Unit]] = []
+    read: list[ReadSentence] = []
     leading: list[Unit] = []
     covered = 0
     for place, passage in enumerate(passages[:READ_PASSAGES]):
@@ -126,24 +130,42 @@ def _ranked(
             if (passage.chunk.ordinal, unit.start) in excluded:
                 continue
             fits = unit.fits and holds_place(passage.chunk.text[unit.start : unit.end], part.answer_type, part.text)
-            value = (
-                weights.score * unit.score
-                + weights.open_share * weight_of(unit.mask & ~covered, part.terms)
-                + weights.fits * fits
-                + weights.fits_later * (fits and place > 0)
-                + weights.first * (unit.start == 0)
-                + weights.focus * (unit.mask & focus).bit_count() / max(1, focus.bit_count())
-                + weights.context * weight_of(unit.context, part.terms)
-                + weights.outside * (not on_trail)
-                + weights.rank * place
+            signs = (
+                unit.score,
+                weight_of(unit.mask & ~covered, part.terms),
+                float(fits),
+                float(fits and place > 0),
+                float(unit.start == 0),
+                (unit.mask & focus).bit_count() / max(1, focus.bit_count()),
+                weight_of(unit.context, part.terms),
+                float(not on_trail),
+                float(place),
             )
-            worth.append((round(value, 6), replace(unit, passage=place)))
+            read.append(ReadSentence(replace(unit, passage=place), signs))
         for unit in matching[:1]:
             covered |= unit.mask | unit.context
             if on_trail:
                 leading.append(replace(unit, passage=place))
-    worth.sort(key=lambda one: (-one[0], one[1].passage, one[1].start))
-    return [unit for _, unit in worth], leading
+    return read, leading
+
+
+def chosen_of(ranked: Sequence[Unit]) -> list[Unit]:
+    """The first sentences, of two passages at least where there are such."""
+    chosen = [*ranked[:MOST_SENTENCES]]
+    if len({unit.passage for unit in chosen}) == 1:
+        elsewhere = [unit for unit in ranked if unit.passage != chosen[0].passage]
+        chosen = [*chosen[: MOST_SENTENCES - 1], *elsewhere[:1]]
+    return chosen
+
+
+def likeliest(read: Sequence[ReadSentence], weights: Sequence[float]) -> list[Unit]:
+    """The sentences by their linear score, ties by passage, then offset."""
+    worth = [
+        (-round(sum(weight * sign for weight, sign in zip(weights, one.signs, strict=True)), 6), one.unit)
+        for one in read
+    ]
+    worth.sort(key=lambda one: (one[0], one[1].passage, one[1].start))
+    return [unit for _, unit in worth]
 
 
 def focus_of(part: PartQuery) -> int:

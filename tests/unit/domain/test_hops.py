@@ -55,6 +55,13 @@ def test_the_trail_to_a_passage_begins_with_what_resembles_the_question_and_name
     assert path[0].to_document_id == CHUNKS[LEAGUE].document_id
 
 
+def test_what_leads_onward_is_the_likeliest_trail_of_two_passages() -> None:
+    linked, alone = trails_of(Corpus(CORPUS)), trails_of(Corpus({"One": "Rain fell.", "Two": "A mine closed."}))
+    assert linked.onward == round(float(linked.extensions[0].chance.max()), 6)
+    assert linked.onward > alone.onward
+    assert replace(linked, extensions=()).onward == 0.0
+
+
 def test_a_trail_of_three_passages_is_told_hop_by_hop() -> None:
     trails = trails_of(Corpus(CORPUS))
 

@@ -26,7 +26,7 @@ def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 
 def _drafted(question: str, *passages: Passage, found: tuple[str, ...] = ()) -> tuple[PartDraft, float]:
     part = part_query(question, answer_type(question), {}, found)
     draft = draft_part(part, 0, passages, 2)
-    signs = signs_of(part, draft, passages, (), Standing(0.5, 0.5, 0.2))
+    signs = signs_of(part, draft, passages, (), Standing(0.5, 0.5, 0.2, 0.1))
     return draft, support_from(signs).score
 
 
