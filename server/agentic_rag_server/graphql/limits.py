@@ -232,7 +232,11 @@ def _together(members: Iterable[_Cost]) -> _Cost:
 
 def uses_introspection(document: DocumentNode) -> bool:
     """Whether any selection of a document asks about the schema."""
-    waiting = [node.selection_set for node in document.definitions if hasattr(node, "selection_set")]
+    waiting: list[SelectionSetNode | None] = [
+        node.selection_set
+        for node in document.definitions
+        if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode)
+    ]
     while waiting:
         selections = waiting.pop()
         for node in selections.selections if selections is not None else ():
