@@ -29,6 +29,8 @@ OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
 """A variable with one of these prefixes that we do not know is a mistake worth stopping for."""
 
 UNSET_PATH = Path()
+DEVELOPMENT = "development"
+PRODUCTION = "production"
 DEFAULT_CORPUS = Path("simulated_ingestion")
 DEFAULT_MODEL = "all-MiniLM-L6-v2"
 
@@ -520,6 +522,23 @@ class Settings:
         "AGENTIC_RAG_HOST", "127.0.0.1", "Address the server and the worker's metrics listen on.", group=_P
     )
     port: int = _var("AGENTIC_RAG_PORT", 8080, "Port the server listens on.", group=_P, minimum=0, maximum=65535)
+    profile: str = _var(
+        "AGENTIC_RAG_PROFILE",
+        DEVELOPMENT,
+        "`production` switches introspection and the query page off unless their own settings say otherwise, and tells "
+        "browsers to come by HTTPS only.",
+        group=_P,
+        choices=(DEVELOPMENT, PRODUCTION),
+    )
+    persisted_operations: Path = _var(
+        "AGENTIC_RAG_PERSISTED_OPERATIONS",
+        UNSET_PATH,
+        "A JSON file `{id: document}` of GraphQL operations that clients may name by `documentId`.",
+        group=_P,
+    )
+    persisted_only: bool = _var(
+        "AGENTIC_RAG_PERSISTED_ONLY", False, "Run no GraphQL operation that is not in that file.", group=_P
+    )
     graphiql: bool = _var("AGENTIC_RAG_GRAPHIQL", False, "Serve the query page at GET /graphql.", group=_P)
     introspection: bool = _var("AGENTIC_RAG_INTROSPECTION", True, "Allow schema introspection.", group=_P)
     max_body_bytes: int = _var(
@@ -692,11 +711,18 @@ def load_settings(
             values[name] = parse(raw, hints[name], variable)
         except ValueError as problem:
             problems.append(f"{variable.name}={shown(raw, variable)!r}: {problem}")
-    settings = Settings(**values)
+    settings = Settings(**{**_profile_defaults(values), **values})
     problems.extend(_contradictions(settings))
     if problems:
         raise SettingsInvalid(tuple(problems))
     return settings
+
+
+def _profile_defaults(values: Mapping[str, Any]) -> dict[str, Any]:
+    """What a profile sets where the operator does not."""
+    if values.get("profile") != PRODUCTION:
+        return {}
+    return {"introspection": False, "graphiql": False}
 
 
 def child_environment(overrides: Mapping[str, str]) -> dict[str, str]:
@@ -763,7 +789,7 @@ def _contradictions(settings: Settings) -> list[str]:
         problems.append("AGENTIC_RAG_ENABLE_LLM_JUDGE=true needs AGENTIC_RAG_CHAT_MODEL: the chat model is the judge")
     if settings.chat_model and not settings.openai_api_key:
         problems.append("AGENTIC_RAG_CHAT_MODEL needs OPENAI_API_KEY (any text, for a server that checks none)")
-    problems.extend(_wrong_hosts(settings))
+    problems.extend(_door_problems(settings))
     unknown = [name for name in settings.chat_task_names if name not in CHAT_TASKS]
     if unknown:
         problems.append(
@@ -808,7 +834,7 @@ def _key_problems(settings: Settings) -> list[str]:
     return problems
 
 
-def _wrong_hosts(settings: Settings) -> list[str]:
+def _door_problems(settings: Settings) -> list[str]:
     problems: list[str] = []
     for name, listed in (
         ("AGENTIC_RAG_HTTP_FETCH_HOSTS", settings.http_fetch_hosts),
@@ -818,6 +844,8 @@ def _wrong_hosts(settings: Settings) -> list[str]:
             host_list(listed)
         except ValueError as wrong:
             problems.append(f"{name}={listed!r}: {wrong}")
+    if settings.persisted_only and settings.persisted_operations == UNSET_PATH:
+        problems.append("AGENTIC_RAG_PERSISTED_ONLY needs AGENTIC_RAG_PERSISTED_OPERATIONS: the file with them")
     if settings.enable_http_fetch and not settings.http_fetch_hosts.strip():
         problems.append("AGENTIC_RAG_ENABLE_HTTP_FETCH needs AGENTIC_RAG_HTTP_FETCH_HOSTS: the hosts it may ask")
     return problems

@@ -16,6 +16,7 @@ from agentic_rag_server.observing import Observing
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.operations import route_names, routes
+from agentic_rag_server.security_headers import SecurityHeaders
 from agentic_rag_server.wiring import ServerContainer
 
 
@@ -36,7 +37,10 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
     served = operations(container)
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
-        middleware=[Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served))],
+        middleware=[
+            Middleware(SecurityHeaders, behind_tls=container.options.behind_tls),
+            Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served)),
+        ],
         exception_handlers={AgenticRagError: on_product_error, 404: on_no_route, 405: on_wrong_method},
         lifespan=lifespan,
     )

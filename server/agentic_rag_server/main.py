@@ -15,7 +15,7 @@ from agentic_rag.ports.database import Database
 from agentic_rag.ports.identity import Identity
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.telemetry import Telemetry
-from agentic_rag.settings import Settings
+from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     AnswersQuestions,
@@ -68,6 +68,9 @@ def server_options(settings: Settings) -> ServerOptions:
         enabled=settings.enabled,
         graphiql=settings.graphiql,
         introspection=settings.introspection,
+        persisted_operations=settings.persisted_operations if settings.persisted_operations != UNSET_PATH else None,
+        persisted_only=settings.persisted_only,
+        behind_tls=settings.profile == PRODUCTION,
         host=settings.host,
         port=settings.port,
         max_body_bytes=settings.max_body_bytes,

@@ -51,7 +51,10 @@ class Observing:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                message["headers"] = [*message["headers"], (b"x-trace-id", trace_id_of(scope).encode())]
+                message["headers"] = [
+                    *message["headers"],
+                    (b"x-trace-id", trace_id_of(scope).encode()),
+                ]
             await send(message)
 
         with self._telemetry.span("http.request", {"http.route": route}, _carrier(scope)) as span:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
@@ -38,6 +39,10 @@ class ServerOptions:
     enabled: bool = False
     graphiql: bool = False
     introspection: bool = True
+    persisted_operations: Path | None = None
+    persisted_only: bool = False
+    behind_tls: bool = False
+    """Tell browsers to come back by HTTPS only."""
     host: str = "127.0.0.1"
     port: int = 8080
     max_body_bytes: int = 1_048_576

@@ -248,7 +248,8 @@ async def test_introspection_can_be_switched_off() -> None:
         other = await http.post("/graphql", json=TYPENAME)
 
     assert allowed.json()["data"]["__schema"]["types"]
-    assert "data" not in refused.json()
+    assert refused.json()["data"] is None
+    assert refused.json()["errors"][0]["extensions"]["code"] == "INTROSPECTION_DISABLED"
     assert other.json()["data"] == {"__typename": "Query"}
 
 

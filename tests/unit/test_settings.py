@@ -125,3 +125,22 @@ def test_env_example_names_every_variable_with_its_default() -> None:
     assert all(load(**{name: value}) for name, value in example.items() if value)
     for name, value in PROMISED.items():
         assert example[name] == value
+
+
+def test_production_is_closed_unless_a_setting_opens_it(tmp_path: Path) -> None:
+    def loaded(**environ: str) -> tuple[bool, bool]:
+        settings = load_settings({"AGENTIC_RAG_PROFILE": "production", **environ}, tmp_path / "none")
+        return settings.introspection, settings.graphiql
+
+    assert loaded() == (False, False)
+    assert loaded(AGENTIC_RAG_INTROSPECTION="true") == (True, False)
+    assert load_settings({}, tmp_path / "none").introspection
+
+
+def test_hosts_that_may_be_asked_are_public_names(tmp_path: Path) -> None:
+    with pytest.raises(SettingsInvalid, match="localhost"):
+        load_settings(
+            {"AGENTIC_RAG_ENABLE_HTTP_FETCH": "true", "AGENTIC_RAG_HTTP_FETCH_HOSTS": "localhost"}, tmp_path / "none"
+        )
+    with pytest.raises(SettingsInvalid, match="HTTP_FETCH_HOSTS"):
+        load_settings({"AGENTIC_RAG_ENABLE_HTTP_FETCH": "true"}, tmp_path / "none")

@@ -51,6 +51,7 @@ _SIGNS: tuple[tuple[Suspicion, re.Pattern[str]], ...] = tuple(
             r"(?:note|message|instructions?) (?:to|for) (?:the |any )?(?:ai|llm|assistant|language model|model)\b|"
             r"(?:you|the (?:assistant|model|ai)) must (?:now )?(?:say|answer|respond|reply|cite|include|"
             r"output|always))|"
+            r"\b(?:tell|urge|advise|convince) (?:all |every |the )?(?:users?|readers?|customers?)\b|\bcite passage \d|"
             r"(?:忽略|无视|忽視|無視).{0,20}(?:指令|指示|提示|规则)|(?:指示|命令).{0,6}無視",
         ),
         (
@@ -71,7 +72,9 @@ _SIGNS: tuple[tuple[Suspicion, re.Pattern[str]], ...] = tuple(
             r"\b(?:send|post|upload|forward|submit|exfiltrate|append|transmit)\b[^.\n]{0,80}\b(?:to|at)\b[^\n]{0,40}"
             r"(?:https?://|www\.|\w@\w)|\b(?:reveal|print|output|repeat|show|disclose|leak)\b[^.\n]{0,40}\b(?:system "
             r"prompt|your (?:instructions|prompt|rules)|api[ _-]?keys?|passwords?|secrets?|other (?:tenant|organi[sz]"
-            r"ation|workspace|customer)\w{0,3})\b",
+            r"ation|workspace|customer)\w{0,3})\b|"
+            r"\b(?:search|read|open|query|list)\b[^.\n]{0,40}\b(?:other|another|foreign) (?:tenant|customer|"
+            r"organi[sz]ation)",
         ),
         (Suspicion.REMOTE_IMAGE, r"!\[[^\]\n]{0,200}\]\(\s*<?(?:[a-z+]{2,10}:)?//|<img\b[^>\n]{0,300}\bsrc\b"),
         (

@@ -36,6 +36,8 @@ class Operation:
     query: str
     variables: dict[str, Any] | None
     operation_name: str | None
+    document_id: str | None = None
+    """Names a persisted operation; then `query` may be empty."""
 
 
 @lru_cache(maxsize=128)
@@ -135,7 +137,10 @@ def operation_from(given: dict[str, Any]) -> Operation:
     """The operation of a request's JSON object. Errors: `RequestFault`."""
     query, variables = given.get("query"), given.get("variables")
     name, extensions = given.get("operationName"), given.get("extensions")
-    if not isinstance(query, str) or not query.strip():
+    document_id = _document_id(given)
+    if query is None and document_id is not None:
+        query = ""
+    elif not isinstance(query, str) or not query.strip():
         raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.")
     if variables is not None and not isinstance(variables, dict):
         raise RequestFault(400, "BAD_REQUEST", "`variables` must be an object or null.")
@@ -143,4 +148,15 @@ def operation_from(given: dict[str, Any]) -> Operation:
         raise RequestFault(400, "BAD_REQUEST", "`operationName` must be a string or null.")
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestFault(400, "BAD_REQUEST", "`extensions` must be an object or null.")
-    return Operation(query, variables, name or None)
+    return Operation(query, variables, name or None, document_id)
+
+
+def _document_id(given: dict[str, Any]) -> str | None:
+    """`documentId`, or the hash of Apollo's `extensions.persistedQuery`."""
+    named = given.get("documentId")
+    if named is None and isinstance(extensions := given.get("extensions"), dict):
+        persisted = extensions.get("persistedQuery")
+        named = persisted.get("sha256Hash") if isinstance(persisted, dict) else None
+    if named is not None and not isinstance(named, str):
+        raise RequestFault(400, "BAD_REQUEST", "`documentId` must be a string.")
+    return named

@@ -228,3 +228,20 @@ def _together(members: Iterable[_Cost]) -> _Cost:
         top,
         answers,
     )
+
+
+def uses_introspection(document: DocumentNode) -> bool:
+    """Whether any selection of a document asks about the schema."""
+    waiting: list[SelectionSetNode | None] = [
+        node.selection_set
+        for node in document.definitions
+        if isinstance(node, OperationDefinitionNode | FragmentDefinitionNode)
+    ]
+    while waiting:
+        selections = waiting.pop()
+        for node in selections.selections if selections is not None else ():
+            if isinstance(node, FieldNode) and node.name.value in _INTROSPECTION:
+                return True
+            if isinstance(node, FieldNode | InlineFragmentNode):
+                waiting.append(node.selection_set)
+    return False

@@ -7,18 +7,18 @@ from functools import lru_cache
 
 import strawberry
 from graphql import (
-    ASTValidationRule,
     DocumentNode,
+    ExecutionResult,
     GraphQLError,
-    NoSchemaIntrospectionCustomRule,
     OperationDefinitionNode,
 )
-from strawberry.extensions import AddValidationRules, SchemaExtension, ValidationCache
+from strawberry.extensions import SchemaExtension, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
-from agentic_rag_server.graphql.limits import Limits, parse_within
+from agentic_rag.domain.errors import FeatureDisabled
+from agentic_rag_server.graphql.limits import Limits, parse_within, uses_introspection
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 from agentic_rag_server.graphql.uploads import FILE, UploadedFile
@@ -52,26 +52,49 @@ class BoundedParsing(SchemaExtension):
         yield
 
 
+class ClosedIntrospection(SchemaExtension):
+    """Refuses introspection where it is switched off: as a field that fails, so that the document counts as valid."""
+
+    def __init__(self, introspects: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._introspects = introspects
+
+    def on_execute(self) -> Iterator[None]:
+        """Sets the result; nothing of the document runs."""
+        context = self.execution_context
+        if self._introspects(context.query or ""):
+            refused = FeatureDisabled("Introspection is switched off on this server.", code="INTROSPECTION_DISABLED")
+            error = GraphQLError(refused.message, path=["__schema"], original_error=refused)
+            context.result = ExecutionResult(data=None, errors=[error])
+        yield
+
+
 def _names_one_operation(document: DocumentNode) -> bool:
     return sum(isinstance(definition, OperationDefinitionNode) for definition in document.definitions) == 1
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:
-    """The schema of the product. Rules are built once: a rule made per request would defeat the validation cache."""
+    """The schema of the product. Documents are parsed and validated once; no rule is made per request, for that would
+    defeat the validation cache.
+    """
     bounds = limits or Limits()
 
     @lru_cache(maxsize=CACHED_DOCUMENTS)
     def parse(text: str) -> DocumentNode:
         return parse_within(text, bounds)
 
-    rules: list[type[ASTValidationRule]] = [] if introspection else [NoSchemaIntrospectionCustomRule]
+    @lru_cache(maxsize=CACHED_DOCUMENTS)
+    def introspects(text: str) -> bool:
+        return uses_introspection(parse(text))
+
+    closed: list[Callable[[], SchemaExtension]] = [] if introspection else [lambda: ClosedIntrospection(introspects)]
     return RagSchema(
         query=Query,
         mutation=Mutation,
         config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
         extensions=[
             lambda: BoundedParsing(parse),
-            lambda: AddValidationRules(rules),
             lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
+            *closed,
         ],
     )

@@ -27,6 +27,7 @@ from agentic_rag_server.graphql.http import (
     response_type,
 )
 from agentic_rag_server.graphql.ide.page import QueryPage
+from agentic_rag_server.graphql.persisted import read_persisted
 from agentic_rag_server.graphql.schema import RagSchema
 from agentic_rag_server.graphql.uploads import read_multipart
 from agentic_rag_server.observing import trace_id_of
@@ -47,6 +48,8 @@ class GraphQLEndpoint:
     def __init__(self, container: ServerContainer, schema: RagSchema) -> None:
         self._container = container
         self._schema = schema
+        options = container.options
+        self._persisted = read_persisted(options.persisted_operations, only=options.persisted_only)
         self._page = QueryPage() if container.options.graphiql else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -71,7 +74,7 @@ class GraphQLEndpoint:
         if media is None:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
         principal = await principal_of(request, self._container.identity)
-        operation = await self._read(request)
+        operation = self._persisted.admitted(await self._read(request))
         context = RequestContext(self._container, principal, trace_id, operation.operation_name)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if not result.errors:

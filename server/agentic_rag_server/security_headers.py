@@ -1,0 +1,36 @@
+"""Headers that keep a browser from doing more with an answer than reading it."""
+
+from __future__ import annotations
+
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+ALWAYS = (
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+)
+"""Unless an answer brings its own, as the query page does."""
+
+HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
+
+
+class SecurityHeaders:
+    """ASGI middleware; `behind_tls` adds that browsers come back by HTTPS only."""
+
+    def __init__(self, app: ASGIApp, *, behind_tls: bool = False) -> None:
+        self._app = app
+        self._headers = (*ALWAYS, HTTPS_ONLY) if behind_tls else ALWAYS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+
+        async def guarded(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                own = {name.lower() for name, _ in message.get("headers", ())}
+                beside = [header for header in self._headers if header[0] not in own]
+                message["headers"] = [*message.get("headers", ()), *beside]
+            await send(message)
+
+        await self._app(scope, receive, guarded if scope["type"] == "http" else send)

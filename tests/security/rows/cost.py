@@ -1,0 +1,111 @@
+"""What the walls cost: a cached answer through the whole application and through one without them, in one run."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import httpx2
+from starlette.applications import Starlette
+from starlette.routing import Route
+from strawberry.extensions import ParserCache, ValidationCache
+from strawberry.schema.config import StrawberryConfig
+
+from agentic_rag.app.prepared import PreparedDocument
+from agentic_rag.domain.tenancy import Principal
+from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.mutation import Mutation
+from agentic_rag_server.graphql.node_ids import encode_workspace
+from agentic_rag_server.graphql.query import Query
+from agentic_rag_server.graphql.schema import RagSchema
+from agentic_rag_server.graphql.uploads import FILE, UploadedFile
+from agentic_rag_server.graphql.view import GraphQLEndpoint
+from agentic_rag_server.main import ServerParts, server_parts
+from tests.bench.reports import Row, at_most
+from tests.chaos.ground import TOKEN, new_ground
+from tests.security.ground import Ground
+from tests.security.table import Measure
+
+ASK = (
+    "mutation ($input: RagAnswerInput!) { ragAnswer(input: $input) { answer outcome run { cache } "
+    "citations { marker title snippet flags sourceSpan { start end } } } }"
+)
+WARM_UP = 10
+SENTENCE = "The rotor of unit {n} was replaced in March because its hub had a crack."
+
+
+class Anybody:
+    """An identity that looks at nothing."""
+
+    def __init__(self, principal: Principal) -> None:
+        self._principal = principal
+
+    async def authenticate(self, token: str) -> Principal:
+        return self._principal
+
+
+def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
+    """The same resolvers and stores: no limits, no token look-up, no guarding headers, no last net."""
+    schema = RagSchema(
+        query=Query,
+        mutation=Mutation,
+        config=StrawberryConfig(scalar_map={UploadedFile: FILE}),
+        extensions=[lambda: ParserCache(maxsize=256), lambda: ValidationCache(maxsize=256)],
+    )
+    identity: Any = Anybody(principal)
+    return Starlette(routes=[Route("/graphql", GraphQLEndpoint(replace(parts, identity=identity), schema))])
+
+
+async def cached_answer(ground: Ground, short: bool) -> list[Row]:
+    """Turn by turn, so that both meet the same machine."""
+    rounds = 40 if short else 600
+    async with new_ground(ground.servers()) as world:
+        document = PreparedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
+        await world.container.ingest_prepared.run(world.workspace, [document], "security")
+        parts = server_parts(world.container)
+        principal = await parts.identity.authenticate(TOKEN)
+        asked = {
+            "question": "Why was the rotor of unit 7 replaced?",
+            "workspaceId": encode_workspace(world.workspace.workspace_id),
+        }
+        body = {"query": ASK, "variables": {"input": asked}}
+        async with _client(build_app(parts)) as walled, _client(without_walls(parts, principal)) as bare:
+            clients = (walled, bare)
+            times, hits = await _timed(clients, body, rounds)
+    middle = [statistics.median(one) * 1000 for one in times]
+    print(f"    p50 with {middle[0]:.2f} ms, without {middle[1]:.2f} ms")
+    return [
+        Row("cached answers that came from the cache", f"{hits}/{2 * rounds}", "all", hits == 2 * rounds),
+        at_most("a cached answer with the walls over one without, p50", middle[0] / middle[1], 1.3),
+    ]
+
+
+def _client(app: Starlette) -> httpx2.AsyncClient:
+    return httpx2.AsyncClient(
+        transport=httpx2.ASGITransport(app=app),
+        base_url="http://product",
+        headers={"authorization": f"Bearer {TOKEN}"},
+    )
+
+
+async def _timed(
+    clients: tuple[httpx2.AsyncClient, ...], body: dict[str, Any], rounds: int
+) -> tuple[tuple[list[float], ...], int]:
+    """Seconds of each client's requests once they are warm, and how many answers came from the cache."""
+    times: tuple[list[float], ...] = tuple([] for _ in clients)
+    hits = 0
+    for number in range(WARM_UP + rounds):
+        for place in (0, 1) if number % 2 else (1, 0):
+            began = time.perf_counter()
+            answer = await clients[place].post("/graphql", json=body)
+            seconds = time.perf_counter() - began
+            if number >= WARM_UP:
+                times[place].append(seconds)
+                hits += answer.json()["data"]["ragAnswer"]["run"]["cache"] == "HIT"
+    return times, hits
+
+
+ROWS: Mapping[str, Measure] = {"cost": cached_answer}
