@@ -409,6 +409,8 @@ class Container:
     take_snapshot: Any = None
     explain: Any = None
     provider_keys: Any = None
+    spending: Any = None
+    change_models: Any = None
 
     @property
     def delete(self) -> FakeDelete:
