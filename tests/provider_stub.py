@@ -103,6 +103,7 @@ class ProviderStub:
     def __init__(self, dimensions: int = 8, key: str = "test-key") -> None:
         self.dimensions = dimensions
         self.key = key
+        self.accepts_any_key = False
         self.script: deque[Fault] = deque()
         self.otherwise: Callable[[Received], Fault] = lambda _: Fault()
         """What happens to requests once the script is used up."""
@@ -115,6 +116,8 @@ class ProviderStub:
         routes = [
             Route("/v1/embeddings", self._embeddings, methods=["POST"]),
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
+            Route("/v1beta/openai/embeddings", self._embeddings, methods=["POST"]),
+            Route("/v1beta/openai/chat/completions", self._chat, methods=["POST"]),
         ]
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._server = uvicorn.Server(
@@ -130,6 +133,11 @@ class ProviderStub:
     def base_url(self) -> str:
         """What a client's base URL is set to."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    @property
+    def gemini_url(self) -> str:
+        """The same server under the path of Gemini's compatible interface."""
+        return f"{self.base_url.removesuffix('/v1')}/v1beta/openai"
 
     @property
     def connections(self) -> set[tuple[str, int]]:
@@ -209,7 +217,7 @@ class ProviderStub:
             _reset(peer)
         if fault.status is not None:
             return received, _error(fault.status, fault.message, fault.headers), None
-        if received.headers.get("authorization") != f"Bearer {self.key}":
+        if not self.accepts_any_key and received.headers.get("authorization") != f"Bearer {self.key}":
             return received, _error(401, "Incorrect API key provided", {}), None
         return received, None, fault.shape
 
