@@ -25,12 +25,15 @@ from agentic_rag_cli.commands import (
     graph,
     ingest,
     job,
+    key,
     migrate,
     model,
     provider_key,
     run,
     serve,
     snapshot,
+    tenant,
+    token,
     train_ranker,
     train_sentences,
     train_support,
@@ -91,6 +94,9 @@ app.command("ingest")(ingest.ingest)
 app.command("upload")(upload.upload)
 app.command("ask")(ask.ask)
 app.command("explain")(explain.explain)
+app.add_typer(tenant.app, name="tenant")
+app.add_typer(key.app, name="key")
+app.add_typer(token.app, name="token")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")

@@ -18,11 +18,13 @@ from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
+    Administers,
     AnswersQuestions,
     ControlsAccess,
     DeletesDocuments,
     ExplainsRuns,
     HandlesDeadLetters,
+    ManagesApiKeys,
     ManagesProviderKeys,
     ProvesErasures,
     ReadsRuns,
@@ -51,6 +53,8 @@ class ServerParts:
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
     provider_keys: ManagesProviderKeys
+    administer: Administers
+    api_keys: ManagesApiKeys
     database: Database
     read_runs: ReadsRuns
     blobs: BlobStore
@@ -95,6 +99,8 @@ def server_parts(container: Container) -> ServerParts:
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,
         provider_keys=container.provider_keys,
+        administer=container.administer,
+        api_keys=container.api_keys,
         database=container.database,
         read_runs=container.read_runs,
         blobs=container.blobs,
