@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
+    from agentic_rag.app.document_access import DocumentAccess
     from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
     from agentic_rag.app.explain_run import ExplainRun
@@ -666,6 +667,13 @@ class Container:
             chunk_profile=self.settings.chunk_profile,
             max_bytes=self.settings.max_upload_bytes,
         )
+
+    @cached_property
+    def document_access(self) -> DocumentAccess:
+        """Says who may read a document."""
+        from agentic_rag.app.document_access import DocumentAccess
+
+        return DocumentAccess(self.database, self.telemetry)
 
     @cached_property
     def delete(self) -> DeleteDocument:

@@ -19,6 +19,7 @@ from agentic_rag.settings import Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     AnswersQuestions,
+    ControlsAccess,
     DeletesDocuments,
     ExplainsRuns,
     HandlesDeadLetters,
@@ -41,6 +42,7 @@ class ServerParts:
     answer: AnswersQuestions
     explain: ExplainsRuns
     delete: DeletesDocuments
+    document_access: ControlsAccess
     prove_erased: ProvesErasures
     reingest: ReingestsDocuments
     dead_letters: HandlesDeadLetters
@@ -81,6 +83,7 @@ def server_parts(container: Container) -> ServerParts:
         answer=container.answer,
         explain=container.explain,
         delete=container.delete,
+        document_access=container.document_access,
         prove_erased=container.prove_erased,
         reingest=container.reingest,
         dead_letters=container.dead_letters,

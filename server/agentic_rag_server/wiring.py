@@ -16,6 +16,7 @@ from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.documents import Document
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.recall_gate import RecallGate
@@ -77,6 +78,24 @@ class ReadsRuns(Protocol):
         ...
 
 
+class ControlsAccess(Protocol):
+    """The use case behind `setDocumentAccess`, and the guard of whatever concerns one document."""
+
+    async def require(
+        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, *, text: bool = False
+    ) -> None:
+        """Let those pass who may know of the document, with `text` those who may read it. Errors: `NotFound`,
+        `Forbidden`.
+        """
+        ...
+
+    async def change(
+        self, principal: Principal, workspace: WorkspaceRef, document_id: UUID, principals: tuple[str, ...]
+    ) -> Document:
+        """Let exactly these principals read a document. Errors: `NotFound`, `Forbidden`."""
+        ...
+
+
 class DeletesDocuments(Protocol):
     """The use case behind `deleteDocument`."""
 
@@ -120,7 +139,7 @@ class UploadsDocuments(Protocol):
         """Stream a file to the blob store."""
         ...
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Upload:
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
         """Register what was received."""
         ...
 
@@ -134,7 +153,7 @@ class UploadsDocuments(Protocol):
         file_name: str,
         pieces: AsyncIterator[bytes],
         options: UploadOptions,
-        uploaded_by: str,
+        uploaded_by: Principal | str,
     ) -> Upload:
         """Receive and submit."""
         ...
@@ -194,6 +213,9 @@ class ServerContainer(Protocol):
 
     @property
     def delete(self) -> DeletesDocuments: ...
+
+    @property
+    def document_access(self) -> ControlsAccess: ...
 
     @property
     def prove_erased(self) -> ProvesErasures: ...

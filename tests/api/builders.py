@@ -1,6 +1,6 @@
 """Domain values and a container for the API tests: the use cases and stores behind the server, in memory."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -14,9 +14,11 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.delete import Deletion
+from agentic_rag.app.document_access import DocumentAccess
 from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
+from agentic_rag.domain.access import Readable, Readers
 from agentic_rag.domain.answers import (
     Answer,
     AnswerDebug,
@@ -66,6 +68,8 @@ TOKENS = {
     "member-token": Principal(ORG, "mona", Role.MEMBER),
     "viewer-token": Principal(ORG, "vera", Role.VIEWER),
     "other-token": Principal(OTHER_ORG, "otto", Role.ADMIN),
+    "night-token": Principal(ORG, "nina", Role.MEMBER, ("night",)),
+    "day-token": Principal(ORG, "dana", Role.MEMBER, ("day",)),
 }
 
 
@@ -238,7 +242,21 @@ class FakeStores:
             documents=_Rows(self.documents if mine else {}),
             jobs=_Rows(self.jobs if mine else {}),
             originals=_Originals(self.originals if mine else {}),
+            access=_Access(),
         )
+
+
+class _Access:
+    """Every document is for the whole workspace."""
+
+    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+        return Readable()
+
+    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+        return set()
+
+    async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
+        return dict.fromkeys(access_ids, ())
 
 
 @dataclass
@@ -272,7 +290,9 @@ class _Rows:
     async def attempts(self, workspace: WorkspaceRef, key: UUID) -> tuple[JobAttempt, ...]:
         return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: broken",)),)
 
-    async def page(self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any]) -> Page[Any]:
+    async def page(
+        self, _: WorkspaceRef, request: PageRequest, *wanted: Sequence[Any], access_ids: Sequence[int] | None = None
+    ) -> Page[Any]:
         rows = sorted(self.rows.items(), key=lambda item: item[0].int)
         if wanted and wanted[0]:
             rows = [item for item in rows if getattr(item[1], "status", getattr(item[1], "state", None)) in wanted[0]]
@@ -413,6 +433,10 @@ class Container:
     @property
     def delete(self) -> FakeDelete:
         return FakeDelete(self.database)
+
+    @property
+    def document_access(self) -> DocumentAccess:
+        return DocumentAccess(self.database, self.telemetry)
 
     @property
     def prove_erased(self) -> FakeProof:

@@ -15,6 +15,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.first_look import FirstLook
 from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.delete import DeleteDocument
+from agentic_rag.app.document_access import DocumentAccess
 from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.reingest import ReingestDocument
 from agentic_rag.app.upload import UploadDocument, UploadOptions
@@ -96,7 +97,7 @@ class RestProduct:
     ids: NumberedIds = field(default_factory=NumberedIds)
     checks: dict[str, Any] = field(default_factory=dict)
     provider: Provider = field(default_factory=Provider)
-    runs: Any = None
+    read_runs: Any = None
     explain: Any = None
     prove_erased: Any = None
     dead_letters: Any = None
@@ -113,6 +114,7 @@ class RestProduct:
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.provider)
         self.reingest = ReingestDocument(self.database, self.telemetry)
+        self.document_access = DocumentAccess(self.database, self.telemetry)
 
     async def aclose(self) -> None:
         """Nothing to release."""

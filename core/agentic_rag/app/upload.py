@@ -5,18 +5,21 @@ from __future__ import annotations
 import contextlib
 import hashlib
 from collections.abc import AsyncIterator, Collection
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from uuid import UUID
 
 from agentic_rag.app.auditing import audit
+from agentic_rag.app.document_access import may_read, require_owner
 from agentic_rag.app.originals import OriginalKeys, remove_unless_named
 from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.domain.access import kept_in, manages
 from agentic_rag.domain.audit import AuditAction
 from agentic_rag.domain.documents import Document, DocumentStatus, revision_id_for
 from agentic_rag.domain.errors import (
     ContentRefused,
     ContentUnsupported,
     DependencyUnavailable,
+    Forbidden,
     IdempotencyConflict,
     InvalidInput,
     NotFound,
@@ -24,7 +27,7 @@ from agentic_rag.domain.errors import (
     UploadTooLarge,
 )
 from agentic_rag.domain.settings_in_force import in_force
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceRef
 from agentic_rag.domain.uploads import checked_idempotency_key, checked_source_path, checked_title
 from agentic_rag.ports.blob_store import BlobStore, StoredBlob
 from agentic_rag.ports.database import Database, Transaction
@@ -45,6 +48,10 @@ class UploadOptions:
     source_path: str | None = None
     title: str | None = None
     idempotency_key: str | None = None
+    readable_by: tuple[str, ...] | None = None
+    """Principals, none for the whole workspace; None: the readers of a document that is there, the whole workspace for
+    a new one.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +109,7 @@ class UploadDocument:
         file_name: str,
         pieces: AsyncIterator[bytes],
         options: UploadOptions,
-        uploaded_by: str,
+        uploaded_by: Principal | str,
     ) -> Upload:
         """Receive a file and submit it. Errors: those of `receive` and `submit`; nothing is left of a failed one."""
         return await self.submit(await self.receive(workspace, file_name, pieces), options, uploaded_by)
@@ -137,18 +144,24 @@ class UploadDocument:
         blob = await self._blobs.put_stream(key, _joined(head, limited))
         return Received(stored, key, file_name, media_type, blob)
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Upload:
-        """Register what was received and enqueue its ingestion, unless it is there already.
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
+        """Register what was received and enqueue its ingestion, unless it is there already. Who uploads by name alone
+        is in no group and manages nothing.
 
-        Errors: `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name), `NotFound` code
-        DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the bytes are gone.
+        Errors: `Forbidden` (a document that the caller may not read has the path, or readers are named for one that the
+        caller did not upload), `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name),
+        `NotFound` code DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the bytes are gone.
         """
         try:
             path = checked_source_path(received.file_name if options.source_path is None else options.source_path)
-            submission = self._submission(received, path, checked_title(options.title), uploaded_by)
+            uploader = _principal(received.workspace.ref, uploaded_by)
+            submission = self._submission(received, path, checked_title(options.title), uploader.subject)
             key = checked_idempotency_key(options.idempotency_key)
             async with self._database.transaction(received.workspace.ref.org_id) as transaction:
+                submission = await self._admit(transaction, submission, uploader, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
+                if submission.access_id is not None:
+                    await transaction.access.change(submission.workspace, submission.document_id, submission.access_id)
         except BaseException:
             await self.discard(received)
             raise
@@ -176,6 +189,22 @@ class UploadDocument:
             uploaded_by=uploaded_by,
             provenance={"source": UPLOAD_SOURCE},
         )
+
+    async def _admit(
+        self, transaction: Transaction, submission: Submission, uploader: Principal, named: tuple[str, ...] | None
+    ) -> Submission:
+        """The submission with its readers, who may be another document's already. Errors: `Forbidden`."""
+        ref = submission.workspace
+        access_id: int | None = None
+        if named is not None:
+            access_id = await transaction.access.intern(ref, kept_in(named, uploader))
+        document = await transaction.documents.locked(ref, submission.document_id)
+        if document is not None:
+            if not manages(uploader) and not await may_read(transaction, uploader, document):
+                raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
+            if access_id is not None and access_id != document.access_id:
+                require_owner(uploader, document)
+        return replace(submission, access_id=access_id)
 
     async def _register(
         self, transaction: Transaction, submission: Submission, workspace: Workspace, key: str | None
@@ -253,12 +282,20 @@ def _answer(submission: Submission, job_id: UUID | None, *, replayed: bool = Fal
 
 
 def _input_hash(submission: Submission) -> bytes:
-    """SHA-256 of all that a caller said: bytes, name, path and title, each with its length."""
+    """SHA-256 of all that a caller said: bytes, name, path and title, each with its length, and the readers."""
     digest = hashlib.sha256(submission.content_hash)
     for text in (submission.file_name, submission.source_path, submission.title):
         encoded = text.encode()
         digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    if submission.access_id is not None:
+        digest.update(submission.access_id.to_bytes(4, "big"))
     return digest.digest()
+
+
+def _principal(workspace: WorkspaceRef, uploaded_by: Principal | str) -> Principal:
+    if isinstance(uploaded_by, Principal):
+        return uploaded_by
+    return Principal(workspace.org_id, uploaded_by, Role.MEMBER)
 
 
 def _is_underway(document: Document, submission: Submission) -> bool:

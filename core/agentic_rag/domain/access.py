@@ -19,6 +19,9 @@ GROUP = "group:"
 MAX_PRINCIPALS = 200
 """Most users and groups that one document names: more are a group of their own."""
 
+EVERYONE = "everyone"
+"""How the whole workspace is written where principals are."""
+
 EVERYBODY: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
 
@@ -79,6 +82,18 @@ def checked_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str
                 path=("readableBy",),
             )
     return tuple(sorted({f"{kind}{name}" for kind, name in named}))
+
+
+def parsed_principals(named: Sequence[str]) -> tuple[str, ...]:
+    """Principals written as they are kept, `user:SUBJECT` and `group:NAME`; `everyone` stands for nobody in particular.
+    Errors: `InvalidInput` with path `readableBy`.
+    """
+    wanted = [one for one in named if one != EVERYONE]
+    if len(wanted) < len(named) and wanted:
+        raise InvalidInput("Name users and groups, or `everyone`, not both.", path=("readableBy",))
+    if not all(one.startswith((USER, GROUP)) for one in wanted):
+        raise InvalidInput("Write `user:NAME`, `group:NAME` or `everyone`.", path=("readableBy",))
+    return checked_principals(users_of(wanted), groups_of(wanted))
 
 
 def kept_in(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:

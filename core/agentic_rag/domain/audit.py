@@ -18,6 +18,7 @@ class AuditAction(enum.Enum):
     UPLOAD_DOCUMENT = "document.upload"
     REINGEST_DOCUMENT = "document.reingest"
     DELETE_DOCUMENT = "document.delete"
+    SET_DOCUMENT_ACCESS = "document.access"
     REPLAY_DEAD_LETTER = "dead_letter.replay"
     PURGE_DEAD_LETTER = "dead_letter.purge"
     SWITCH_EMBEDDINGS = "embeddings.switch"

@@ -48,8 +48,11 @@ class JobStore(Protocol):
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first; only those of some states, kinds and error codes where such are given."""
+        """Jobs, newest first; only those of some states, kinds and error codes where such are given. With `access_ids`
+        none that concerns a document of another access set.
+        """
         ...
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:

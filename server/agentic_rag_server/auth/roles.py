@@ -17,6 +17,7 @@ class Action(enum.Enum):
     ASK = "ask"
     CREATE_WORKSPACE = "create a workspace"
     DELETE_DOCUMENT = "delete a document"
+    SET_DOCUMENT_ACCESS = "say who reads a document"
     REINGEST_DOCUMENT = "ingest a document again"
     SEE_DEAD_LETTERS = "see dead letters"
     REPLAY_DEAD_LETTER = "replay a dead letter"
@@ -36,6 +37,7 @@ _NEEDED = {
     Action.ASK: Role.VIEWER,
     Action.CREATE_WORKSPACE: Role.ADMIN,
     Action.DELETE_DOCUMENT: Role.MEMBER,
+    Action.SET_DOCUMENT_ACCESS: Role.MEMBER,
     Action.UPLOAD_DOCUMENT: Role.MEMBER,
     Action.MANAGE_GUIDELINES: Role.ADMIN,
     Action.REINGEST_DOCUMENT: Role.MEMBER,

@@ -9,11 +9,14 @@ from uuid import UUID
 import strawberry
 from strawberry.dataloader import DataLoader
 
+from agentic_rag.app.document_access import may_read
+from agentic_rag.domain.access import manages, readers
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
+from agentic_rag.domain.errors import FeatureDisabled, Forbidden, InvalidInput, NotFound
 from agentic_rag.domain.jobs import JobAttempt
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag.ports.database import Transaction
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.wiring import ServerContainer
 
@@ -52,10 +55,28 @@ class RequestContext:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return ref
 
+    async def require_all_readable(self, workspace: WorkspaceRef) -> None:
+        """Let pass who may count all passages. Errors: `Forbidden` for others than who manages the workspace where some
+        document is hidden from them.
+        """
+        if manages(self.principal):
+            return
+        async with self.container.database.transaction(workspace.org_id) as transaction:
+            access = await transaction.access.readable(workspace, readers(self.principal))
+        if not access.is_everything:
+            raise Forbidden("This counts passages of documents that you may not read. An admin may see it.")
+
     @cached_property
     def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
-        """Documents by (workspace, document), all those of one level of a query in one transaction."""
+        """Documents by (workspace, document), all those of one level of a query in one transaction. None where there is
+        none that the caller may know of.
+        """
         return DataLoader(self._load_documents)
+
+    @cached_property
+    def access_sets(self) -> DataLoader[tuple[UUID, int], tuple[str, ...]]:
+        """Principals by (workspace, access set), those of one level of a query in one transaction."""
+        return DataLoader(self._load_access_sets)
 
     @cached_property
     def job_attempts(self) -> DataLoader[tuple[UUID, UUID], tuple[JobAttempt, ...]]:
@@ -69,8 +90,25 @@ class RequestContext:
 
     async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
         org_id = self.principal.org_id
+        found: list[Document | None] = []
         async with self.container.database.transaction(org_id) as transaction:
-            return [await transaction.documents.get(WorkspaceRef(org_id, workspace), key) for workspace, key in keys]
+            for workspace, key in keys:
+                document = await transaction.documents.get(WorkspaceRef(org_id, workspace), key)
+                found.append(document if document and await self._may_know(transaction, document) else None)
+        return found
+
+    async def _may_know(self, transaction: Transaction, document: Document) -> bool:
+        return manages(self.principal) or await may_read(transaction, self.principal, document)
+
+    async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
+        org_id = self.principal.org_id
+        found: dict[tuple[UUID, int], tuple[str, ...]] = {}
+        async with self.container.database.transaction(org_id) as transaction:
+            for workspace in {workspace for workspace, _ in keys}:
+                asked = {access_id for held, access_id in keys if held == workspace}
+                sets = await transaction.access.principals(WorkspaceRef(org_id, workspace), asked)
+                found |= {(workspace, access_id): principals for access_id, principals in sets.items()}
+        return [found.get(key, ()) for key in keys]
 
 
 Info = strawberry.Info[RequestContext, None]

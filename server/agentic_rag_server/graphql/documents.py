@@ -11,6 +11,8 @@ from agentic_rag.app.reingest import Reingestion
 from agentic_rag.domain import documents
 from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.ports.publication import Erasure
+from agentic_rag_server.graphql.access import Readers, show_readers
+from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
@@ -73,6 +75,13 @@ class Document(Node):
     updated_at: datetime
     provenance: list[Property]
     download_path: str = strawberry.field(description="Path on this server that returns the original.")
+    source: strawberry.Private[documents.Document]
+
+    @strawberry.field(description="Who may read it; null: the whole workspace.")
+    async def readable_by(self, info: Info) -> Readers | None:
+        """Those of all documents of a page in one transaction."""
+        key = self.source.workspace.workspace_id, self.source.access_id
+        return show_readers(await info.context.access_sets.load(key))
 
 
 @strawberry.type(description="What an erasure removed, by store.")
@@ -136,6 +145,7 @@ def show_document(document: documents.Document) -> Document:
             if name not in PROVENANCE_KEYS
         ],
         download_path=f"/v1/documents/{public_id}/source",
+        source=document,
     )
 
 
@@ -176,6 +186,14 @@ def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> Delet
         unfinished=list(deletion.unfinished),
         user_errors=[],
     )
+
+
+@strawberry.type(description="The document with its new readers, or why they are the old ones.")
+class SetDocumentAccessPayload:
+    """Result of `setDocumentAccess`."""
+
+    document: Document | None
+    user_errors: list[UserError]
 
 
 @strawberry.type(description="The job that ingests a document again.")

@@ -9,12 +9,14 @@ from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import Replay
 from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
 from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.access import ReadersInput, read_readers
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.documents import (
     DeleteDocumentPayload,
     ReingestPayload,
+    SetDocumentAccessPayload,
     show_deletion,
     show_document,
     show_reingestion,
@@ -75,16 +77,19 @@ class Mutation(ProviderKeyMutation):
         source_path: str | None = None,
         title: str | None = None,
         idempotency_key: str | None = None,
+        readable_by: ReadersInput | None = None,
     ) -> UploadDocumentPayload:
-        """The file streams to the blob store while this runs."""
+        """The file streams to the blob store while this runs. Without `readableBy` a new document is for the whole
+        workspace, and one that is there keeps its readers.
+        """
         context = info.context
         context.require_enabled()
         authorise(context.principal, Action.UPLOAD_DOCUMENT)
-        options = UploadOptions(source_path, title, idempotency_key)
         try:
+            named = None if readable_by is None else read_readers(readable_by)
+            options = UploadOptions(source_path, title, idempotency_key, named)
             ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-            subject = context.principal.subject
-            upload = await context.container.upload.run(ref, file.file_name, file.content, options, subject)
+            upload = await context.container.upload.run(ref, file.file_name, file.content, options, context.principal)
         except USER_ERRORS as error:
             return UploadDocumentPayload(document=None, job=None, unchanged=False, user_errors=[user_error(error)])
         async with context.container.database.transaction(ref.org_id) as transaction:
@@ -125,6 +130,26 @@ class Mutation(ProviderKeyMutation):
             return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
         return SwitchEmbeddingSpacePayload(space=show_space(record), job_id=None, user_errors=[])
 
+    @strawberry.mutation(
+        description="Say who may read a document, from the next question on: exactly these users and groups, or "
+        "without any the whole workspace. Takes the role member, and to have uploaded the document, or the role admin."
+    )
+    async def set_document_access(
+        self, info: Info, id: strawberry.ID, readable_by: ReadersInput | None = None
+    ) -> SetDocumentAccessPayload:
+        """Whoever is no admin stays among the readers."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.SET_DOCUMENT_ACCESS)
+        try:
+            node = decode(id, NodeKind.DOCUMENT)
+            changed = await context.container.document_access.change(
+                context.principal, context.ref(node), node.key, read_readers(readable_by)
+            )
+        except USER_ERRORS as error:
+            return SetDocumentAccessPayload(document=None, user_errors=[user_error(error)])
+        return SetDocumentAccessPayload(document=show_document(changed), user_errors=[])
+
     @strawberry.mutation(description="Erase a document from every store. Takes the role member.")
     async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:
         """Every version goes; the counts say what went where."""
@@ -133,6 +158,7 @@ class Mutation(ProviderKeyMutation):
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
+            await context.container.document_access.require(context.principal, context.ref(node), node.key)
             deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
                 raise NotFound("There is no such document.")
@@ -157,6 +183,7 @@ class Mutation(ProviderKeyMutation):
         authorise(context.principal, Action.REINGEST_DOCUMENT)
         try:
             node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+            await context.container.document_access.require(context.principal, context.ref(node), node.key)
             queued = await context.container.reingest.run(
                 context.ref(node), node.key, context.principal.subject, force=force
             )

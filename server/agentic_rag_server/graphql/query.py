@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import strawberry
 
+from agentic_rag.app.document_access import shown_sets
 from agentic_rag.domain import documents as document_values
 from agentic_rag.domain import jobs as job_values
+from agentic_rag.domain.access import manages, readers
 from agentic_rag.domain.pages import Page
 from agentic_rag.domain.storable import is_storable
 from agentic_rag_server.auth.roles import Action, authorise
@@ -71,7 +73,8 @@ class Query(ProviderKeyQuery):
         ref = await context.workspace(workspace_id)
         wanted: tuple[document_values.DocumentStatus, ...] = tuple(statuses or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
-            return connection(await transaction.documents.page(ref, request, wanted), show_document)
+            sets = await shown_sets(transaction, context.principal, ref)
+            return connection(await transaction.documents.page(ref, request, wanted, sets), show_document)
 
     @strawberry.field(description="A document by its id.")
     async def document(self, info: Info, id: strawberry.ID) -> Document | None:
@@ -84,6 +87,7 @@ class Query(ProviderKeyQuery):
         context = _open(info)
         authorise(context.principal, Action.DELETE_DOCUMENT)
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        await context.container.document_access.require(context.principal, context.ref(node), node.key)
         return show_proof(await context.container.prove_erased.run(context.ref(node), node.key))
 
     @strawberry.field(description="A run by its id.")
@@ -134,7 +138,8 @@ class Query(ProviderKeyQuery):
         wanted: tuple[job_values.JobState, ...] = tuple(states or ())
         of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
-            return connection(await transaction.jobs.page(ref, request, wanted, of), show_job)
+            sets = await shown_sets(transaction, context.principal, ref)
+            return connection(await transaction.jobs.page(ref, request, wanted, of, access_ids=sets), show_job)
 
     @strawberry.field(description="A job by its id.")
     async def job(self, info: Info, id: strawberry.ID) -> Job | None:
@@ -178,6 +183,7 @@ class Query(ProviderKeyQuery):
         """The one that answers, one that is being filled, and those that are kept for a while."""
         context = _open(info)
         ref = await context.workspace(workspace_id)
+        await context.require_all_readable(ref)
         return [show_space(one) for one in await context.container.switch_spaces.spaces(ref)]
 
     @strawberry.field(description="Anything by the id the API gave it.")
@@ -214,6 +220,9 @@ async def _job(context: RequestContext, node: NodeId) -> Job | None:
     ref = context.ref(node)
     async with context.container.database.transaction(ref.org_id) as transaction:
         found = await transaction.jobs.get(ref, node.key)
+        if found is not None and found.document_id is not None and not manages(context.principal):
+            hidden = await transaction.access.unreadable(ref, [found.document_id], readers(context.principal))
+            found = None if hidden else found
     return show_job(found) if found else None
 
 

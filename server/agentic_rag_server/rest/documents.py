@@ -13,7 +13,7 @@ from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.certificate import ErasedStore, certificate_json
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled
@@ -112,19 +112,19 @@ class DocumentEndpoint:
         """Erase the document: 200 with the certificate. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`,
         `InvalidInput`, `NotFound`, `DependencyUnavailable`.
         """
-        ref, node, actor = await self._opened(request, Action.DELETE_DOCUMENT)
-        deletion = await self._container.delete.run(ref, node.key, actor)
+        ref, node, principal = await self._opened(request, Action.DELETE_DOCUMENT)
+        deletion = await self._container.delete.run(ref, node.key, principal.subject)
         return answer(shown_erasure(request.path_params["document"], deletion))
 
     async def reingest(self, request: Request) -> Response:
         """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
         `delete`, and `Permanent` code ORIGINAL_MISSING.
         """
-        ref, node, actor = await self._opened(request, Action.REINGEST_DOCUMENT)
+        ref, node, principal = await self._opened(request, Action.REINGEST_DOCUMENT)
         force = _TRUTH.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
-        queued = await self._container.reingest.run(ref, node.key, actor, force=force)
+        queued = await self._container.reingest.run(ref, node.key, principal.subject, force=force)
         return answer(
             ReingestionQueued(
                 document_id=request.path_params["document"],
@@ -135,8 +135,8 @@ class DocumentEndpoint:
             202,
         )
 
-    async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, str]:
-        """The workspace, the document and who asks."""
+    async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
+        """The workspace, the document, which the caller may know of, and who asks."""
         principal = await principal_of(request, self._container.identity)
         require_enabled(self._container)
         authorise(principal, action)
@@ -144,7 +144,9 @@ class DocumentEndpoint:
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
-        return WorkspaceRef(principal.org_id, workspace.workspace_id), node, principal.subject
+        ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
+        await self._container.document_access.require(principal, ref, node.key)
+        return ref, node, principal
 
 
 def shown_erasure(public_id: str, deletion: Deletion) -> DocumentErased:

@@ -6,7 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
 from agentic_rag.app.upload import Received, UploadOptions
+from agentic_rag.domain.access import MAX_PRINCIPALS, parsed_principals
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.tenancy import MAX_NAME_CHARACTERS
 from agentic_rag.domain.uploads import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
 from agentic_rag_server.rest.multipart import MultipartBody
 from agentic_rag_server.rest.operations import FileForm, FormField, Parameter
@@ -14,10 +16,19 @@ from agentic_rag_server.rest.operations import FileForm, FormField, Parameter
 FIELDS_BYTES = 256 * 1024
 """What a body may have beside its file."""
 
+READABLE_BY = "readableBy"
+MAX_READERS_CHARACTERS = MAX_PRINCIPALS * (MAX_NAME_CHARACTERS + len("group:,"))
+
 FORM = FileForm(
     (
         FormField("sourcePath", "What the document is known by; default: the file's name.", MAX_PATH_CHARACTERS),
         FormField("title", "Default: the file's name without its ending.", MAX_TITLE_CHARACTERS),
+        FormField(
+            READABLE_BY,
+            "Who may read it, separated by commas: `user:NAME`, `group:NAME`, or `everyone`. Default: the whole "
+            "workspace; a document that is there keeps its readers.",
+            MAX_READERS_CHARACTERS,
+        ),
     )
 )
 
@@ -46,6 +57,7 @@ async def read_upload(
     cannot be read. Errors: `InvalidInput`, those of `MultipartBody` and of `receive`.
     """
     received: Received | None = None
+    readers: tuple[str, ...] | None = None
     fields: dict[str, str] = {}
     known = {field.name for field in FORM.fields}
     try:
@@ -56,12 +68,15 @@ async def read_upload(
                 fields[part.name] = await part.text()
             else:
                 raise InvalidInput(
-                    "Send one file as `file`, and if you like the fields `sourcePath` and `title`.", path=(part.name,)
+                    "Send one file as `file`, and if you like the fields `sourcePath`, `title` and `readableBy`.",
+                    path=(part.name,),
                 )
         if received is None:
             raise InvalidInput("The body has no part `file`.", path=("file",))
+        if READABLE_BY in fields:
+            readers = parsed_principals([one.strip() for one in fields[READABLE_BY].split(",")])
     except BaseException:
         if received is not None:
             await uploads.discard(received)
         raise
-    return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key)
+    return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key, readers)

@@ -67,6 +67,7 @@ class SourceEndpoint:
         authorise(principal, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
+        await self._container.document_access.require(principal, ref, node.key, text=True)
         async with self._container.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)

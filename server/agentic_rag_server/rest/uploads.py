@@ -134,7 +134,7 @@ class UploadsEndpoint:
         received, options = await read_upload(
             body, receive, self._container.upload, request.headers.get("idempotency-key")
         )
-        upload = await self._container.upload.submit(received, options, principal.subject)
+        upload = await self._container.upload.submit(received, options, principal)
         shown = shown_upload(upload)
         headers = {**NOT_STORED, "location": shown.status_url}
         if upload.replayed:
@@ -151,6 +151,7 @@ class UploadsEndpoint:
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
         document: Document | None = None
         if node.workspace_id == workspace.workspace_id:
+            await self._container.document_access.require(principal, ref, node.key)
             async with self._container.database.transaction(ref.org_id) as transaction:
                 document = await transaction.documents.get(ref, node.key)
         if document is None:

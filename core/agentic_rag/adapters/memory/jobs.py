@@ -85,14 +85,22 @@ class MemoryJobStore:
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        state = self._working.read(workspace)
+        hidden = {
+            one.document_id
+            for one in (() if state is None or access_ids is None else state.documents.values())
+            if access_ids is not None and one.access_id not in access_ids
+        }
         rows = [
             stored
             for stored in self._all(workspace)
             if (not states or stored.job.state in states)
             and (not kinds or stored.job.kind in kinds)
             and (not codes or stored.job.error_code in codes)
+            and stored.job.document_id not in hidden
         ]
         page = page_newest_first(rows, _created, request)
         return Page(tuple(stored.job for stored in page.items), page.cursors, page.has_next)

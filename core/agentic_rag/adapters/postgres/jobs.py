@@ -79,6 +79,7 @@ class PostgresJobStore:
         states: Sequence[JobState] = (),
         kinds: Sequence[JobKind] = (),
         codes: Sequence[str] = (),
+        access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
         """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
@@ -93,6 +94,7 @@ class PostgresJobStore:
             JobKind.UNKNOWN in kinds,
             list(codes),
             size + 1,
+            access_ids,
         )
         jobs = tuple(_job(self._org_id, row) for row in rows[:size])
         return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)

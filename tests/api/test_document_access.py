@@ -1,0 +1,298 @@
+"""Document-level access as callers meet it: two colleagues of one workspace, and who manages it, over stores in memory.
+
+Nina is in the group `night`, Dana in the group `day`; Ada is an admin and in no group.
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.compute import InlineCompute
+from agentic_rag.adapters.memory.runs import MemoryRunStore
+from agentic_rag.app.answer import AnswerPorts
+from agentic_rag.app.answering import answer_question
+from agentic_rag.app.embedders import only
+from agentic_rag.app.explain_run import ExplainRun
+from agentic_rag.app.indexing import TextAnalysis
+from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
+from agentic_rag.app.read_runs import ReadRuns
+from agentic_rag.app.retrieve import Retrieve
+from agentic_rag.app.run_recorder import RunRecorder
+from agentic_rag.domain.answer_options import AnswerDefaults
+from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag_server.graphql.node_ids import NodeKind, encode
+from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
+from tests.api.rest_product import RestProduct, rest_product
+
+NINA, DANA, ADA = "night-token", "day-token", "admin-token"
+SECRET = "The night shift keeps the copper key of the boiler room under the third step."
+OPEN = "The boiler room of the works is on the ground floor, beside the yard."
+QUESTION = "Where does the night shift keep the copper key of the boiler room?"
+ROTA = "rota.md"
+NO_RUN = "There is no such run in this workspace, or none any more. Send the turns as `history` instead."
+
+ASK = """query ($ws: ID!, $q: String!, $after: ID) {
+  ragAnswer(input: {workspaceId: $ws, question: $q, after: $after}) {
+    answer outcome run { id cache } citations { title snippet }
+    debug { candidates { title } } abstention { nearest { title snippet } } userErrors { code message }
+  }
+}"""
+SHARE = """mutation ($id: ID!, $by: ReadersInput) {
+  setDocumentAccess(id: $id, readableBy: $by) {
+    document { readableBy { users groups } } userErrors { code message }
+  }
+}"""
+LOOK = """query ($ws: ID!, $id: ID!) {
+  documents(workspaceId: $ws) { nodes { sourcePath } }
+  document(id: $id) { title readableBy { users groups } }
+  node(id: $id) { id }
+  jobs(workspaceId: $ws) { nodes { document { sourcePath } } }
+}"""
+
+
+class Works(RestProduct):
+    """The product with answers."""
+
+    async def open(self) -> None:
+        embedders, clock = only(DeterministicEmbedder()), self.store.clock
+        self.run_store = MemoryRunStore(self.store)
+        self.recorder = RunRecorder(self.database, self.run_store, self.cache, self.telemetry)
+        retrieve = Retrieve(self.telemetry)
+        ports = AnswerPorts(self.database, self.cache, self.run_store, embedders, self.telemetry, clock, self.ids)
+        self.answer: Any = answer_question(ports, self.recorder, AnswerDefaults(), retrieve=retrieve)
+        self.read_runs = ReadRuns(self.database, self.run_store)
+        self.explain = ExplainRun(self.database, self.read_runs, embedders, retrieve)
+        ingest = IngestPrepared(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+        await ingest.run(REF, [PreparedDocument(ROTA, "Rota of the night", (SECRET,))], "nina")
+        await ingest.run(REF, [PreparedDocument("plan.md", "Plan of the works", (OPEN,))], "ada")
+
+    async def ask(self, token: str, question: str = QUESTION, after: str | None = None) -> dict[str, Any]:
+        told = await query(self, ASK, {"ws": WORKSPACE_ID, "q": question, "after": after}, token)
+        await self.recorder.drain()
+        return told["data"]["ragAnswer"]
+
+    async def share(self, token: str, users: list[str] = [], groups: list[str] = []) -> dict[str, Any]:  # noqa: B006
+        told = await query(self, SHARE, {"id": rota(), "by": {"users": users, "groups": groups}}, token)
+        return told["data"]["setDocumentAccess"] if told["data"] else told
+
+    async def look(self, token: str) -> dict[str, Any]:
+        return (await query(self, LOOK, {"ws": WORKSPACE_ID, "id": rota()}, token))["data"]
+
+
+def rota() -> str:
+    """The public id of the document that is shared and withheld."""
+    return encode(NodeKind.DOCUMENT, REF.workspace_id, document_id_for(REF, ROTA))
+
+
+def titles(answer: dict[str, Any]) -> set[str]:
+    """Every document that an answer names."""
+    abstention = answer["abstention"] or {"nearest": []}
+    named = [*answer["citations"], *answer["debug"]["candidates"], *abstention["nearest"]]
+    return {one["title"] for one in named}
+
+
+@pytest.fixture
+async def works() -> AsyncIterator[Works]:
+    plain = await rest_product()
+    product = Works(store=plain.store, blobs=plain.blobs)
+    await product.open()
+    yield product
+    await product.recorder.aclose()
+
+
+async def test_a_shared_document_answers_those_it_is_shared_with_and_no_others(works: Works) -> None:
+    shared = await works.share(NINA, groups=["night"])
+
+    nina, dana = await works.ask(NINA), await works.ask(DANA)
+
+    assert shared == {"document": {"readableBy": {"users": [], "groups": ["night"]}}, "userErrors": []}
+    assert "third step" in nina["answer"]
+    assert "Rota of the night" in titles(nina)
+    assert "third step" not in str(dana)
+    assert "Rota of the night" not in titles(dana)
+
+
+async def test_a_change_of_readers_is_in_force_with_the_next_question_cache_or_not(works: Works) -> None:
+    first, again = await works.ask(DANA), await works.ask(DANA)
+    await works.share(NINA, groups=["night"])
+    after = await works.ask(DANA)
+    await works.share(NINA, groups=["night", "day"])
+    back = await works.ask(DANA)
+
+    assert "third step" in first["answer"]
+    assert again["run"]["cache"] == "HIT"
+    assert "third step" not in str(after)
+    assert after["run"]["cache"] == "MISS"
+    assert back["answer"] == first["answer"]
+
+
+async def test_callers_who_may_read_the_same_share_cached_answers(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+
+    mine, theirs, managers = [await works.ask(token, "Where is the boiler room?") for token in (NINA, DANA, ADA)]
+
+    assert [one["run"]["cache"] for one in (mine, theirs, managers)] == ["MISS", "MISS", "HIT"]
+
+
+async def test_a_manager_sees_that_a_document_is_there_but_reads_only_what_is_shared(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+
+    seen, asked = await works.look(ADA), await works.ask(ADA)
+    async with client(works, ADA) as http:
+        text = await http.get(f"/v1/documents/{rota()}/source")
+
+    assert seen["document"] == {"title": "Rota of the night", "readableBy": {"users": [], "groups": ["night"]}}
+    assert "third step" not in str(asked)
+    assert (text.status_code, text.json()["error"]["code"]) == (403, "FORBIDDEN")
+    await works.share(ADA, users=["ada"], groups=["night"])
+    assert "third step" in (await works.ask(ADA))["answer"]
+
+
+async def test_to_others_a_withheld_document_is_like_one_that_is_not_there(works: Works) -> None:
+    before = await works.look(DANA)
+    await works.share(NINA, groups=["night"])
+
+    seen = await works.look(DANA)
+    async with client(works, DANA) as http:
+        ways = [
+            await http.get(f"/v1/documents/{rota()}/source"),
+            await http.get(f"/v1/workspaces/{WORKSPACE_ID}/documents/{rota()}"),
+            await http.delete(f"/v1/workspaces/{WORKSPACE_ID}/documents/{rota()}"),
+            await http.post(f"/v1/workspaces/{WORKSPACE_ID}/documents/{rota()}/reingest"),
+        ]
+
+    assert before["document"]["title"] == "Rota of the night"
+    assert [one["sourcePath"] for one in seen["documents"]["nodes"]] == ["handbook.md", "plan.md"]
+    assert (seen["document"], seen["node"]) == (None, None)
+    assert [way.status_code for way in ways] == [404, 404, 404, 404]
+    assert "otal" not in str([way.json() for way in ways])
+
+
+async def test_who_did_not_upload_a_document_cannot_say_who_reads_it(works: Works) -> None:
+    refused = await works.share(DANA, users=["dana"])
+    await works.share(NINA, groups=["night"])
+    hidden = await works.share(DANA, users=["dana"])
+
+    assert refused["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+    assert hidden["userErrors"][0]["code"] == "DOCUMENT_NOT_FOUND"
+    assert "third step" not in str(await works.ask(DANA))
+
+
+async def test_nobody_locks_himself_out_but_a_manager_can(works: Works) -> None:
+    kept = await works.share(NINA, groups=["day"])
+    assert kept["document"]["readableBy"] == {"users": ["nina"], "groups": ["day"]}
+
+    moved = await works.share(ADA, groups=["day"])
+
+    assert moved["document"]["readableBy"] == {"users": [], "groups": ["day"]}
+    assert "third step" not in str(await works.ask(NINA))
+
+
+async def test_without_readers_the_whole_workspace_reads_again(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+
+    opened = await works.share(NINA)
+
+    assert opened == {"document": {"readableBy": None}, "userErrors": []}
+    assert "third step" in (await works.ask(DANA))["answer"]
+
+
+async def test_a_name_that_cannot_be_one_is_refused(works: Works) -> None:
+    refused = await works.share(NINA, users=[" "])
+
+    assert refused["userErrors"][0]["code"] == "INVALID_INPUT"
+
+
+async def test_runs_are_one_s_own_and_lose_what_their_reader_may_not_read_any_more(works: Works) -> None:
+    mine = (await works.ask(DANA))["run"]["id"]
+    others = (await works.ask(NINA))["run"]["id"]
+    run = """query ($id: ID!, $ws: ID!) {
+      run(id: $id) { answer citations { title } } runs(workspaceId: $ws) { nodes { id } }
+    }"""
+
+    foreign = (await query(works, run, {"id": others, "ws": WORKSPACE_ID}, DANA))["data"]
+    before = (await query(works, run, {"id": mine, "ws": WORKSPACE_ID}, DANA))["data"]
+    await works.share(NINA, groups=["night"])
+    after = (await query(works, run, {"id": mine, "ws": WORKSPACE_ID}, DANA))["data"]
+    managed = (await query(works, run, {"id": others, "ws": WORKSPACE_ID}, ADA))["data"]
+
+    assert foreign["run"] is None
+    assert [one["id"] for one in foreign["runs"]["nodes"]] == [mine]
+    assert "third step" in before["run"]["answer"]
+    assert (after["run"]["answer"], after["run"]["citations"]) == ("source withheld", [])
+    assert managed["run"]["answer"] == "source withheld"
+    assert {one["id"] for one in managed["runs"]["nodes"]} == {mine, others}
+
+
+async def test_a_follow_up_cannot_reach_into_somebody_else_s_run(works: Works) -> None:
+    theirs = (await works.ask(NINA))["run"]["id"]
+
+    refused = await works.ask(DANA, "And who may take it?", theirs)
+
+    assert refused["userErrors"] == [{"code": "NOT_FOUND", "message": NO_RUN}]
+
+
+async def test_why_not_does_not_know_passages_of_a_withheld_document(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+    mine = (await works.ask(DANA))["run"]["id"]
+    chunk = next(p.placements[0].draft.chunk_id for p in works.store.committed[REF].passages.values())
+    explain = """query ($run: ID!, $chunk: ID!) {
+      explainRun(runId: $run, whyNot: [$chunk]) { whyNot { verdict title } candidates { title } } }"""
+
+    told = await query(works, explain, {"run": mine, "chunk": chunk_node(chunk)}, DANA)
+    foreign = await query(works, explain, {"run": mine, "chunk": chunk_node(chunk)}, NINA)
+
+    assert told["data"]["explainRun"]["whyNot"] == [{"verdict": "NOT_FOUND", "title": ""}]
+    assert "Rota" not in str(told)
+    assert foreign["errors"][0]["extensions"]["code"] in ("NOT_FOUND", "RUN_NOT_FOUND")
+
+
+async def test_an_upload_names_its_readers_and_does_not_replace_what_is_withheld(works: Works) -> None:
+    path = f"/v1/workspaces/{WORKSPACE_ID}/documents"
+    async with client(works, NINA) as http:
+        made = await http.post(path, files={"file": ("keys.md", b"# Keys")}, data={"readableBy": "group:night"})
+        odd = await http.post(path, files={"file": ("k.md", b"# Keys")}, data={"readableBy": "night"})
+    document = made.json()["id"]
+    async with client(works, DANA) as http:
+        status = await http.get(made.json()["statusUrl"])
+        replaced = await http.post(path, files={"file": ("keys.md", b"# Mine")})
+    async with client(works, NINA) as http:
+        again = await http.post(path, files={"file": ("keys.md", b"# Keys, newer")})
+    shown = await query(works, LOOK, {"ws": WORKSPACE_ID, "id": document}, NINA)
+    jobs = (await works.look(DANA))["jobs"]["nodes"]
+
+    assert (made.status_code, odd.status_code) == (202, 400)
+    assert (status.status_code, replaced.status_code, again.status_code) == (404, 403, 202)
+    assert shown["data"]["document"]["readableBy"] == {"users": [], "groups": ["night"]}
+    assert [one["document"]["sourcePath"] for one in jobs] == ["handbook.md"]
+
+
+async def test_who_cannot_read_all_cannot_count_it(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+
+    told = await query(
+        works, "query ($ws: ID!) { embeddingSpaces(workspaceId: $ws) { done } }", {"ws": WORKSPACE_ID}, DANA
+    )
+
+    assert told["errors"][0]["extensions"]["code"] == "FORBIDDEN"
+
+
+async def test_changing_readers_is_audited(works: Works) -> None:
+    await works.share(NINA, groups=["night"])
+
+    async with works.database.transaction(REF.org_id) as transaction:
+        log = await transaction.audit.page(PageRequest())
+    [entry] = [one for one in log.items if one.action == "document.access"]
+
+    assert (entry.actor, entry.subject, entry.detail["passages"]) == ("nina", str(document_id_for(REF, ROTA)), 1)
+    assert TOKENS[NINA].subject == entry.actor
+
+
+def chunk_node(chunk_id: UUID) -> str:
+    """The public id of a passage."""
+    return encode(NodeKind.CHUNK, REF.workspace_id, chunk_id)
