@@ -116,16 +116,23 @@ async def plan_directory(session: Session, workspace: str, directory: Path) -> I
 
 
 async def ingest_directory(
-    session: Session, workspace: str, directory: Path, *, wait: bool, progress: ProgressReport
+    session: Session,
+    workspace: str,
+    directory: Path,
+    readers: tuple[str, ...] = (),
+    *,
+    wait: bool,
+    progress: ProgressReport,
 ) -> IngestReport:
-    """Synchronise, making the workspace when there is none; with `wait` return when every file is done.
+    """Synchronise, making the workspace when there is none, new files for `readers`; with `wait` return when every file
+    is done.
 
     Errors: `IngestStalled`, `InvalidInput` for a name that no workspace may have, those of the session.
     """
     began = time.monotonic()
     workspace = checked_name(workspace, ("workspace",))
     into = await _workspace_named(session, workspace) or await session.create_workspace(workspace)
-    result = await session.sync(into.ref, directory, dry_run=False)
+    result = await session.sync(into.ref, directory, dry_run=False, readers=readers)
     documents = await _documents_of(session, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)
 

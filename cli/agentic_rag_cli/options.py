@@ -18,6 +18,13 @@ UrlOption = Annotated[
     typer.Option("--url", help="Ask this server through GraphQL, e.g. http://127.0.0.1:8080 (AGENTIC_RAG_URL)."),
 ]
 
+UserOption = Annotated[
+    list[str] | None,
+    typer.Option("--user", help="Let this user read it, by the subject of his token; may be repeated."),
+]
+
+GroupOption = Annotated[list[str] | None, typer.Option("--group", help="Let this group read it; may be repeated.")]
+
 LimitOption = Annotated[int, typer.Option("--limit", "-n", min=1, max=10_000, help="At most this many.")]
 
 WithParentOption = Annotated[

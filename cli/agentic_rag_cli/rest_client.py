@@ -56,14 +56,17 @@ class RestClient:
     ) -> None:
         await self._http.aclose()
 
-    async def upload(self, workspace_id: str, file: Path, key: str | None) -> dict[str, Any]:
-        """Upload a file, which is read as it is sent."""
+    async def upload(
+        self, workspace_id: str, file: Path, key: str | None, readers: tuple[str, ...] | None = None
+    ) -> dict[str, Any]:
+        """Upload a file, which is read as it is sent, for these readers if such are given."""
         headers = {} if key is None else {"Idempotency-Key": key}
         with await asyncio.to_thread(file.open, "rb") as content:
             return await self._answer(
                 "POST",
                 f"/v1/workspaces/{workspace_id}/documents",
                 headers=headers,
+                data={} if readers is None else {"readableBy": ",".join(readers)},
                 files={"file": (file.name, content)},
             )
 

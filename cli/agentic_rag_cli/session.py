@@ -110,8 +110,16 @@ class Session(Protocol):
         """Queue every FAILED document whose original is kept."""
         ...
 
-    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
-        """Queue what is new or changed in a directory, and the deletion of what is gone."""
+    async def share(self, document: Document, principals: tuple[str, ...]) -> None:
+        """Let exactly these read a document; none: the whole workspace."""
+        ...
+
+    async def sync(
+        self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
+    ) -> SyncResult:
+        """Queue what is new or changed in a directory, and the deletion of what is gone. New documents are for
+        `readers`.
+        """
         ...
 
     async def preview(self, directory: Path) -> SyncResult:
@@ -129,9 +137,14 @@ class Session(Protocol):
         ...
 
     async def upload(
-        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        key: str | None,
+        readers: tuple[str, ...] | None = None,
     ) -> Upload:
-        """Take one file, under an idempotency key if one is given."""
+        """Take one file, under an idempotency key and for these readers if such are given."""
         ...
 
     async def ask(self, question: Question) -> Run:
@@ -319,10 +332,21 @@ class ContainerSession:
         """Queue every FAILED document whose original is kept."""
         return await self._container.reingest.run_failed(workspace, OPERATOR.subject)
 
-    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
-        """Queue what is new or changed in a directory, and the deletion of what is gone."""
+    async def share(self, document: Document, principals: tuple[str, ...]) -> None:
+        """Let exactly these read a document; none: the whole workspace."""
+        access = self._container.document_access
+        await access.change(OPERATOR, document.workspace, document.document_id, principals)
+
+    async def sync(
+        self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
+    ) -> SyncResult:
+        """Queue what is new or changed in a directory, and the deletion of what is gone. New documents are for
+        `readers`.
+        """
         source = self._container.directory_source(directory)
-        return await self._container.sync_source.run(workspace, source, OPERATOR.subject, dry_run=dry_run)
+        return await self._container.sync_source.run(
+            workspace, source, OPERATOR.subject, dry_run=dry_run, readable_by=readers
+        )
 
     async def preview(self, directory: Path) -> SyncResult:
         """What a synchronisation with an empty workspace would do."""
@@ -353,13 +377,18 @@ class ContainerSession:
         return await ingest.run(workspace, prepared, OPERATOR.subject, progress)
 
     async def upload(
-        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        key: str | None,
+        readers: tuple[str, ...] | None = None,
     ) -> Upload:
-        """Take one file, under an idempotency key if one is given."""
+        """Take one file, under an idempotency key and for these readers if such are given."""
         from agentic_rag.app.upload import UploadOptions
 
-        options = UploadOptions(idempotency_key=key)
-        return await self._container.upload.run(workspace, file_name, pieces, options, OPERATOR.subject)
+        options = UploadOptions(idempotency_key=key, readable_by=readers)
+        return await self._container.upload.run(workspace, file_name, pieces, options, OPERATOR)
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""

@@ -82,9 +82,10 @@ class Uploads(Protocol):
 class SessionUploads:
     """`Uploads` in this process."""
 
-    def __init__(self, session: Session, workspace: WorkspaceRef) -> None:
+    def __init__(self, session: Session, workspace: WorkspaceRef, readers: tuple[str, ...] | None = None) -> None:
         self._session = session
         self._workspace = workspace
+        self._readers = readers
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
         """Hand a file over."""
@@ -92,7 +93,7 @@ class SessionUploads:
 
         from agentic_rag_server.rest.uploads import shown_upload
 
-        upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key)
+        upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key, self._readers)
         return msgspec.to_builtins(shown_upload(upload))
 
     async def standing(self, shown: dict[str, Any]) -> Standing:
@@ -115,13 +116,14 @@ class SessionUploads:
 class RestUploads:
     """`Uploads` through a server."""
 
-    def __init__(self, client: RestClient, workspace_id: str) -> None:
+    def __init__(self, client: RestClient, workspace_id: str, readers: tuple[str, ...] | None = None) -> None:
         self._client = client
         self._workspace_id = workspace_id
+        self._readers = readers
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
         """Hand a file over."""
-        return await self._client.upload(self._workspace_id, file, key)
+        return await self._client.upload(self._workspace_id, file, key, self._readers)
 
     async def standing(self, shown: dict[str, Any]) -> Standing:
         """Where the document stands."""

@@ -8,7 +8,8 @@ import typer
 
 from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
 from agentic_rag_cli import output
-from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
+from agentic_rag_cli.reading import readers_of
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -166,6 +167,38 @@ def delete(
         for limit in deletion.certificate.not_covered:
             output.note(f"not covered: {limit.place}{f' of {limit.taken_at:%F %T}' if limit.taken_at else ''}")
         output.note(f"check it any time: rag doc prove-erased {found.source_path}")
+
+
+@app.command("share")
+def share(
+    context: typer.Context,
+    document: Wanted,
+    user: UserOption = None,
+    group: GroupOption = None,
+    everyone: Annotated[bool, typer.Option("--everyone", help="Let the whole workspace read it.")] = False,
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Say who may read a document, from the next question on: exactly those named.
+
+    Example: rag doc share policies/salaries.pdf --group people --user ada
+    """
+    from agentic_rag_cli.listing import the_document, the_workspace
+
+    readers = readers_of(user, group)
+    if (readers is None) != everyone:
+        raise typer.BadParameter("name users and groups, or give --everyone")
+
+    async def work(session: Session) -> Document:
+        chosen = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
+        await session.share(chosen, readers or ())
+        return chosen
+
+    shared = in_process(context, work)
+    if as_json:
+        output.result_json({"document": shared.source_path, "readableBy": list(readers) if readers else None})
+    else:
+        output.result(f"{shared.source_path}: {', '.join(readers) if readers else 'the whole workspace'}")
 
 
 @app.command("prove-erased")

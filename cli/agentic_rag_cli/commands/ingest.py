@@ -11,7 +11,8 @@ from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import corpus_directory
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.options import GroupOption, JsonOption, UserOption
+from agentic_rag_cli.reading import readers_of
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ def ingest(
     estimate: Annotated[
         bool, typer.Option("--estimate", help="Read and chunk, say what embedding would cost, change nothing.")
     ] = False,
+    user: UserOption = None,
+    group: GroupOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Bring a workspace up to date with a folder: new and changed files are ingested, gone ones deleted.
+
+    With --user or --group only those read the files that are new; `rag doc share` changes who reads the others.
 
     With --wait and no worker running, a worker is started for as long as the command lasts.
 
@@ -43,6 +48,7 @@ def ingest(
     wiring = wiring_of(context)
     settings = wiring.settings()
     directory = corpus_directory(settings, source)
+    readers = readers_of(user, group) or ()
     if estimate:
         with wiring.servers(settings) as ready:
             _show_estimates(wiring, ready, directory, workspace, as_json=as_json)
@@ -51,7 +57,7 @@ def ingest(
         work = (
             _plan(wiring, ready, directory, workspace)
             if dry_run
-            else _ingest(wiring, ready, directory, workspace, wait=wait)
+            else _ingest(wiring, ready, directory, workspace, readers, wait=wait)
         )
         report = run_async(work)
     if as_json:
@@ -86,7 +92,9 @@ def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: s
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str, *, wait: bool) -> IngestReport:
+async def _ingest(
+    wiring: Wiring, settings: Settings, directory: Path, name: str, readers: tuple[str, ...], *, wait: bool
+) -> IngestReport:
     from agentic_rag_cli.ingestion import ingest_directory
     from agentic_rag_cli.processes import Children, silent
 
@@ -95,7 +103,9 @@ async def _ingest(wiring: Wiring, settings: Settings, directory: Path, name: str
             await wiring.start_worker(children, settings)
         bar = output.Progress("ingesting")
         try:
-            return await children.guard(ingest_directory(session, name, directory, wait=wait, progress=bar.update))
+            return await children.guard(
+                ingest_directory(session, name, directory, readers, wait=wait, progress=bar.update)
+            )
         finally:
             bar.close()
 

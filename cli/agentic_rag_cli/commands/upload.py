@@ -10,7 +10,8 @@ import typer
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.options import GroupOption, JsonOption, UrlOption, UserOption, WorkspaceOption
+from agentic_rag_cli.reading import readers_of
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
@@ -26,21 +27,26 @@ def upload(
         typer.Option("--idempotency-key", help="Makes repeating the command safe; of several files each gets its own."),
     ] = None,
     wait: Annotated[bool, typer.Option("--wait/--no-wait", help="Wait until every file is READY or FAILED.")] = False,
+    user: UserOption = None,
+    group: GroupOption = None,
     url: UrlOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Add files to a workspace: the same name is the same document, new bytes a new revision of it.
 
+    Without --user and --group the whole workspace may read a new document, and one that is there keeps its readers.
+
     Example: rag upload policy.pdf travel.docx --workspace handbook --wait
     """
     wiring = wiring_of(context)
     settings = wiring.settings()
+    readers = readers_of(user, group)
     address = url or settings.url
     if address:
-        outcomes = run_async(_remote(wiring, settings, address, files, workspace, idempotency_key, wait=wait))
+        outcomes = run_async(_remote(wiring, settings, address, files, workspace, idempotency_key, readers, wait=wait))
     else:
         with wiring.servers(settings) as ready:
-            outcomes = run_async(_local(wiring, ready, files, workspace, idempotency_key, wait=wait))
+            outcomes = run_async(_local(wiring, ready, files, workspace, idempotency_key, readers, wait=wait))
     if as_json:
         output.result_json([one.as_json() for one in outcomes])
     else:
@@ -58,6 +64,7 @@ async def _remote(
     files: list[Path],
     workspace: str | None,
     key: str | None,
+    readers: tuple[str, ...] | None,
     *,
     wait: bool,
 ) -> list[UploadOutcome]:
@@ -72,13 +79,22 @@ async def _remote(
     bar = output.Progress("uploading")
     async with RestClient(address, token, wiring.transport) as rest:
         try:
-            return await upload_files(RestUploads(rest, workspace_id), files, key, wait=wait, progress=bar.update)
+            return await upload_files(
+                RestUploads(rest, workspace_id, readers), files, key, wait=wait, progress=bar.update
+            )
         finally:
             bar.close()
 
 
 async def _local(
-    wiring: Wiring, settings: Settings, files: list[Path], workspace: str | None, key: str | None, *, wait: bool
+    wiring: Wiring,
+    settings: Settings,
+    files: list[Path],
+    workspace: str | None,
+    key: str | None,
+    readers: tuple[str, ...] | None,
+    *,
+    wait: bool,
 ) -> list[UploadOutcome]:
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes import Children, silent
@@ -89,7 +105,7 @@ async def _local(
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)
         bar = output.Progress("uploading")
-        uploads = SessionUploads(session, chosen)
+        uploads = SessionUploads(session, chosen, readers)
         try:
             return await children.guard(upload_files(uploads, files, key, wait=wait, progress=bar.update))
         finally:

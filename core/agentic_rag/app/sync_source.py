@@ -8,12 +8,13 @@ import hashlib
 import mimetypes
 import posixpath
 from collections.abc import AsyncIterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.app.delete import delete_job
 from agentic_rag.app.originals import OriginalKeys, remove_unless_named
 from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.domain.access import EVERYBODY
 from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for, revision_id_for
 from agentic_rag.domain.errors import DependencyUnavailable, NotFound
 from agentic_rag.domain.jobs import JobKind
@@ -87,9 +88,17 @@ class SyncSource:
         self._chunk_profile = chunk_profile
 
     async def run(
-        self, workspace: WorkspaceRef, source: SourceConnector, uploaded_by: str, *, dry_run: bool = False
+        self,
+        workspace: WorkspaceRef,
+        source: SourceConnector,
+        uploaded_by: str,
+        *,
+        dry_run: bool = False,
+        readable_by: tuple[str, ...] = EVERYBODY,
     ) -> SyncResult:
-        """Synchronise. Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`.
+        """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
+
+        Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`.
 
         A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
         one is tried again.
@@ -106,7 +115,7 @@ class SyncSource:
             else:
                 suspects.append(item)
         async for batch in self._fetch(stored, source, uploaded_by, suspects, known, found):
-            await self._hand_over(workspace, batch, profile, found, dry_run=dry_run)
+            await self._hand_over(workspace, batch, profile, found, readable_by, dry_run=dry_run)
         deleted = [path for path in changes.deleted if path in known]
         if not dry_run:
             await self._delete(workspace, deleted)
@@ -174,7 +183,14 @@ class SyncSource:
             yield batch
 
     async def _hand_over(
-        self, workspace: WorkspaceRef, batch: list[_Fetched], profile: str, found: _Findings, *, dry_run: bool
+        self,
+        workspace: WorkspaceRef,
+        batch: list[_Fetched],
+        profile: str,
+        found: _Findings,
+        readable_by: tuple[str, ...],
+        *,
+        dry_run: bool,
     ) -> None:
         fresh: list[_Fetched] = []
         underway: list[Submission] = []
@@ -191,16 +207,22 @@ class SyncSource:
         found.waiting_for += [one.document_id for one in (*underway, *(fetched.submission for fetched in fresh))]
         if dry_run or not (fresh or underway):
             return
-        await self._store(workspace, fresh, underway)
+        await self._store(workspace, fresh, underway, readable_by)
 
-    async def _store(self, workspace: WorkspaceRef, fresh: Sequence[_Fetched], underway: Sequence[Submission]) -> None:
+    async def _store(
+        self,
+        workspace: WorkspaceRef,
+        fresh: Sequence[_Fetched],
+        underway: Sequence[Submission],
+        readable_by: tuple[str, ...],
+    ) -> None:
         """Keep the bytes, then register; blobs that nothing came to name do not stay."""
         try:
             puts = [self._blobs.put(one.submission.key, one.content) for one in fresh]
             for outcome in await asyncio.gather(*puts, return_exceptions=True):
                 if outcome is not None:
                     raise outcome  # Only now: none is under way any more.
-            spare = await self._register(workspace, [one.submission for one in fresh], underway)
+            spare = await self._register(workspace, [one.submission for one in fresh], underway, readable_by)
         except BaseException:
             for fetched in fresh:
                 await remove_unless_named(self._database, self._blobs, workspace, fetched.submission.key)
@@ -210,19 +232,24 @@ class SyncSource:
                 await self._blobs.delete(key)
 
     async def _register(
-        self, workspace: WorkspaceRef, fresh: Sequence[Submission], underway: Sequence[Submission]
+        self,
+        workspace: WorkspaceRef,
+        fresh: Sequence[Submission],
+        underway: Sequence[Submission],
+        readable_by: tuple[str, ...],
     ) -> list[str]:
         """Hand over in one transaction. Keys of blobs whose content was there already."""
         spare: list[str] = []
         carrier = self._telemetry.carrier()
         async with self._database.transaction(workspace.org_id) as transaction:
+            access_id = await transaction.access.intern(workspace, readable_by)
             for submission in underway:
                 await transaction.jobs.enqueue(
                     ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
                 )
             # In id order, as publishing locks them.
             for submission in sorted(fresh, key=lambda one: one.document_id):
-                submitted = await submit(transaction, submission, carrier)
+                submitted = await submit(transaction, replace(submission, access_id=access_id), carrier)
                 if submitted.key != submission.key:
                     spare.append(submission.key)
         return spare

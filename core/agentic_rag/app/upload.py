@@ -150,7 +150,8 @@ class UploadDocument:
 
         Errors: `Forbidden` (a document that the caller may not read has the path, or readers are named for one that the
         caller did not upload), `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name),
-        `NotFound` code DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the bytes are gone.
+        `NotFound` code DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the
+        bytes are gone.
         """
         try:
             path = checked_source_path(received.file_name if options.source_path is None else options.source_path)

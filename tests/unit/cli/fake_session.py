@@ -265,6 +265,8 @@ class FakeSession:
     error: AgenticRagError | None = None
     has_worker: bool = True
     dry_runs: list[bool] = field(default_factory=list[bool])
+    shared: list[tuple[str, tuple[str, ...]]] = field(default_factory=list)
+    readers: list[tuple[str, ...] | None] = field(default_factory=list)
     estimates: list[FileEstimate] = field(default_factory=list[FileEstimate])
     estimated_for: list[WorkspaceRef | None] = field(default_factory=list[WorkspaceRef | None])
     recalled: float | None = 1.0
@@ -337,7 +339,13 @@ class FakeSession:
         failed = [one for one in self.held if one.status is DocumentStatus.FAILED]
         return [Reingestion(one, JobRef(workspace, UUID(int=701)), True) for one in failed]
 
-    async def sync(self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool) -> SyncResult:
+    async def share(self, document: Document, principals: tuple[str, ...]) -> None:
+        self.shared.append((document.source_path, principals))
+
+    async def sync(
+        self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
+    ) -> SyncResult:
+        self.readers.append(readers)
         self.dry_runs.append(dry_run)
         return replace(self.result, dry_run=dry_run)
 
@@ -356,8 +364,14 @@ class FakeSession:
         return PreparedReport(len(documents), len(documents), len(documents), 0, 0, 1)
 
     async def upload(
-        self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes], key: str | None
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        key: str | None,
+        readers: tuple[str, ...] | None = None,
     ) -> Upload:
+        self.readers.append(readers)
         content = b"".join([piece async for piece in pieces])
         if not content:
             raise ContentRefused("The file is empty.", code="UPLOAD_EMPTY")
