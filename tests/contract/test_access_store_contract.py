@@ -294,7 +294,7 @@ async def test_jobs_of_a_hidden_document_are_not_listed(adapter: Backend) -> Non
         await adapter.register(workspace, one)
         async with adapter.database.transaction(workspace.org_id) as transaction:
             await transaction.jobs.enqueue(
-                NewJob(workspace, JobKind.INGEST, one.source_path, document_id=one.document_id)
+                NewJob(workspace, JobKind.INGEST, one.source_path, {}, document_id=one.document_id)
             )
     await restrict(adapter, workspace, "a.md", NIGHT)
 

@@ -262,8 +262,9 @@ class Corner:
 
 
 async def _fill(stores: Stores, workspace: WorkspaceRef, passages: int, access_id: int | None, seed: int) -> np.ndarray:
-    """Publish passages with random vectors; the vectors as they are stored."""
-    made = np.random.default_rng(seed).standard_normal((passages, DIMENSIONS)).astype(np.float32)
+    """Publish passages with random vectors of unit length, as embedders make them; the vectors as they are stored."""
+    drawn = np.random.default_rng(seed).standard_normal((passages, DIMENSIONS))
+    made = (drawn / np.linalg.norm(drawn, axis=1, keepdims=True)).astype(np.float32)
     for start in range(0, passages, 2_000):
         part = made[start : start + 2_000]
         path = f"{seed}-{start}.md"
