@@ -10,6 +10,7 @@ from tests.contract.backends import Backend, FollowedBackend
 
 from agentic_rag.domain.access import ANYBODY, UPKEEP, Readers
 from agentic_rag.domain.documents import document_id_for
+from agentic_rag.domain.jobs import JobKind, NewJob
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.retrieval import DocumentFilter, Neighbour, Scope
@@ -284,3 +285,26 @@ async def test_runs_of_one_subject_can_be_listed(adapter: Backend) -> None:
 
     assert [run.run_id for run in page.items] == [mine.run_id]
     assert len((await adapter.runs.page(workspace, PageRequest())).items) == 2
+
+
+async def test_jobs_of_a_hidden_document_are_not_listed(adapter: Backend) -> None:
+    workspace = await adapter.workspace()
+    hidden, shown = (new_document(workspace, path) for path in ("a.md", "b.md"))
+    for one in (hidden, shown):
+        await adapter.register(workspace, one)
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.jobs.enqueue(
+                NewJob(workspace, JobKind.INGEST, one.source_path, {}, document_id=one.document_id)
+            )
+    await restrict(adapter, workspace, "a.md", NIGHT)
+
+    async with adapter.database.transaction(workspace.org_id) as transaction:
+        listed = [
+            (await transaction.jobs.page(workspace, PageRequest(), access_ids=one.access_ids)).items
+            for one in [await transaction.access.readable(workspace, reading) for reading in (ADA, BOB)]
+        ]
+
+    assert [[job.document_id for job in page] for page in listed] == [
+        [shown.document_id],
+        [shown.document_id, hidden.document_id],
+    ]

@@ -40,3 +40,19 @@ CREATE FUNCTION rag_corpus_head(org uuid, workspace uuid, readers text[], OUT co
 $$;
 REVOKE ALL ON FUNCTION rag_corpus_head(uuid, uuid, text[]) FROM PUBLIC;
 GRANT EXECUTE ON FUNCTION rag_corpus_head(uuid, uuid, text[]) TO rag_app;
+
+-- Moved chunks are read with every look at the postings, until a merge writes them down.
+CREATE POLICY owner_reads ON rag_moved_ordinals FOR SELECT TO rag_owner USING (true);
+CREATE OR REPLACE FUNCTION rag_upkeep_segments() RETURNS TABLE (org_id uuid, workspace_id uuid, key text)
+    LANGUAGE sql STABLE SECURITY DEFINER SET search_path = public, pg_temp AS $$
+    SELECT g.org_id, g.workspace_id, 'segments'
+    FROM rag_segments g
+    GROUP BY g.org_id, g.workspace_id
+    HAVING count(*) > 64
+        OR (count(*) FILTER (WHERE g.chunk_count <= 500) > 1 AND sum(g.chunk_count) FILTER (WHERE g.chunk_count <= 500) > 2000)
+    UNION
+    SELECT m.org_id, m.workspace_id, 'segments'
+    FROM rag_moved_ordinals m
+    GROUP BY m.org_id, m.workspace_id
+    HAVING count(*) > 2000
+$$;
