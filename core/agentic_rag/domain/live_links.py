@@ -33,7 +33,7 @@ def inert(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) -> str:
         if match["url"] is not None:
             return _told(match["url"], cited, hosts)
         if match["bare"] is not None:
-            return _unreadable(match["bare"]).replace("//", "/ /").replace("\\\\", "\\ \\")
+            return _no_markup(_unreadable(match["bare"])).replace("//", "/ /").replace("\\\\", "\\ \\")
         if match["tag"] is not None:
             return "‹"
         if match["bang"] is not None:
@@ -51,7 +51,12 @@ def _told(url: str, cited: Collection[str], hosts: HostList) -> str:
         return url
     scheme, _, rest = link.partition(":")
     hidden = {"http": "hxxp", "https": "hxxps"}.get(scheme.lower(), scheme)
-    return f"{hidden}[:]{_unreadable(rest)}{url[len(link) :]}"
+    return _no_markup(f"{hidden}[:]{_unreadable(rest)}") + url[len(link) :]
+
+
+def _no_markup(told: str) -> str:
+    """The brackets put in must not become an image or a link with what stands beside them."""
+    return told.replace("![", "! [").replace("](", "] (")
 
 
 def _unreadable(rest: str) -> str:

@@ -55,9 +55,9 @@ class WatchedCorpus(Corpus):
         self.read: set[WorkspaceRef] = set()
 
     @asynccontextmanager
-    async def snapshot(self, workspace: WorkspaceRef, as_of: int | None = None) -> AsyncIterator[Any]:
+    async def snapshot(self, workspace: WorkspaceRef, *arguments: Any, **named: Any) -> AsyncIterator[Any]:
         self.read.add(workspace)
-        async with super().snapshot(workspace, as_of) as snapshot:
+        async with super().snapshot(workspace, *arguments, **named) as snapshot:
             yield snapshot
 
 

@@ -86,6 +86,12 @@ async def test_a_page_answers_where_there_are_no_documents() -> None:
     assert cited(run) == [("http_fetch", URL)]
 
 
+async def test_a_page_that_does_not_say_it_gives_no_answer() -> None:
+    run = await world(Pages(), Corpus()).ask(f"According to {URL}, how much oil does the gearbox of a Kelpie 600 hold?")
+
+    assert run.answer.outcome is Outcome.ABSTAINED
+
+
 async def test_nothing_but_the_words_of_the_question_names_a_page() -> None:
     pages = Pages()
     there = world(pages)

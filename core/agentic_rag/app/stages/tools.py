@@ -15,8 +15,9 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.part_queries import part_query
 from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.planning import CALC, LOOKUP, answer_type
+from agentic_rag.domain.retrieval import SCORE_DIGITS
 from agentic_rag.domain.run_state import Ending, RunState, StageResult
-from agentic_rag.domain.standing import NOTHING, Standing
+from agentic_rag.domain.standing import NOTHING, OTHERS, Standing
 from agentic_rag.domain.web_evidence import HTTP_FETCH, page_passages, without_addresses
 from agentic_rag.ports.clock import Clock
 
@@ -85,7 +86,12 @@ def _standings(state: RunState, passages: Sequence[Passage]) -> tuple[Standing, 
 
 
 def _risen(standing: Standing, passages: Sequence[Passage]) -> Standing:
-    return replace(standing, best=max(standing.best, *(one.candidate.score for one in passages), 0.0))
+    """As `standing_of` measures a search, where the page's best passage is the better one."""
+    scores = sorted((one.candidate.score for one in passages), reverse=True)
+    if not scores or scores[0] <= standing.best:
+        return standing
+    behind = scores[OTHERS] if len(scores) > OTHERS else 0.0
+    return replace(standing, best=scores[0], ahead=round(scores[0] - behind, SCORE_DIGITS))
 
 
 async def _looked_up(state: RunState, request: ToolRequest, reads: Reads) -> RunState:
