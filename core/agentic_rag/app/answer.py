@@ -10,7 +10,7 @@ from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
-from agentic_rag.domain.access import Readable, readers
+from agentic_rag.domain.access import readers
 from agentic_rag.domain.answer_assembly import is_cacheable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate

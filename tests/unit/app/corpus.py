@@ -134,7 +134,7 @@ class Corpus:
         version = await self.corpus_version(workspace)
         if version is None:
             return None
-        return CorpusHead(version, SPACE if self.chunks else None, self.support_threshold, self.rag_config)
+        return CorpusHead(version, SPACE if self.chunks else None, self.support_threshold, rag_config=self.rag_config)
 
     @asynccontextmanager
     async def snapshot(
