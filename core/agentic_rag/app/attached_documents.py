@@ -64,7 +64,7 @@ class AttachedDocuments:
         if not organisation.settings.is_on(flag):
             raise FeatureDisabled(
                 f"The feature {flag.value} is off for this organisation: an admin switches it on with the GraphQL "
-                f"mutation `setFeatureFlag` or with `rag tenant flag {flag.value} on`."
+                f"mutation `setFeature`, an operator with `rag tenant set NAME --feature {flag.value}=on`."
             )
 
     async def require_provider(self, org_id: UUID) -> None:
@@ -106,7 +106,7 @@ class AttachedDocuments:
         """As `UploadDocument.discard`."""
         await self._upload.discard(received)
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Attached:
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal) -> Attached:
         """As `UploadDocument.submit`, with the document as it stands. Errors: also `NotFound` code DOCUMENT_ERASED when
         it was deleted meanwhile.
         """
