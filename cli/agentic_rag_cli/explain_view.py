@@ -28,6 +28,7 @@ _FATES = {
     Fate.NEAR_DUPLICATE: "near duplicate",
     Fate.DIVERSITY: "too much alike",
     Fate.MIN_SCORE: "score too low",
+    Fate.SIMILARITY: "not similar enough",
     Fate.CONTEXT_BUDGET: "context is full",
     Fate.DROPPED: "dropped",
 }

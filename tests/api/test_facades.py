@@ -490,3 +490,24 @@ async def test_an_agents_originals_stand_under_its_own_name(product: RestProduct
     timestamp, dash, rest = key.rsplit("/", 1)[1].partition("-")
     assert timestamp == "20261121T000000000000Z"
     assert dash + rest.partition("-")[2] == "-brand-guidelines.pdf"
+
+
+async def test_what_is_hidden_from_a_caller_is_neither_listed_nor_deleted(
+    product: RestProduct, http: httpx2.AsyncClient
+) -> None:
+    hidden = id_of(await upload(http, AGENTS, "salaries.md"))
+    await upload(http, AGENTS, "tone.md", b"Short sentences.")
+    async with product.database.transaction(ORG) as transaction:
+        workspace = await transaction.workspaces.by_reference(WorkspaceKind.AGENT, "brand-judge")
+        assert workspace is not None
+        board = await transaction.access.intern(workspace.ref, ("group:board",))
+        assert await transaction.access.change(workspace.ref, hidden, board) is not None
+    member = {"authorization": "Bearer member-token"}
+
+    listed = await http.get(AGENTS.documents, headers=member)
+    deleted = await http.delete(AGENTS.document(hidden), headers=member)
+    managed = await http.get(AGENTS.documents)
+
+    assert [one["filename"] for one in documents_in(listed)] == ["tone.md"]
+    assert seen(deleted) == golden("agent_documents/404")
+    assert [one["filename"] for one in documents_in(managed)] == ["salaries.md", "tone.md"]

@@ -1,6 +1,8 @@
 """What every `SpaceStore` promises."""
 
+from dataclasses import replace
 from datetime import timedelta
+from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
@@ -13,7 +15,8 @@ from agentic_rag.domain.jobs import JobKind
 from agentic_rag.domain.recall_gate import GateQuestion, GateVerdict, RecallGate
 from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState
-from agentic_rag.domain.tenancy import WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.workspace_settings import RagConfig
 
 OTHER = EmbeddingSpace("test", "wide", 12)
 DAY = timedelta(days=1)
@@ -372,3 +375,28 @@ async def test_a_support_threshold_holds_for_the_space_it_was_set_in(adapter: Ba
     assert await keep(1, None)
     assert await threshold() is None
     assert not await keep(9, 0.4)
+
+
+async def test_how_a_workspace_is_searched_comes_with_its_head(adapter: Backend) -> None:
+    async def searched(workspace: WorkspaceRef) -> RagConfig | None:
+        head = await adapter.database.head(workspace)
+        assert head is not None
+        return head.rag_config
+
+    general = await adapter.workspace()
+    agent = await made(adapter, general.org_id, WorkspaceKind.AGENT)
+    project = await made(adapter, general.org_id, WorkspaceKind.PROJECT)
+    before = [await searched(one) for one in (general, agent, project)]
+    own = RagConfig(9, 0.25)
+    for workspace in (general, agent):
+        async with adapter.database.transaction(workspace.org_id) as transaction:
+            await transaction.workspaces.change_settings(workspace.workspace_id, lambda it: replace(it, rag_config=own))
+
+    assert before == [None, RagConfig(5, 0.7), RagConfig(5, 0.75)]
+    assert [await searched(one) for one in (general, agent, project)] == [own, own, RagConfig(5, 0.75)]
+
+
+async def made(adapter: Backend, org_id: UUID, kind: WorkspaceKind) -> WorkspaceRef:
+    async with adapter.database.transaction(org_id) as transaction:
+        workspace = await transaction.workspaces.create(uuid4(), kind.value, kind, kind.value, WorkspaceSettings())
+    return workspace.ref

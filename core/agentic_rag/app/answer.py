@@ -10,7 +10,7 @@ from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
-from agentic_rag.domain.access import Readable, readers
+from agentic_rag.domain.access import readers
 from agentic_rag.domain.answer_assembly import is_cacheable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
 from agentic_rag.domain.answer_options import AnswerDefaults, effective, validate
@@ -126,13 +126,8 @@ class AnswerQuestion:
         question = await self._following(principal, question)
         embedders = await self._ports.embedders.of(question.workspace)
         space = head.space or embedders.default.space
-        context = self._context(
-            head.access,
-            head.version if question.as_of is None else question.as_of,
-            space,
-            head.support_threshold,
-            await self._chat_models(question.workspace),
-        )
+        version = head.version if question.as_of is None else question.as_of
+        context = self._context(version, space, head, await self._chat_models(question.workspace))
         key = answer_key(question, context)
         begun = _Begun(question, sent, principal, began, trace_id, context, key, head.version, space)
         cache_down = False
@@ -190,15 +185,10 @@ class AnswerQuestion:
         return () if advisor is None else (advisor.model,)
 
     def _context(
-        self,
-        access: Readable,
-        version: int,
-        space: EmbeddingSpace,
-        support_threshold: float | None,
-        chat_models: tuple[str, ...],
+        self, version: int, space: EmbeddingSpace, head: CorpusHead, chat_models: tuple[str, ...]
     ) -> AnswerContext:
         return AnswerContext(
-            access=access,
+            access=head.access,
             corpus_version=version,
             graph_version=version,
             space=space.name,
@@ -207,7 +197,8 @@ class AnswerQuestion:
             models=(space.model, *chat_models),
             model_reads_history=bool(chat_models),
             defaults=self._fingerprint,
-            support_threshold=support_threshold,
+            support_threshold=head.support_threshold,
+            rag_config=head.rag_config,
             today=self._ports.clock.now().date(),
         )
 
@@ -254,7 +245,8 @@ class AnswerQuestion:
         return answered, joined
 
     def _first_state(self, begun: _Begun) -> RunState:
-        options = effective(begun.question.options, self._defaults, begun.context.support_threshold)
+        context = begun.context
+        options = effective(begun.question.options, self._defaults, context.support_threshold, context.rag_config)
         return RunState(
             question=begun.question,
             text=folded(begun.question.text),

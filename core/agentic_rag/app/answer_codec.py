@@ -320,6 +320,7 @@ def _search_row(one: SearchSettings) -> Row:
             [document.hex for document in narrowed.without_ids],
         ],
         one.reranker,
+        one.similarity_threshold,
     ]
 
 
@@ -336,4 +337,5 @@ def _search(row: Row) -> SearchSettings:
             tuple([UUID(one) for one in documents]), prefix, tuple(media_types), tuple([UUID(one) for one in without])
         ),
         row[7],
+        row[8] if len(row) > 8 else 0.0,
     )

@@ -11,12 +11,13 @@ from uuid import UUID
 
 from agentic_rag.app.delete import DeleteDocument, Deletion
 from agentic_rag.app.upload import Received, Upload, UploadDocument, UploadOptions
+from agentic_rag.domain.access import manages, readers
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
 from agentic_rag.domain.holders import Holder
 from agentic_rag.domain.organisations import FeatureFlag
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tenancy import Principal, Workspace, WorkspaceRef, WorkspaceSettings
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.ids import Ids
 
@@ -63,7 +64,7 @@ class AttachedDocuments:
         if not organisation.settings.is_on(flag):
             raise FeatureDisabled(
                 f"The feature {flag.value} is off for this organisation: an admin switches it on with the GraphQL "
-                f"mutation `setFeatureFlag` or with `rag tenant flag {flag.value} on`."
+                f"mutation `setFeature`, an operator with `rag tenant set NAME --feature {flag.value}=on`."
             )
 
     async def require_provider(self, org_id: UUID) -> None:
@@ -105,7 +106,7 @@ class AttachedDocuments:
         """As `UploadDocument.discard`."""
         await self._upload.discard(received)
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: str) -> Attached:
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal) -> Attached:
         """As `UploadDocument.submit`, with the document as it stands. Errors: also `NotFound` code DOCUMENT_ERASED when
         it was deleted meanwhile.
         """
@@ -116,18 +117,23 @@ class AttachedDocuments:
             raise NotFound("The document was deleted meanwhile.", code="DOCUMENT_ERASED")
         return Attached(upload, document)
 
-    async def page(self, holder: Holder, request: PageRequest) -> Page[Document]:
-        """The holder's documents by source path."""
+    async def page(self, holder: Holder, request: PageRequest, principal: Principal) -> Page[Document]:
+        """Those of the holder's documents that the caller may read, by source path; who manages them sees all."""
         async with self._database.transaction(holder.org_id) as transaction:
             workspace = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
             if workspace is None:
                 return Page((), (), False)
-            return await transaction.documents.page(workspace.ref, request)
+            readable = None
+            if not manages(principal):
+                readable = (await transaction.access.readable(workspace.ref, readers(principal))).access_ids
+            return await transaction.documents.page(workspace.ref, request, access_ids=readable)
 
-    async def delete(self, holder: Holder, document_id: UUID, actor: str) -> Deletion:
-        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
+    async def delete(self, holder: Holder, document_id: UUID, principal: Principal) -> Deletion:
+        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, also for what the caller may not read."""
         workspace = await self.find(holder)
-        deletion = None if workspace is None else await self._delete.run(workspace.ref, document_id, actor)
+        deletion: Deletion | None = None
+        if workspace is not None and await self._is_shown(workspace.ref, document_id, principal):
+            deletion = await self._delete.run(workspace.ref, document_id, principal.subject)
         if deletion is None or deletion.erasure is None:
             raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         return deletion
@@ -147,6 +153,12 @@ class AttachedDocuments:
                 workspace.workspace_id, lambda before: replace(before, inline_guidelines=kept)
             )
         return changed.settings.inline_guidelines
+
+    async def _is_shown(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
+        if manages(principal):
+            return True
+        async with self._database.transaction(workspace.org_id) as transaction:
+            return not await transaction.access.unreadable(workspace, [document_id], readers(principal))
 
     async def _made(self, holder: Holder, name: str) -> Workspace | None:
         """The new workspace; None when its name or holder has one already."""

@@ -33,6 +33,7 @@ from agentic_rag.domain.explanation import (
 from agentic_rag.domain.fusion import arm_weights, dense_trust_of
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
+from agentic_rag.domain.similarity import least_cosine
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
@@ -246,6 +247,7 @@ def _query(
         min_score=settings.min_score,
         per_document=settings.per_document,
         diversity=settings.diversity,
+        min_cosine=0.0 if space is None else least_cosine(settings.similarity_threshold, space.space),
         about=run.answer.debug.standalone_question or run.question,
     )
 

@@ -62,13 +62,16 @@ class RetrievalQuery:
     min_score: float = 0.0
     per_document: int | None = None
     diversity: float = 0.0
+    min_cosine: float = 0.0
+    """Least cosine of a passage; 0: none. Without a vector it cannot be asked for."""
     about: str = ""
     """The question with the words that say which documents it means; `text` when empty."""
 
     @property
     def rules(self) -> SelectionRules:
         """What is handed on of the ranking."""
-        return SelectionRules(self.top_k, self.min_score, self.per_document, self.diversity)
+        is_sifted = self.min_cosine > 0 and self.vector is not None
+        return SelectionRules(self.top_k, self.min_score, self.per_document, self.diversity, is_sifted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +139,7 @@ class Retrieve:
         if self._rerank is not None:
             reranked = await self._rerank.order(query.text, found)
             found, degraded = reranked.passages, (*degraded, *reranked.degraded)
-        judged = select(found, rules)
+        judged = select(found, rules, await _too_far(snapshot, query, found))
         return Retrieved(
             chunks=tuple((one.chunk, one.candidate) for one in judged if one.dropped is None),
             traces=tuple(trace_of(one.chunk, one.candidate, one.dropped) for one in judged),
@@ -249,6 +252,24 @@ async def _with_texts(snapshot: Snapshot, query: RetrievalQuery, ranking: Rankin
         for one in first
         if one.ordinal in chunks
     ]
+
+
+async def _too_far(
+    snapshot: Snapshot, query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]]
+) -> frozenset[int]:
+    """The passages that are less similar to the question than it asks for, whichever arm found them."""
+    if query.vector is None or snapshot.space is None or not query.rules.is_sifted:
+        return frozenset()
+    cosines = {
+        candidate.ordinal: arm.raw
+        for _, candidate in found
+        for arm in candidate.arms
+        if arm.retriever is Retriever.DENSE
+    }
+    unknown = [candidate.ordinal for _, candidate in found if candidate.ordinal not in cosines]
+    if unknown:
+        cosines.update(await snapshot.vectors.cosines(query.vector.vector, snapshot.space.space_id, unknown))
+    return frozenset(one.ordinal for _, one in found if cosines.get(one.ordinal, 0.0) < query.min_cosine)
 
 
 async def _shared_names(snapshot: Snapshot, steps: Sequence[Step]) -> Mapping[UUID, str]:

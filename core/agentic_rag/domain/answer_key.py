@@ -11,6 +11,7 @@ from agentic_rag.domain.access import Readable
 from agentic_rag.domain.answers import AnswerOptions, FusionMethod, FusionWeights, Question, Turn
 from agentic_rag.domain.follow_ups import standalone
 from agentic_rag.domain.storable import folded
+from agentic_rag.domain.workspace_settings import RagConfig
 
 _ABOUT_TIME = re.compile(
     r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
@@ -35,6 +36,8 @@ class AnswerContext:
     today: date
     support_threshold: float | None = None
     """The workspace's own; None: the default."""
+    rag_config: RagConfig | None = None
+    """The workspace's own, or its kind's."""
     model_reads_history: bool = False
     """A model writes follow-ups out, so the wording of the conversation decides; by rule only what it comes to does."""
 
@@ -68,6 +71,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         "\n".join(context.models),
         context.defaults,
         repr(context.support_threshold),
+        repr(context.rag_config),
         context.today.isoformat() if is_about_time(whole) else "",
     ).hex()
 

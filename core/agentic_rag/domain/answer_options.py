@@ -20,6 +20,7 @@ from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.storable import folded
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
+from agentic_rag.domain.workspace_settings import RagConfig
 
 MAX_TOP_K = 50
 CONTEXT_TOKENS = (64, 64_000)
@@ -79,6 +80,8 @@ class EffectiveOptions:
     per_document: int | None
     diversity: float
     reranker: str | None
+    similarity_threshold: float
+    """As `domain.workspace_settings.RagConfig`; 0: none."""
 
     @property
     def search(self) -> SearchSettings:
@@ -92,15 +95,20 @@ class EffectiveOptions:
             self.diversity,
             self.filter,
             self.reranker,
+            self.similarity_threshold,
         )
 
 
 def effective(
-    options: AnswerOptions, defaults: AnswerDefaults, support_threshold: float | None = None
+    options: AnswerOptions,
+    defaults: AnswerDefaults,
+    support_threshold: float | None = None,
+    config: RagConfig | None = None,
 ) -> EffectiveOptions:
-    """The caller's options over the defaults; `support_threshold` is the workspace's own."""
+    """The caller's options over the workspace's (`support_threshold`, `config`) over the process's defaults."""
+    top_k = defaults.top_k if config is None else config.top_k
     return EffectiveOptions(
-        top_k=defaults.top_k if options.top_k is None else options.top_k,
+        top_k=top_k if options.top_k is None else options.top_k,
         min_score=defaults.min_score if options.min_score is None else options.min_score,
         max_context_tokens=(
             defaults.max_context_tokens if options.max_context_tokens is None else options.max_context_tokens
@@ -115,6 +123,7 @@ def effective(
         per_document=(defaults.per_document if options.per_document is None else options.per_document) or None,
         diversity=defaults.diversity if options.diversity is None else options.diversity,
         reranker=defaults.reranker,
+        similarity_threshold=0.0 if config is None else config.similarity_threshold,
     )
 
 

@@ -344,6 +344,8 @@ class SearchSettings:
     diversity: float
     filter: DocumentFilter
     reranker: str | None = None
+    similarity_threshold: float = 0.0
+    """As `domain.workspace_settings.RagConfig`; 0: none."""
 
 
 @dataclass(frozen=True, slots=True)

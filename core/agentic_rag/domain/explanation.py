@@ -17,6 +17,7 @@ from agentic_rag.domain.selection import (
     MIN_SCORE,
     NEAR_DUPLICATE,
     PER_DOCUMENT,
+    SIMILARITY,
     TOP_K,
 )
 
@@ -40,6 +41,7 @@ class Fate(enum.Enum):
     NEAR_DUPLICATE = NEAR_DUPLICATE
     DIVERSITY = DIVERSITY
     MIN_SCORE = MIN_SCORE
+    SIMILARITY = SIMILARITY
     CONTEXT_BUDGET = CONTEXT_BUDGET
     DROPPED = "dropped"
     """For a reason of its own."""
@@ -186,6 +188,7 @@ _REASONS = {
     Fate.NEAR_DUPLICATE: "Nearly the same as a better passage, and diversity was asked for.",
     Fate.DIVERSITY: "Too much like better passages, and diversity was asked for.",
     Fate.MIN_SCORE: "Its score is below the least score of the request.",
+    Fate.SIMILARITY: "It is less similar to the question than the workspace's similarityThreshold asks.",
     Fate.CONTEXT_BUDGET: "The passages before it filled the context that synthesis may read.",
 }
 

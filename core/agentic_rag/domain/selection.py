@@ -13,6 +13,7 @@ from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import SCORE_DIGITS, Candidate
 
 MIN_SCORE = "min_score"
+SIMILARITY = "similarity"
 PER_DOCUMENT = "per_document"
 DIVERSITY = "diversity"
 NEAR_DUPLICATE = "near_duplicate"
@@ -39,11 +40,14 @@ class SelectionRules:
     """0: the best passages. Else the weight, up to 1, of being unlike those already chosen (maximal marginal relevance:
     Carbonell, Goldstein, "The use of MMR, diversity-based reranking …", SIGIR 1998, with λ = 1 − diversity).
     """
+    is_sifted: bool = False
+    """Whether passages may be left out for being too far from the question."""
 
     @property
     def wanted(self) -> int:
         """How many ranked candidates the rules need to see."""
-        return self.top_k * (SPARE if self.per_document is not None or self.diversity > 0 else 1)
+        leaves_out = self.per_document is not None or self.diversity > 0 or self.is_sifted
+        return self.top_k * (SPARE if leaves_out else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +59,15 @@ class Judged:
     dropped: str | None
 
 
-def select(ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules) -> list[Judged]:
-    """Judge passages that come best first, in their order. With diversity the passages are chosen one after the other
+def select(
+    ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules, too_far: frozenset[int] = frozenset()
+) -> list[Judged]:
+    """Judge passages that come best first, in their order; `too_far` are the ordinals of those that are not similar
+    enough to the question. With diversity the passages are chosen one after the other
     by (1 − diversity) · score ÷ best score − diversity · likeness to the chosen ones; the order stays that of the
     scores.
     """
-    chosen = _Chosen(ranked, rules)
+    chosen = _Chosen(ranked, rules, too_far)
     while len(chosen.places) < rules.top_k and (place := chosen.next()) is not None:
         chosen.take(place)
     kept = frozenset(chosen.places)
@@ -73,11 +80,14 @@ def select(ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules) -> 
 class _Chosen:
     """What was chosen so far."""
 
-    def __init__(self, ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules) -> None:
+    def __init__(
+        self, ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules, too_far: frozenset[int]
+    ) -> None:
         self.places: list[int] = []
         self._left = list(range(len(ranked)))
         self._ranked = ranked
         self._rules = rules
+        self._too_far = too_far
         self._best = max((candidate.score for _, candidate in ranked), default=0.0) or 1.0
         self._of_document: Counter[UUID] = Counter()
         self._terms = [query_terms(chunk.text) for chunk, _ in ranked] if rules.diversity > 0 else []
@@ -108,6 +118,8 @@ class _Chosen:
         """Why a passage was not chosen."""
         if self._ranked[place][1].score < self._rules.min_score:
             return MIN_SCORE
+        if self._ranked[place][1].ordinal in self._too_far:
+            return SIMILARITY
         if self._is_barred(place):
             return PER_DOCUMENT
         if self._rules.diversity > 0 and place < max(self.places, default=-1):
@@ -117,9 +129,9 @@ class _Chosen:
     def _is_barred(self, place: int) -> bool:
         chunk, candidate = self._ranked[place]
         cap = self._rules.per_document
-        return candidate.score < self._rules.min_score or (
-            cap is not None and self._of_document[chunk.document_id] >= cap
-        )
+        if candidate.score < self._rules.min_score or candidate.ordinal in self._too_far:
+            return True
+        return cap is not None and self._of_document[chunk.document_id] >= cap
 
     def _worth(self, place: int) -> float:
         diversity = self._rules.diversity

@@ -10,6 +10,7 @@ from uuid import UUID
 from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.workspace_settings import RagConfig
 from agentic_rag.ports.access_store import AccessStore
 from agentic_rag.ports.api_key_store import ApiKeyStore
 from agentic_rag.ports.audit_log import AuditLog
@@ -34,13 +35,14 @@ from agentic_rag.ports.workspace_store import WorkspaceStore
 @dataclass(frozen=True, slots=True)
 class CorpusHead:
     """The newest corpus version, the space that answers questions at it (None before the first vector), the support
-    below which it abstains (None: the process's default), and what the caller may read.
+    below which it abstains, what the caller may read, and how it is searched (None: the process's default).
     """
 
     version: int
     space: EmbeddingSpace | None
     support_threshold: float | None = None
     access: Readable = Readable()
+    rag_config: RagConfig | None = None
 
 
 class Snapshot(Protocol):

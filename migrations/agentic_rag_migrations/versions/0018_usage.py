@@ -3,7 +3,7 @@
 from agentic_rag_migrations.script import run_sql
 
 revision = "0018"
-down_revision = "0013"
+down_revision = "0015"
 
 
 def upgrade() -> None:

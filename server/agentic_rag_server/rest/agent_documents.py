@@ -178,9 +178,9 @@ class AgentDocumentsEndpoint:
 
     async def list(self, request: Request) -> Response:
         """A page of documents. Errors: those of `_opened`, `InvalidInput`."""
-        _, holder = await self._opened(request)
+        principal, holder = await self._opened(request)
         asked = paging(request)
-        page = await self._container.attached.page(holder, asked)
+        page = await self._container.attached.page(holder, asked, principal)
         headers = {**NOT_STORED, **link_header(request, asked, next_cursor(page))}
         return answer(AgentDocumentList("success", LISTED, [shown(one) for one in page.items]), headers=headers)
 
@@ -189,7 +189,7 @@ class AgentDocumentsEndpoint:
         principal, holder = await self._opened(request)
         authorise(principal, Action.DELETE_DOCUMENT)
         text = request.path_params["docId"]
-        deletion = await self._container.attached.delete(holder, document_key(text), principal.subject)
+        deletion = await self._container.attached.delete(holder, document_key(text), principal)
         return answer(AgentDocumentErased("success", DELETED, shown_erasure(text, deletion)))
 
     async def _opened(self, request: Request) -> tuple[Principal, Holder]:

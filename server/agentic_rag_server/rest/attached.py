@@ -98,4 +98,4 @@ async def take_file(
         return await attached.receive(workspace.ref, file_name, pieces, accepted)
 
     received, options = await read_upload(body, receive, attached, request.headers.get("idempotency-key"))
-    return await attached.submit(received, options, principal.subject)
+    return await attached.submit(received, options, principal)

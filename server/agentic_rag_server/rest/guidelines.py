@@ -183,9 +183,9 @@ class GuidelinesEndpoint:
 
     async def list(self, request: Request) -> Response:
         """A page of files. Errors: those of `_opened`, `InvalidInput`."""
-        _, holder = await self._opened(request, files=True)
+        principal, holder = await self._opened(request, files=True)
         asked = paging(request)
-        page = await self._container.attached.page(holder, asked)
+        page = await self._container.attached.page(holder, asked, principal)
         cursor = next_cursor(page)
         body = GuidelineList(documents=[shown(one, holder) for one in page.items], next_cursor=cursor)
         return answer(body, headers={**NOT_STORED, **link_header(request, asked, cursor)})
@@ -194,7 +194,7 @@ class GuidelinesEndpoint:
         """Erase a file. Errors: those of `_opened`, `NotFound`."""
         principal, holder = await self._opened(request, files=True)
         text = request.path_params["documentId"]
-        deletion = await self._container.attached.delete(holder, document_key(text), principal.subject)
+        deletion = await self._container.attached.delete(holder, document_key(text), principal)
         return answer(shown_erasure(text, deletion))
 
     async def get_inline(self, request: Request) -> Response:

@@ -34,6 +34,7 @@ from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
 from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope, Vicinity
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.domain.workspace_settings import RagConfig
 from agentic_rag.ports.database import CorpusHead
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
@@ -67,6 +68,7 @@ class Corpus:
     corrupt_ordinals: frozenset[int] = frozenset()
     opened: int = 0
     support_threshold: float | None = None
+    rag_config: RagConfig | None = None
 
     def add(self, path: str, title: str, *pages: str, whole: bool = False) -> None:
         document_id = document_id_for(WORKSPACE, path)
@@ -130,7 +132,9 @@ class Corpus:
 
     async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
         version = await self.corpus_version(workspace)
-        return None if version is None else CorpusHead(version, SPACE if self.chunks else None, self.support_threshold)
+        if version is None:
+            return None
+        return CorpusHead(version, SPACE if self.chunks else None, self.support_threshold, rag_config=self.rag_config)
 
     @asynccontextmanager
     async def snapshot(

@@ -18,6 +18,7 @@ from agentic_rag.domain.answers import (
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.workspace_settings import RagConfig
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
 CONTEXT = AnswerContext(Readable(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
@@ -58,6 +59,8 @@ def test_another_question_has_another_key(other: Question) -> None:
         replace(CONTEXT, models=("m", "n")),
         replace(CONTEXT, defaults="9"),
         replace(CONTEXT, support_threshold=0.4),
+        replace(CONTEXT, rag_config=RagConfig()),
+        replace(CONTEXT, rag_config=RagConfig(similarity_threshold=0.3)),
     ],
 )
 def test_the_same_question_in_another_context_has_another_key(context: AnswerContext) -> None:

@@ -72,7 +72,7 @@ def test_an_abstention_shows_the_nearest_and_says_of_the_others_that_they_suppor
 
 
 @pytest.mark.parametrize(
-    "reason", ["top_k", "per_document", "near_duplicate", "diversity", "min_score", "context_budget"]
+    "reason", ["top_k", "per_document", "near_duplicate", "diversity", "min_score", "similarity", "context_budget"]
 )
 def test_every_reason_to_drop_a_candidate_is_told_in_words(reason: str) -> None:
     told = stories(answer("Words.", trace(PLAYER, reason)))[0]

@@ -111,3 +111,12 @@ def test_likeness_is_symmetric_and_lies_between_0_and_1(one: dict[str, int], oth
 @given(counts.filter(bool))
 def test_a_text_is_like_itself(one: dict[str, int]) -> None:
     assert likeness(one, one) == pytest.approx(1)
+
+
+def test_passages_too_far_from_the_question_make_room_for_the_next() -> None:
+    found = ranked(("a", "one", 0.9), ("b", "two", 0.8), ("c", "three", 0.7))
+
+    judged = select(found, SelectionRules(1, is_sifted=True), frozenset({0}))
+
+    assert [one.dropped for one in judged] == ["similarity", None, "top_k"]
+    assert SelectionRules(1, is_sifted=True).wanted == 2

@@ -29,6 +29,7 @@ from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
 from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
@@ -196,12 +197,12 @@ class MemoryDatabase:
         state = self._store.committed.get(workspace)
         if state is None:
             return None
-        active = state.active_space()
+        active, config = state.active_space(), in_force(state.workspace).rag_config
         access = state.readable(readers)
         if active is None:
-            return CorpusHead(state.workspace.corpus_version, None, access=access)
+            return CorpusHead(state.workspace.corpus_version, None, access=access, rag_config=config)
         threshold = next(one.support_threshold for one in state.spaces if one.registered == active)
-        return CorpusHead(state.workspace.corpus_version, active.space, threshold, access)
+        return CorpusHead(state.workspace.corpus_version, active.space, threshold, access, config)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace."""

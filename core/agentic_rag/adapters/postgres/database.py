@@ -31,11 +31,12 @@ from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
 from agentic_rag.adapters.postgres.usage import PostgresUsageStore
 from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
-from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
+from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, rag_config_from
 from agentic_rag.domain.access import ANYBODY, Readable, Readers
 from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
+from agentic_rag.domain.settings_in_force import rag_config_in_force
 from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef
 from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
 from agentic_rag.ports.graph_store import GraphReader, GraphStore
 from agentic_rag.ports.run_store import AnswerCodec
@@ -281,7 +282,8 @@ class PostgresDatabase:
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
-        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row))
+        config = rag_config_in_force(WorkspaceKind(row["kind"]), rag_config_from(row["rag_config"]))
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
         """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""

@@ -159,12 +159,16 @@ def _stored(settings: WorkspaceSettings) -> dict[str, Any]:
 
 
 def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
-    config = stored.get("rag_config")
     return WorkspaceSettings(
         chunk_profile=stored.get("chunk_profile"),
         history_days=stored.get("history_days"),
         inline_guidelines=stored.get("inline_guidelines"),
         budget=read_limits(stored.get("budget", {})),
         embedding_dimensions=stored.get("embedding_dimensions"),
-        rag_config=config and RagConfig(config["top_k"], config["similarity_threshold"]),
+        rag_config=rag_config_from(stored.get("rag_config")),
     )
+
+
+def rag_config_from(stored: Mapping[str, Any] | None) -> RagConfig | None:
+    """How a workspace is searched, out of its settings."""
+    return None if stored is None else RagConfig(stored["top_k"], stored["similarity_threshold"])

@@ -29,6 +29,7 @@ from agentic_rag.domain.rewriting import filled, needs_finding
 from agentic_rag.domain.run_state import RunState, StageResult
 from agentic_rag.domain.sections import grown, places_beside
 from agentic_rag.domain.selection import CONTEXT_BUDGET
+from agentic_rag.domain.similarity import least_cosine
 from agentic_rag.domain.support import signs_of, support_from
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
@@ -204,6 +205,7 @@ class RetrieveStage:
             per_document=options.per_document,
             diversity=options.diversity,
             about=about,
+            min_cosine=least_cosine(options.similarity_threshold, state.space),
         )
 
 

@@ -1,0 +1,10 @@
+"""How a workspace is searched is read with its version."""
+
+from agentic_rag_migrations.script import run_sql
+
+revision = "0015"
+down_revision = "0013"
+
+
+def upgrade() -> None:
+    run_sql("0015_search_of_kinds.sql")
