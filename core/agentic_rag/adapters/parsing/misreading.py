@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache, lru_cache
 from itertools import product
 
@@ -99,12 +99,20 @@ def letters_moved(sample: str) -> bool:
 def _is_shifted(sample: str, words: list[str]) -> bool:
     if len(words) >= _LEAST_WORDS and _is_rotated(words):
         return True
-    for by in _plausible_shifts(sample):
-        table = {code: code + by for code in _CODES if code + by >= _CODES[0]}
-        moved = _WORD.findall(sample.translate(table).lower())
-        if len(moved) >= _LEAST_WORDS and _reads(moved):
-            return True
-    return False
+    # No shift makes a letter of white space, nor white space of a letter: what is between counts once for all places.
+    tokens = Counter(sample.split())
+    return any(_reads_moved(tokens, by) for by in _plausible_shifts(tokens))
+
+
+def _reads_moved(tokens: Mapping[str, int], by: int) -> bool:
+    table = {code: code + by for code in _CODES if code + by >= _CODES[0]}
+    moved: Counter[str] = Counter()
+    for token, count in tokens.items():
+        for word in _WORD.findall(token.translate(table).lower()):
+            moved[word] += count
+    found = [count for word, count in moved.items() if word in _LITTLE_WORDS]
+    total = moved.total()
+    return total >= _LEAST_WORDS and _suffices(sum(found), len(found), total)
 
 
 def _is_rotated(words: list[str]) -> bool:
@@ -117,14 +125,14 @@ def _is_rotated(words: list[str]) -> bool:
     return any(_suffices(sum(counts), len(counts), len(words)) for counts in found.values())
 
 
-def _plausible_shifts(sample: str) -> list[int]:
+def _plausible_shifts(tokens: Iterable[str]) -> list[int]:
     """Shifts along the code table under which enough kinds of little words begin (and, those of three letters, end)
-    somewhere. To move the whole sample by each shift and look at its words takes thirty times as long.
+    somewhere. To move everything by each shift and look at its words takes thirty times as long.
     """
     kinds: dict[int, set[str]] = {}
     openings = _shifted_openings()
-    padded = f"\n{sample}\n\n"
-    for around in {padded[start : start + 5] for start in range(len(padded) - 4)}:
+    padded = [f"\n{token}\n\n" for token in tokens]
+    for around in {text[start : start + 5] for text in padded for start in range(len(text) - 4)}:
         for by, word in openings.get(around[1:4], ()):
             if not _is_letter(around[0], by) and not (len(word) == 3 and _is_letter(around[4], by)):
                 kinds.setdefault(by, set()).add(word)
@@ -168,11 +176,6 @@ def _origins(letter: str, by: int) -> list[str]:
     codes = [ord(letter), ord(letter.upper())]
     moved = [chr(code - by) for code in codes if code - by in _CODES and code >= _CODES[0]]
     return moved + [chr(code) for code in codes if code not in _CODES or code + by < _CODES[0]]
-
-
-def _reads(words: list[str]) -> bool:
-    found = [word for word in words if word in _LITTLE_WORDS]
-    return _suffices(len(found), len({*found}), len(words))
 
 
 def _suffices(found: int, kinds: int, words: int) -> bool:

@@ -162,7 +162,7 @@ class PostgresPublisher:
         """Entities come under the lock too: an erasure that drops an entity nobody mentions holds the same lock."""
         if not batch.entities:
             return
-        entities = sorted(batch.entities.items())
+        entities = sorted(batch.entities.items(), key=lambda item: item[0].int)  # UUIDs compare in Python, slowly
         await self._connection.execute(
             sql.ADD_ENTITIES,
             *key,

@@ -66,19 +66,23 @@ class MentionColumns:
     def add(self, document_id: UUID, access_id: int, ordinal: int, chunk: NewChunk) -> None:
         """The entities of one chunk."""
         entities = chunk.entities.entities
-        partners: list[list[tuple[UUID, int]]] = [[] for _ in entities]
+        ids = [entity.entity_id for entity in entities]
+        partners: list[list[int]] = [[] for _ in ids]
+        weights: list[list[int]] = [[] for _ in ids]
         for (one, other), weight in Counter(chunk.entities.pairs).items():
-            partners[one].append((entities[other].entity_id, weight))
-            partners[other].append((entities[one].entity_id, weight))
-        for entity, related in zip(entities, partners, strict=True):
-            self.entity_id.append(entity.entity_id)
-            self.ordinal.append(ordinal)
-            self.document_id.append(document_id)
-            self.access_id.append(access_id)
-            self.count.append(entity.count)
+            partners[one].append(other)
+            partners[other].append(one)
+            weights[one].append(weight)
+            weights[other].append(weight)
+        self.entity_id += ids
+        self.ordinal += [ordinal] * len(ids)
+        self.document_id += [document_id] * len(ids)
+        self.access_id += [access_id] * len(ids)
+        self.count += [entity.count for entity in entities]
+        for related, theirs in zip(partners, weights, strict=True):
             self.first.append(len(self.related) + 1)
-            self.related.extend([partner for partner, _ in related])
-            self.weights.extend([weight for _, weight in related])
+            self.related += [ids[partner] for partner in related]
+            self.weights += theirs
             self.last.append(len(self.related))
 
 
