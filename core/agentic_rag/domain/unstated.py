@@ -52,8 +52,7 @@ def unstated(part: PartQuery, passages: Sequence[Passage], sentences: Sequence[D
     first = _spoken(" ".join([titles, *quotes[:1]]))
     missing = [match[1] for match in _OWNER.finditer(part.text) if not _spoken(match[1]) - _OPENING <= first]
     # A report names many a thing of which it states no figure.
-    measured = [titles, *(quote for one, quote in zip(sentences, quotes, strict=True) if _has_figure(one.text))]
-    told = measured if asks_for_measure(part.text) else [said, *(one.chunk.text for one in passages)]
+    told = [said] if asks_for_measure(part.text) else [said, *(one.chunk.text for one in passages)]
     source = _words(" ".join(told))
     known = _spoken(" ".join(told))
     missing += [name for name in _names(part.text, known) if f" {name.lower()} " not in source]

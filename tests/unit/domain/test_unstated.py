@@ -59,8 +59,8 @@ def test_whose_it_is_when_and_what_must_be_said(question: str, told: str | None)
     assert missing(question, 0) == told
 
 
-def test_a_thing_that_is_named_beside_no_figure_has_no_figure():
-    assert missing("What were Harbour's sales of the Red Ferry?", 0, 1) == "“Red”"
+def test_a_thing_that_is_named_in_no_quote_has_no_figure():
+    assert missing("What were Harbour's sales of the Red Ferry?", 0) == "“Red”"
 
 
 def test_a_name_may_stand_anywhere_where_no_measure_is_asked_for():
