@@ -164,7 +164,9 @@ class Citation:
     score: float
     arms: tuple[ArmScore, ...]
     origin: str
-    """`corpus`, `section` (beside a passage that was found; scores and arms are its own) or a tool's name."""
+    """`corpus`, `section` (beside a passage that was found; scores and arms are its own), `figures` (looked for by the
+    measure asked for) or a tool's name.
+    """
     verified: bool
     path: tuple[Hop, ...] = ()
     """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""

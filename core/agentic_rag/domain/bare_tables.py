@@ -214,7 +214,7 @@ def _heads_rows(line: str, below: str) -> bool:
     return (
         0 < len(words) <= _LONGEST_HEADING
         and line[0].isupper()
-        and line[-1].isalpha()
+        and (line[-1].isalpha() or line[-1] == ")")
         and not any(sign.isdigit() for sign in line)
         and below.strip()[:1].isupper()
         and bare_cells(below) is not None

@@ -124,6 +124,12 @@ def means_documents(question: str, passages: Sequence[Passage]) -> bool:
     )
 
 
+def of_editions(passages: Sequence[Passage]) -> bool:
+    """Whether most passages are of editions of something, one of them a long document."""
+    counts = Counter(one.chunk.document_id for one in passages if _is_edition(one.chunk.document_title))
+    return 2 * counts.total() > len(passages) and max(counts.values(), default=0) >= LONG_DOCUMENT
+
+
 def _speaks_of_editions(question: str) -> bool:
     return any(found.search(question) for found in (_FORM, _LATEST, _YEAR_AND_PART, _SPELLED_PERIOD))
 

@@ -174,7 +174,8 @@ class FigurePool:
             own = row.label & measure.weights.keys()
             if not own - LITTLE:
                 continue
-            share = self._worth(own) / (self._worth(row.label) or 1.0)
+            asked = own | (row.label & measure.beside.keys())
+            share = self._worth(asked) / (self._worth(row.label) or 1.0)
             if own <= PLAIN and KINDS & (row.label - own):
                 share *= OTHER_KIND
             if measure.is_plain and row.section - PLAIN - KINDS - measure.weights.keys() - measure.beside.keys():
@@ -280,7 +281,7 @@ def _rows_of(chunk: Chunk) -> Iterator[_Row]:
         start = at + line.find(stripped) if stripped else at
         at += len(line) + 1
         held = bare_cells(stripped) if stripped else None
-        if held is None or len(held[1]) == held[1].count("—"):
+        if held is None or held[0].startswith("%") or len(held[1]) == held[1].count("—"):
             continue
         row = bare_row(text, start, start + len(stripped))
         if row is None:

@@ -52,7 +52,7 @@ _COMPOUND = re.compile(r"\b(research|selling|general|plant|property|cash) and (?
 _WORD = re.compile(r"[^\W_][\w&-]*|[^\w\s]")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?(?!\w)")
 _PART_OF_DOCUMENT = re.compile(r"\b(?:[\w’'-]+ ){1,2}(?:sections?|chapters?)\b", re.IGNORECASE)
-_JOINING = frozenset(["of", "from", "for", "by"])
+_JOINING = frozenset(["of", "from", "for", "by", "per"])
 """What joins the words of one measure: cost of sales, cash flow from operating activities."""
 _PARTING = frozenset(["and", "across", "over", "among", "during", "between", "throughout"])
 _MANNER = re.compile(r".{4,}ly", re.IGNORECASE)

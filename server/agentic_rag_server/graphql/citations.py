@@ -83,7 +83,8 @@ class Citation:
     score: float
     scores: list[ArmScore]
     origin: str = strawberry.field(
-        description="`corpus`, `section` for text beside a passage that was found, or the tool whose result is quoted."
+        description="`corpus`, `section` for text beside a passage that was found, `figures` for what was looked for "
+        "by the measure asked for, or the tool whose result is quoted."
     )
     verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
     path: list[Hop] = strawberry.field(

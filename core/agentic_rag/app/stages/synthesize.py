@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import AbstentionReason, AnswerType, Support
-from agentic_rag.domain.document_fit import means_documents
+from agentic_rag.domain.document_fit import means_documents, of_editions
 from agentic_rag.domain.evidence import FIGURES
 from agentic_rag.domain.fewer_sentences import unanswered
 from agentic_rag.domain.pipeline import Stage
@@ -26,6 +26,7 @@ from agentic_rag.domain.synthesis import (
     with_figures,
 )
 from agentic_rag.domain.trail_draft import draft_trail
+from agentic_rag.domain.unstated import unstated
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
@@ -67,9 +68,15 @@ class SynthesizeStage:
         answered = _answered(drafts, supports)
         conflicting = any(drafts[place].conflicting for place in answered)
         missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
+        sentences = _figured(state, joined([drafts[place] for place in answered]), conflicting=conflicting)
+        unsaid = _unstated(state, sentences)
+        if unsaid is not None:
+            told = f"The passages found do not state {unsaid}, so no answer is given from them."
+            shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, told)
+            return StageResult(replace(state, draft=nearest(state.passages, drafts), shortfall=shortfall, missing=()))
         drafted = replace(
             state,
-            draft=_figured(state, joined([drafts[place] for place in answered]), conflicting=conflicting),
+            draft=sentences,
             conflicting=conflicting,
             missing=missing,
             shortfall=unanswered(state, missing),
@@ -79,6 +86,13 @@ class SynthesizeStage:
 
 def _figured(state: RunState, sentences: Sequence[DraftSentence], *, conflicting: bool) -> tuple[DraftSentence, ...]:
     return with_figures(sentences, state.figures, state.passages, state.excluded, conflicting=conflicting)
+
+
+def _unstated(state: RunState, sentences: Sequence[DraftSentence]) -> str | None:
+    """What a question asks of editions of something, and no sentence states."""
+    if state.whole is None or not of_editions(state.passages):
+        return None
+    return unstated(state.whole, state.passages, sentences)
 
 
 def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
