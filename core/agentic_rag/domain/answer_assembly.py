@@ -69,7 +69,8 @@ def _without_live_links(abstention: Abstention | None) -> Abstention | None:
 
 
 def _flagged(state: RunState) -> tuple[CandidateTrace, ...]:
-    flags = {one.chunk.chunk_id: suspicions(one.chunk.text) for one in state.passages}
+    shown = {trace.chunk_id for trace in state.candidates}
+    flags = {one.chunk.chunk_id: suspicions(one.chunk.text) for one in state.passages if one.chunk.chunk_id in shown}
     nothing: tuple[Suspicion, ...] = ()
     return tuple(
         replace(trace, flags=found) if (found := flags.get(trace.chunk_id, nothing)) else trace

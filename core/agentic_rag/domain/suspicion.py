@@ -9,11 +9,18 @@ from __future__ import annotations
 import enum
 import re
 from collections.abc import Iterable
+from functools import lru_cache
 
 from agentic_rag.domain.hidden_characters import HIDDEN, without_hidden
 
 MAX_EXAMINED = 200_000
 """Characters of one text that are looked at; chunks are far shorter."""
+
+_CACHED_TEXTS = 1_024
+_LONGEST_CACHED = 4_000
+"""Characters. An answer looks at its passages, and again at those it cites; the same passages are found again and
+again. 4 MB when full of long ones.
+"""
 
 
 class Suspicion(enum.Enum):
@@ -89,12 +96,21 @@ _SIGNS: tuple[tuple[Suspicion, re.Pattern[str]], ...] = tuple(
 
 def suspicions(text: str) -> tuple[Suspicion, ...]:
     """The signs that a text shows, in the order of `Suspicion`; hidden characters do not hide the others."""
+    return _suspicions_cached(text) if len(text) <= _LONGEST_CACHED else _suspicions(text)
+
+
+def _suspicions(text: str) -> tuple[Suspicion, ...]:
     examined = text[:MAX_EXAMINED]
     seen = without_hidden(examined)
     found = {suspicion for suspicion, pattern in _SIGNS if pattern.search(seen)}
     if HIDDEN.search(examined):
         found.add(Suspicion.HIDDEN_CHARACTERS)
     return in_order(found)
+
+
+@lru_cache(_CACHED_TEXTS)
+def _suspicions_cached(text: str) -> tuple[Suspicion, ...]:
+    return _suspicions(text)
 
 
 def in_order(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
