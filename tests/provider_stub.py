@@ -115,6 +115,8 @@ class ProviderStub:
         routes = [
             Route("/v1/embeddings", self._embeddings, methods=["POST"]),
             Route("/v1/chat/completions", self._chat, methods=["POST"]),
+            Route("/v1beta/openai/embeddings", self._embeddings, methods=["POST"]),
+            Route("/v1beta/openai/chat/completions", self._chat, methods=["POST"]),
         ]
         self._socket = socket.create_server(("127.0.0.1", 0))
         self._server = uvicorn.Server(
@@ -130,6 +132,11 @@ class ProviderStub:
     def base_url(self) -> str:
         """What a client's base URL is set to."""
         return f"http://127.0.0.1:{self._socket.getsockname()[1]}/v1"
+
+    @property
+    def gemini_url(self) -> str:
+        """The same server under the path of Gemini's compatible interface."""
+        return f"{self.base_url.removesuffix('/v1')}/v1beta/openai"
 
     @property
     def connections(self) -> set[tuple[str, int]]:

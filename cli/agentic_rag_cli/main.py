@@ -31,6 +31,7 @@ from agentic_rag_cli.commands import (
     run,
     serve,
     snapshot,
+    spending,
     train_ranker,
     train_sentences,
     train_support,
@@ -102,6 +103,8 @@ app.add_typer(graph.app, name="graph")
 app.add_typer(embeddings.app, name="embeddings")
 app.add_typer(model.app, name="model")
 app.add_typer(provider_key.app, name="provider-key")
+app.command("usage")(spending.usage)
+app.add_typer(spending.app, name="budget")
 app.add_typer(evaluate.app, name="eval")
 evaluate.app.command("train-ranker")(train_ranker.train_ranker)
 evaluate.app.command("train-support")(train_support.train_support)

@@ -38,11 +38,13 @@ if TYPE_CHECKING:
     from agentic_rag.app.estimate import FileEstimate
     from agentic_rag.app.explain_run import Explanation
     from agentic_rag.app.graph_sync import GraphStatus
+    from agentic_rag.app.model_settings import ChangeModels
     from agentic_rag.app.prepared import PlainDocument, PreparedReport
     from agentic_rag.app.prove import ErasureProof
     from agentic_rag.app.provider_keys import ProviderKeys
     from agentic_rag.app.recall_check import RecallReport
     from agentic_rag.app.reingest import Reingestion
+    from agentic_rag.app.spending import Spending
     from agentic_rag.app.sync_source import SyncResult
     from agentic_rag.app.upload import Upload
     from agentic_rag.app.verify import VerificationReport
@@ -216,6 +218,16 @@ class Session(Protocol):
 
     async def worker_running(self) -> bool:
         """Whether some worker leads the dispatching of jobs."""
+        ...
+
+    @property
+    def change_models(self) -> ChangeModels:
+        """Which models organisations work with."""
+        ...
+
+    @property
+    def spending(self) -> Spending:
+        """What models cost, and the ceilings on it."""
         ...
 
     @property
@@ -485,6 +497,16 @@ class ContainerSession:
             return not await board.lead()
         finally:
             await board.aclose()
+
+    @property
+    def change_models(self) -> ChangeModels:
+        """Which models organisations work with."""
+        return self._container.change_models
+
+    @property
+    def spending(self) -> Spending:
+        """What models cost, and the ceilings on it."""
+        return self._container.spending
 
     @property
     def provider_keys(self) -> ProviderKeys:

@@ -31,11 +31,12 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
     from agentic_rag.adapters.postgres.pool import PostgresPool
-    from agentic_rag.app.advisor import Advisor
+    from agentic_rag.app.advisor import Advisor, Rest
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.answering import ChatUse
     from agentic_rag.app.api_keys import ManageApiKeys
     from agentic_rag.app.attached_documents import AttachedDocuments
+    from agentic_rag.app.budgets import Budgets
     from agentic_rag.app.calibrate_support import CalibrateSupport
     from agentic_rag.app.dead_letters import DeadLetters
     from agentic_rag.app.delete import DeleteDocument
@@ -47,10 +48,13 @@ if TYPE_CHECKING:
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.metering import Meters
     from agentic_rag.app.model_entities import ModelEntities
+    from agentic_rag.app.model_settings import ChangeModels
     from agentic_rag.app.originals import OriginalKeys
     from agentic_rag.app.prepared import IngestPrepared
     from agentic_rag.app.prove import ProveErased
+    from agentic_rag.app.provider_access import ProviderAccess
     from agentic_rag.app.provider_keys import ProviderKeys
     from agentic_rag.app.read_runs import ReadRuns
     from agentic_rag.app.recall_check import RecallCheck
@@ -58,16 +62,19 @@ if TYPE_CHECKING:
     from agentic_rag.app.restore_snapshot import RestoreSnapshot
     from agentic_rag.app.retrieve import Retrieve
     from agentic_rag.app.run_recorder import RunRecorder
+    from agentic_rag.app.spending import Spending
     from agentic_rag.app.sync_source import SyncSource
     from agentic_rag.app.take_snapshot import TakeSnapshot
     from agentic_rag.app.tools.http_fetch import HttpFetch
     from agentic_rag.app.upload import UploadDocument
+    from agentic_rag.app.usage_ledger import UsageLedger
     from agentic_rag.app.vector_indexing import KeepIndex
     from agentic_rag.app.verify import VerifyStores
     from agentic_rag.app.waited_for import WriteWaitedFor
     from agentic_rag.domain.spaces import EmbeddingSpace
     from agentic_rag.ports.answer_cache import AnswerCache
     from agentic_rag.ports.blob_store import BlobStore
+    from agentic_rag.ports.chat_model import ChatModel
     from agentic_rag.ports.clock import Clock
     from agentic_rag.ports.compute import Compute
     from agentic_rag.ports.database import Database
@@ -335,7 +342,60 @@ class Container:
         )
 
     @cached_property
-    def embedders(self) -> Embedders:
+    def embedders(self) -> ProviderAccess:
+        """The models of each organisation: with the key it brought, else those of this process."""
+        from agentic_rag.adapters.openai.tenants import TenantClients
+        from agentic_rag.app.provider_access import Platform, ProviderAccess
+        from agentic_rag.domain.prices import ChatPrice
+        from agentic_rag.domain.provider_keys import Provider
+
+        settings = self.settings
+        clients = TenantClients(
+            {
+                Provider.OPENAI: settings.openai_base_url,
+                Provider.GEMINI: settings.gemini_url,
+                Provider.ANTHROPIC: settings.anthropic_url,
+            },
+            embedding_seconds=settings.embedding_timeout_seconds,
+            chat_seconds=settings.chat_timeout_seconds,
+            temperature=self._temperature,
+        )
+        self._closing.push_async_callback(clients.aclose)
+        return ProviderAccess(
+            self.database,
+            self._vault,
+            clients,
+            lambda: Platform(self.platform_embedders, self._advisor if settings.chat_model else None),
+            self._advisor_over,
+            self.clock,
+            self._meters,
+            ChatPrice(settings.chat_input_usd, settings.chat_output_usd),
+        )
+
+    @cached_property
+    def _meters(self) -> Meters:
+        from agentic_rag.app.metering import Meters
+
+        return Meters(self.budgets, self.usage_ledger, self.clock)
+
+    @cached_property
+    def usage_ledger(self) -> UsageLedger:
+        """Writes down what calls of models used."""
+        from agentic_rag.app.usage_ledger import UsageLedger
+
+        ledger = UsageLedger(self.database, self.telemetry)
+        self._closing.push_async_callback(ledger.aclose)
+        return ledger
+
+    @cached_property
+    def budgets(self) -> Budgets:
+        """Holds calls of models to their ceilings."""
+        from agentic_rag.app.budgets import Budgets
+
+        return Budgets(self.database, self.usage_ledger, self.clock, self.telemetry)
+
+    @cached_property
+    def platform_embedders(self) -> Embedders:
         """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE
         from agentic_rag.app.embedders import RegisteredEmbedders
@@ -397,13 +457,21 @@ class Container:
     def _advisor(self) -> Advisor:
         from agentic_rag.adapters.openai.chat import OpenAIChatModel
         from agentic_rag.adapters.openai.client import open_client
-        from agentic_rag.app.advisor import Advisor, ChatPrices
 
         settings = self.settings
         client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
-        temperature = settings.chat_temperature if settings.chat_temperature >= 0 else None
-        model = OpenAIChatModel(client, settings.chat_model, temperature=temperature)
+        model = OpenAIChatModel(client, settings.chat_model, temperature=self._temperature)
         self._closing.push_async_callback(model.aclose)
+        return self._advisor_over(model)
+
+    @property
+    def _temperature(self) -> float | None:
+        return self.settings.chat_temperature if self.settings.chat_temperature >= 0 else None
+
+    def _advisor_over(self, model: ChatModel, rest: Rest | None = None) -> Advisor:
+        from agentic_rag.app.advisor import Advisor, ChatPrices
+
+        settings = self.settings
         return Advisor(
             model,
             self.clock,
@@ -411,25 +479,24 @@ class Container:
             self.telemetry,
             timeout_seconds=settings.chat_timeout_seconds,
             prices=ChatPrices(settings.chat_input_usd, settings.chat_output_usd),
+            rest=rest,
         )
 
     @property
     def advisor(self) -> Advisor | None:
-        """The way to the chat model; None without one."""
+        """The way to the platform's chat model; None without one."""
         return self._advisor if self.settings.chat_model else None
 
     @property
-    def _chat(self) -> ChatUse | None:
-        """What a chat model does for answers; None without one."""
-        if not self.settings.chat_model:
-            return None
+    def _chat(self) -> ChatUse:
+        """What chat models do for answers, where an organisation or this process has one."""
         from agentic_rag.app.answering import ChatUse
         from agentic_rag.app.queued_passages import QueuedPassages
 
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
         )
-        return ChatUse(self._advisor, self._chat_tasks, passages)
+        return ChatUse(self.embedders, self._chat_tasks, passages)
 
     @cached_property
     def _passage_exchange(self) -> PassageExchange:
@@ -444,7 +511,7 @@ class Container:
         """The body of HYDE jobs."""
         from agentic_rag.app.waited_for import WriteWaitedFor
 
-        return WriteWaitedFor(self._passage_exchange, self.advisor)
+        return WriteWaitedFor(self._passage_exchange, self.embedders)
 
     # --- keys of organisations ------------------------------------------------------------------------------------
 
@@ -468,7 +535,22 @@ class Container:
             self.clock,
             self.telemetry,
             allowed_urls=self.settings.allowed_urls,
+            on_change=self.embedders.forget,
         )
+
+    @cached_property
+    def spending(self) -> Spending:
+        """What was used, and the ceilings on it."""
+        from agentic_rag.app.spending import Spending
+
+        return Spending(self.database, self.budgets, self.telemetry)
+
+    @cached_property
+    def change_models(self) -> ChangeModels:
+        """Decides which models an organisation works with."""
+        from agentic_rag.app.model_settings import ChangeModels
+
+        return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget)
 
     # --- answering ------------------------------------------------------------------------------------------------
 
@@ -516,7 +598,7 @@ class Container:
                 fusion=FusionMethod(settings.fusion.upper()),
                 weights=self.fusion_weights,
                 support_threshold=settings.min_support,
-                chat=" ".join(sorted(task.value for task in self._chat_tasks)) if settings.chat_model else "",
+                chat=" ".join(sorted(task.value for task in self._chat_tasks)),
                 per_document=settings.per_document or None,
                 diversity=settings.diversity,
                 reranker=None if self._reranker is None else self._reranker.name,
@@ -607,11 +689,11 @@ class Container:
 
     @property
     def _model_entities(self) -> ModelEntities | None:
-        if not self.settings.chat_model or ChatTask.EXTRACT not in self._chat_tasks:
+        if ChatTask.EXTRACT not in self._chat_tasks:
             return None
         from agentic_rag.app.model_entities import ModelEntities
 
-        return ModelEntities(self._advisor)
+        return ModelEntities(self.embedders)
 
     @cached_property
     def ingest_prepared(self) -> IngestPrepared:
@@ -626,7 +708,13 @@ class Container:
         from agentic_rag.app.sync_source import SyncSource
 
         return SyncSource(
-            self.database, self.blobs, self.original_keys, self.parser, self.telemetry, self.settings.chunk_profile
+            self.database,
+            self.blobs,
+            self.original_keys,
+            self.parser,
+            self.telemetry,
+            self.settings.chunk_profile,
+            self.embedders,
         )
 
     @cached_property
@@ -664,6 +752,7 @@ class Container:
             FirstLook(),
             self.parser,
             self.telemetry,
+            self.embedders,
             chunk_profile=self.settings.chunk_profile,
             max_bytes=self.settings.max_upload_bytes,
         )

@@ -62,7 +62,7 @@ def _var(
     url: bool = False,
 ) -> T:
     variable = Variable(name, default, meaning, group, minimum, maximum, choices, secret, url)
-    return field(default=default, metadata={"variable": variable})
+    return field(default=default, repr=not secret, metadata={"variable": variable})
 
 
 MIN_SECRET_CHARACTERS = 32

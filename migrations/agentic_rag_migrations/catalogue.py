@@ -53,6 +53,7 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_originals": TableClass.WORKSPACE,
         "rag_doomed_blobs": TableClass.WORKSPACE,
         "rag_uploads": TableClass.WORKSPACE,
+        "rag_usage": TableClass.WORKSPACE,
     }
 )
 

@@ -19,6 +19,7 @@ from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     AnswersQuestions,
+    ChangesModels,
     ControlsAccess,
     DeletesDocuments,
     ExplainsRuns,
@@ -27,6 +28,7 @@ from agentic_rag_server.wiring import (
     ProvesErasures,
     ReadsRuns,
     ReingestsDocuments,
+    SeesSpending,
     ServerOptions,
     SwitchesSpaces,
     TakesSnapshots,
@@ -50,6 +52,8 @@ class ServerParts:
     attached: AttachedDocuments
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
+    change_models: ChangesModels
+    spending: SeesSpending
     provider_keys: ManagesProviderKeys
     database: Database
     read_runs: ReadsRuns
@@ -94,6 +98,8 @@ def server_parts(container: Container) -> ServerParts:
         attached=container.attached,
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,
+        change_models=container.change_models,
+        spending=container.spending,
         provider_keys=container.provider_keys,
         database=container.database,
         read_runs=container.read_runs,

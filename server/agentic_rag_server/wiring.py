@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date
 from pathlib import Path
 from typing import Protocol
 from uuid import UUID
@@ -13,8 +14,10 @@ from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.explain_run import Explanation
+from agentic_rag.app.model_settings import ModelChanges
 from agentic_rag.app.prove import ErasureProof
 from agentic_rag.app.reingest import Reingestion
+from agentic_rag.app.spending import UsageReport
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.documents import Document
@@ -23,7 +26,9 @@ from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.spaces import SpaceRecord
+from agentic_rag.domain.spending import Ceiling, SpendingLimits
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag.domain.tenant_models import ModelSettings
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
@@ -204,6 +209,36 @@ class ManagesProviderKeys(Protocol):
         ...
 
 
+class ChangesModels(Protocol):
+    """The use case behind `modelSettings` and `updateModelSettings`."""
+
+    async def current(self, org_id: UUID) -> ModelSettings:
+        """What is decided."""
+        ...
+
+    async def run(self, org_id: UUID, changes: ModelChanges, actor: str) -> ModelSettings:
+        """Change it."""
+        ...
+
+
+class SeesSpending(Protocol):
+    """The use cases behind `usage`, `budgets` and `setBudget`."""
+
+    async def usage(self, org_id: UUID, first: date, last: date, workspace_id: UUID | None = None) -> UsageReport:
+        """What was used."""
+        ...
+
+    async def standing(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
+        """The ceilings that hold for a workspace."""
+        ...
+
+    async def set_limits(
+        self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
+    ) -> SpendingLimits:
+        """Set the ceilings of an organisation, or of one of its workspaces."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -242,6 +277,12 @@ class ServerContainer(Protocol):
 
     @property
     def switch_spaces(self) -> SwitchesSpaces: ...
+
+    @property
+    def change_models(self) -> ChangesModels: ...
+
+    @property
+    def spending(self) -> SeesSpending: ...
 
     @property
     def provider_keys(self) -> ManagesProviderKeys: ...

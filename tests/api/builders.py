@@ -429,6 +429,8 @@ class Container:
     take_snapshot: Any = None
     explain: Any = None
     provider_keys: Any = None
+    spending: Any = None
+    change_models: Any = None
 
     @property
     def delete(self) -> FakeDelete:

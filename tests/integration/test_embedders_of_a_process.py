@@ -18,9 +18,12 @@ STUB = EmbeddingSpace("openai", "stub", 8)
 
 async def test_a_keyless_process_has_the_deterministic_space_alone() -> None:
     async with build_container(NOWHERE) as container:
-        assert container.embedders.for_space(container.embedders.default.space) is container.embedders.default
+        assert (
+            container.platform_embedders.for_space(container.platform_embedders.default.space)
+            is container.platform_embedders.default
+        )
         with pytest.raises(SpaceMismatch, match="OPENAI_API_KEY"):
-            container.embedders.for_space(STUB)
+            container.platform_embedders.for_space(STUB)
 
 
 async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic_space() -> None:
@@ -29,13 +32,16 @@ async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic
             NOWHERE, embedder="openai", openai_api_key=stub.key, openai_base_url=stub.base_url, embedding_model="other"
         )
         async with build_container(settings) as container:
-            embedder = container.embedders.for_space(STUB)
+            embedder = container.platform_embedders.for_space(STUB)
             vectors = await embedder.embed(["a text"])
-            hashed = container.embedders.named(SpaceChoice("deterministic"))
+            hashed = container.platform_embedders.named(SpaceChoice("deterministic"))
 
             assert vectors.shape == (1, 8)
-            assert container.embedders.for_space(STUB) is embedder
-            assert (await container.embedders.for_space(hashed).embed(["a text"])).shape == (1, hashed.dimensions)
+            assert container.platform_embedders.for_space(STUB) is embedder
+            assert (await container.platform_embedders.for_space(hashed).embed(["a text"])).shape == (
+                1,
+                hashed.dimensions,
+            )
 
     assert [request.body["model"] for request in stub.received] == ["stub"]
 
@@ -55,8 +61,8 @@ async def test_dimensions_come_from_the_name_the_settings_or_what_is_known(
         replace(NOWHERE, embedder="openai", openai_api_key="k", embedding_model="configured", embedding_dimensions=24)
     )
     try:
-        assert container.embedders.named(choice).dimensions == dimensions
+        assert container.platform_embedders.named(choice).dimensions == dimensions
         with pytest.raises(InvalidInput, match="DIMENSIONS"):
-            container.embedders.named(SpaceChoice("openai", "unheard-of"))
+            container.platform_embedders.named(SpaceChoice("openai", "unheard-of"))
     finally:
         await container.aclose()

@@ -56,11 +56,11 @@ async def test_a_process_answers_and_switches_in_the_space_of_its_model(model: P
         "REDIS_URL": "redis://127.0.0.1:1/0",
     }
     async with build_container(load_settings(variables, dotenv=tmp_path / "none")) as container:
-        space = container.embedders.default.space
+        space = container.platform_embedders.default.space
 
         assert space == EmbeddingSpace("onnx", "all-MiniLM-L6-v2", 384)
-        assert container.embedders.named(SpaceChoice("onnx")) == space
-        assert container.embedders.for_space(space) is container.embedders.default
+        assert container.platform_embedders.named(SpaceChoice("onnx")) == space
+        assert container.platform_embedders.for_space(space) is container.platform_embedders.default
 
 
 async def test_a_copy_of_the_model_elsewhere_gives_the_same_vectors(model: Path, tmp_path: Path) -> None:

@@ -167,7 +167,7 @@ class HydeBody:
 
     async def run(self, lease: Lease, progress: Progress) -> None:
         """Write the passage, unless nobody waits any more."""
-        await self._write.run(lease.job.key)
+        await self._write.run(lease.job.workspace, lease.job.key)
 
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp

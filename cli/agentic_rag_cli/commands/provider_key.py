@@ -19,6 +19,7 @@ from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.app.provider_keys import Rotation
+    from agentic_rag.domain.tenant_models import ModelSettings
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
@@ -111,6 +112,49 @@ def remove(
         output.result(f"removed the key for {provider.value}" if removed else f"there is no key for {provider.value}")
     if not removed:
         raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("models")
+def models(
+    context: typer.Context,
+    default: Annotated[
+        str | None, typer.Option("--default", help="Default model, `PROVIDER:MODEL`; empty: none.")
+    ] = None,
+    embedding: Annotated[
+        str | None,
+        typer.Option("--embedding", help="Embedding model, `PROVIDER:MODEL[:DIMENSIONS]`; empty: by provider."),
+    ] = None,
+    own_key: Annotated[
+        bool | None, typer.Option("--own-key/--platform-key", help="Whether the organisation must bring its own key.")
+    ] = None,
+    tenant: TenantOption = DEFAULT_ORG_ID,
+    as_json: JsonOption = False,
+) -> None:
+    """Show or change which models an organisation works with.
+
+    Example: rag provider-key models --default gemini:gemini-2.5-flash --own-key
+    """
+    from agentic_rag.app.model_settings import ModelChanges
+    from agentic_rag_cli.session import OPERATOR
+
+    changes = ModelChanges(default, embedding, own_key)
+
+    async def work(session: Session) -> ModelSettings:
+        if changes == ModelChanges():
+            return await session.change_models.current(tenant)
+        return await session.change_models.run(tenant, changes, OPERATOR.subject)
+
+    settings = in_process(context, work)
+    chat, vectors = settings.default_model, settings.embedding
+    shown = {
+        "defaultModel": f"{chat.provider.value}:{chat.model}" if chat else None,
+        "embedding": f"{vectors.provider.value}:{vectors.model}:{vectors.dimensions}" if vectors else None,
+        "mustBringKey": settings.must_bring_key,
+    }
+    if as_json:
+        output.result_json(shown)
+    else:
+        output.result(output.table(("SETTING", "VALUE"), [(name, value) for name, value in shown.items()]))
 
 
 @app.command("rotate")

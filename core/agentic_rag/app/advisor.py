@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from agentic_rag.domain.chat import (
     CHAT_SHARE,
@@ -18,6 +18,7 @@ from agentic_rag.domain.chat import (
 )
 from agentic_rag.domain.errors import AgenticRagError, Retryable
 from agentic_rag.domain.pipeline import Budget
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.chat_model import ChatModel
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.ids import Ids
@@ -50,6 +51,35 @@ class ChatPrices:
         return (usage.input_tokens * self.input_usd + usage.output_tokens * self.output_usd) / _TOKENS
 
 
+class Advisors(Protocol):
+    """Finds the chat model that works for a workspace."""
+
+    async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
+        """That of the key which its organisation brought, else the platform's; None when rules do all. Errors:
+        those of `app.provider_access`.
+        """
+        ...
+
+
+class ChatAccount(Protocol):
+    """What calls for a workspace are charged to."""
+
+    async def admit(self) -> None:
+        """Let a call pass. Errors: `BudgetExceeded`."""
+        ...
+
+    def note(self, model: str, usage: ChatUsage) -> None:
+        """Write a call down, and count it."""
+        ...
+
+
+@dataclass(slots=True)
+class Rest:
+    """Until when (monotonic seconds) nobody asks a model that failed."""
+
+    until: float = float("-inf")
+
+
 class Advisor:
     """The one way to the chat model. Whatever goes wrong is a `Fault`: the caller goes on by rules and says so."""
 
@@ -62,6 +92,8 @@ class Advisor:
         *,
         timeout_seconds: float = 30.0,
         prices: ChatPrices | None = None,
+        rest: Rest | None = None,
+        account: ChatAccount | None = None,
     ) -> None:
         self._model = model
         self._clock = clock
@@ -69,12 +101,30 @@ class Advisor:
         self._telemetry = telemetry
         self._timeout = timeout_seconds
         self._prices = prices or ChatPrices()
-        self._rests_until = float("-inf")
+        self._rests = rest or Rest()
+        self._account = account
+
+    def charged_to(self, account: ChatAccount) -> Advisor:
+        """The same model on a workspace's account; both rest together."""
+        return Advisor(
+            self._model,
+            self._clock,
+            self._ids,
+            self._telemetry,
+            timeout_seconds=self._timeout,
+            prices=self._prices,
+            rest=self._rests,
+            account=account,
+        )
 
     @property
     def model(self) -> str:
         """The model's name."""
         return self._model.name
+
+    async def advisor_of(self, _: WorkspaceRef) -> Advisor:
+        """This one, for every workspace."""
+        return self
 
     async def ask(self, make: Callable[[str], Consultation[T]], budget: Budget) -> Told[T] | Fault:
         """Ask what `make` makes of a fresh nonce, within its task's share of the time left."""
@@ -96,11 +146,13 @@ class Advisor:
         return advice
 
     async def _ask(self, consultation: Consultation[T], seconds: float) -> Told[T] | Fault:
-        if self._clock.monotonic() < self._rests_until:
+        if self._clock.monotonic() < self._rests.until:
             return Fault(RESTING)
         if seconds < MIN_CHAT_SECONDS:
             return Fault(LATE)
         try:
+            if self._account is not None:
+                await self._account.admit()
             async with asyncio.timeout(seconds):
                 reply = await self._model.complete(consultation.request)
             if reply.usage is not None:
@@ -118,6 +170,9 @@ class Advisor:
             return Fault(error.code)
 
     def _count(self, usage: ChatUsage) -> None:
+        if self._account is not None:
+            self._account.note(self._model.name, usage)
+            return
         self._telemetry.count("rag_tokens_total", float(usage.input_tokens), kind="chat_input")
         self._telemetry.count("rag_tokens_total", float(usage.output_tokens), kind="chat_output")
         cost = self._prices.of(usage)
@@ -131,4 +186,4 @@ class Advisor:
         self._rest(min(LONGEST_PAUSE_SECONDS, max(PAUSE_SECONDS, wished or 0.0)))
 
     def _rest(self, seconds: float) -> None:
-        self._rests_until = self._clock.monotonic() + seconds
+        self._rests.until = self._clock.monotonic() + seconds

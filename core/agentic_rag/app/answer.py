@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from agentic_rag.app.advisor import Advisors
 from agentic_rag.app.answer_codec import UnreadableAnswer, decode
 from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.run_pipeline import Answered, RunPipeline
@@ -35,7 +36,7 @@ from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import CorpusHead, Database
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.run_store import RunStore
 from agentic_rag.ports.telemetry import Telemetry
@@ -50,7 +51,7 @@ class AnswerPorts:
     database: Database
     cache: AnswerCache
     runs: RunStore
-    embedders: Embedders
+    embedders: EmbedderSource
     telemetry: Telemetry
     clock: Clock
     ids: Ids
@@ -84,7 +85,7 @@ class AnswerQuestion:
         recorder: RunRecorder,
         defaults: AnswerDefaults,
         *,
-        chat_models: tuple[str, ...] = (),
+        advisors: Advisors | None = None,
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
     ) -> None:
         self._ports = ports
@@ -92,7 +93,7 @@ class AnswerQuestion:
         self._recorder = recorder
         self._defaults = defaults
         self._fingerprint = defaults.fingerprint
-        self._chat_models = chat_models
+        self._advisors = advisors
         self._ttl = ttl_seconds
         self._reading = ReadRuns(ports.database, ports.runs)
         self._flights: SingleFlight[Answered] = SingleFlight()
@@ -101,8 +102,8 @@ class AnswerQuestion:
         """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
 
         Errors: `InvalidInput` (QUESTION_EMPTY, QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE,
-        AS_OF_UNAVAILABLE), `NotFound` (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`,
-        `DependencyUnavailable`, `SpaceMismatch`.
+        AS_OF_UNAVAILABLE, EMBEDDING_MODEL_UNKNOWN), `MissingProviderKey` before any work, `NotFound`
+        (WORKSPACE_NOT_FOUND, RUN_NOT_FOUND), `IdempotencyConflict`, `DependencyUnavailable`, `SpaceMismatch`.
         """
         validate(question)
         with self._ports.telemetry.span("rag.run") as span:
@@ -123,9 +124,14 @@ class AnswerQuestion:
             if stored is not None:
                 return stored
         question = await self._following(principal, question)
-        space = head.space or self._ports.embedders.default.space
+        embedders = await self._ports.embedders.of(question.workspace)
+        space = head.space or embedders.default.space
         context = self._context(
-            head.access, head.version if question.as_of is None else question.as_of, space, head.support_threshold
+            head.access,
+            head.version if question.as_of is None else question.as_of,
+            space,
+            head.support_threshold,
+            await self._chat_models(question.workspace),
         )
         key = answer_key(question, context)
         begun = _Begun(question, sent, principal, began, trace_id, context, key, head.version, space)
@@ -179,8 +185,17 @@ class AnswerQuestion:
             )
         return await self._reading.shown(principal, stored)
 
+    async def _chat_models(self, workspace: WorkspaceRef) -> tuple[str, ...]:
+        advisor = None if self._advisors is None else await self._advisors.advisor_of(workspace)
+        return () if advisor is None else (advisor.model,)
+
     def _context(
-        self, access: Readable, version: int, space: EmbeddingSpace, support_threshold: float | None
+        self,
+        access: Readable,
+        version: int,
+        space: EmbeddingSpace,
+        support_threshold: float | None,
+        chat_models: tuple[str, ...],
     ) -> AnswerContext:
         return AnswerContext(
             access=access,
@@ -189,8 +204,8 @@ class AnswerQuestion:
             space=space.name,
             weights_version=HEURISTIC.version,
             pipeline_version=PIPELINE_VERSION,
-            models=(space.model, *self._chat_models),
-            model_reads_history=bool(self._chat_models),
+            models=(space.model, *chat_models),
+            model_reads_history=bool(chat_models),
             defaults=self._fingerprint,
             support_threshold=support_threshold,
             today=self._ports.clock.now().date(),

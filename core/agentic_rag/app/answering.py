@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.advisor import Advisors
 from agentic_rag.app.answer import DEFAULT_TTL_SECONDS, AnswerPorts, AnswerQuestion
 from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.run_pipeline import RunPipeline
 from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.app.stage_runner import StageRunner
+from agentic_rag.app.stages.advised import AdvisedStage
 from agentic_rag.app.stages.embed import EmbedStage
 from agentic_rag.app.stages.gate import GateStage
 from agentic_rag.app.stages.hyde import HydeStage
@@ -37,9 +38,9 @@ from agentic_rag.ports.hypothetical_passages import HypotheticalPassages
 
 @dataclass(frozen=True, slots=True)
 class ChatUse:
-    """What a chat model does for answers; `passages` writes for HyDE, wherever its model is."""
+    """What chat models do for answers; `passages` writes for HyDE, wherever its model is."""
 
-    advisor: Advisor
+    advisors: Advisors
     tasks: frozenset[ChatTask]
     passages: HypotheticalPassages
 
@@ -61,7 +62,7 @@ def answer_question(
         GateStage(),
         _planning(chat, PlanStage(fetches=http_fetch is not None)),
         RewriteStage(aliases),
-        HydeStage(chat.passages if chat else None),
+        _passages(chat),
         EmbedStage(ports.embedders),
         RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock),
         SkippedStage(Stage.SEARCH, "off"),
@@ -70,23 +71,33 @@ def answer_question(
         _checking(chat, SelfCheckStage(link_hosts)),
     )
     pipeline = RunPipeline(ports.database, ports.clock, StageRunner(ports.telemetry, ports.clock), steps)
-    models = (chat.advisor.model,) if chat else ()
-    return AnswerQuestion(ports, pipeline, recorder, defaults, chat_models=models, ttl_seconds=ttl_seconds)
+    return AnswerQuestion(
+        ports, pipeline, recorder, defaults, advisors=chat.advisors if chat else None, ttl_seconds=ttl_seconds
+    )
+
+
+def _passages(chat: ChatUse | None) -> StageStep:
+    if chat is None:
+        return HydeStage(None)
+    written = HydeStage(chat.passages)
+    return AdvisedStage(HydeStage(None), lambda _: written, chat.advisors)
 
 
 def _planning(chat: ChatUse | None, rules: PlanStage) -> StageStep:
     if chat is None or chat.tasks.isdisjoint((ChatTask.PLAN, ChatTask.REWRITE)):
         return rules
-    return ModelPlanStage(rules, chat.advisor, chat.tasks)
+    tasks = chat.tasks
+    return AdvisedStage(rules, lambda advisor: ModelPlanStage(rules, advisor, tasks), chat.advisors)
 
 
 def _synthesis(chat: ChatUse | None) -> StageStep:
     if chat is None or ChatTask.SYNTHESIZE not in chat.tasks:
         return SynthesizeStage()
-    return ModelSynthesizeStage(SynthesizeStage(), chat.advisor)
+    rules = SynthesizeStage()
+    return AdvisedStage(rules, lambda advisor: ModelSynthesizeStage(rules, advisor), chat.advisors)
 
 
 def _checking(chat: ChatUse | None, rules: SelfCheckStage) -> StageStep:
     if chat is None or ChatTask.JUDGE not in chat.tasks:
         return rules
-    return JudgedSelfCheckStage(rules, chat.advisor)
+    return AdvisedStage(rules, lambda advisor: JudgedSelfCheckStage(rules, advisor), chat.advisors)

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
-from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
+from agentic_rag.domain.errors import InvalidInput, Permanent, SpaceMismatch
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenant_models import in_use
 from agentic_rag.ports.embedder import Embedder
 
 KNOWN_DIMENSIONS: Mapping[str, int] = {
@@ -35,6 +38,13 @@ class RegisteredEmbedders:
         self._keyless = keyless
         self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
 
+    async def of(self, _: WorkspaceRef) -> RegisteredEmbedders:
+        """These, for every workspace."""
+        return self
+
+    async def admit(self, _: WorkspaceRef) -> None:
+        """Nobody pays: everything passes."""
+
     @property
     def default(self) -> Embedder:
         """What a workspace without vectors begins with."""
@@ -47,6 +57,11 @@ class RegisteredEmbedders:
             known = self._made[space] = self._make(space)
         return known
 
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace, which may fix its dimensions."""
+        space = self._default.space
+        return space if dimensions is None else replace(space, dimensions=dimensions)
+
     def named(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
         Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model that is not there).
@@ -55,6 +70,10 @@ class RegisteredEmbedders:
         if keyless is not None:
             return keyless()
         model = choice.model or ""
+        try:
+            in_use(model)
+        except Permanent as error:
+            raise InvalidInput(error.message, code=error.code, path=("to",)) from error
         default = self._default.space
         if choice.dimensions is None and (default.provider, default.model) == (choice.provider, model):
             return default

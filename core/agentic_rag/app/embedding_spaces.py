@@ -11,13 +11,13 @@ from agentic_rag.app.auditing import audit
 from agentic_rag.app.gate_measurement import GateMeasurement
 from agentic_rag.app.indexing import embed_texts
 from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
-from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound, Permanent
+from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound, Permanent, SpaceMismatch
 from agentic_rag.domain.jobs import JobKind, JobRef, Lease, NewJob
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice, startable
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database, Transaction
-from agentic_rag.ports.embedder import Embedder, Embedders
+from agentic_rag.ports.embedder import Embedder, EmbedderSource
 from agentic_rag.ports.telemetry import Telemetry
 
 SPACE_ARGUMENT = "space"
@@ -47,7 +47,7 @@ class SwitchSpaces:
     def __init__(
         self,
         database: Database,
-        embedders: Embedders,
+        embedders: EmbedderSource,
         measurement: GateMeasurement,
         telemetry: Telemetry,
         grace: timedelta,
@@ -73,10 +73,12 @@ class SwitchSpaces:
         first space of a workspace. Errors: `InvalidInput` (SPACE_UNKNOWN, SPACE_ALREADY_ACTIVE, SWITCH_UNDER_WAY),
         `NotFound`.
         """
-        space = self._embedders.named(parse_choice(to))
+        await self._embedders.admit(workspace)
+        embedders = await self._embedders.of(workspace)
+        space = embedders.named(parse_choice(to))
         try:
-            self._embedders.for_space(space)
-        except Permanent as error:
+            embedders.for_space(space)
+        except SpaceMismatch as error:
             raise InvalidInput(error.message, code="SPACE_UNKNOWN", path=("to",)) from error
         async with self._database.transaction(workspace.org_id) as transaction:
             await _known(transaction, workspace)
@@ -133,7 +135,7 @@ class SwitchSpaces:
             _check_verdict(record)
             return
         space_id = record.registered.space_id
-        embedder = self._embedders.for_space(record.registered.space)
+        embedder = (await self._embedders.of(workspace)).for_space(record.registered.space)
         if not await self._fill(lease, space_id, embedder, progress):
             return
         async with self._database.transaction(workspace.org_id) as transaction:

@@ -12,10 +12,10 @@ from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import AgenticRagError, ParseFailed
 from agentic_rag.domain.revision_diff import diff_revision
 from agentic_rag.domain.settings_in_force import in_force
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.document_store import VisibleChunk
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.source_connector import SourceConnector, SourceItem
 
@@ -41,7 +41,7 @@ class EstimateIngest:
         sync: SyncSource,
         parser: Parser,
         analysis: TextAnalysis,
-        embedders: Embedders,
+        embedders: EmbedderSource,
         chunk_profile: str,
     ) -> None:
         self._database = database
@@ -69,7 +69,8 @@ class EstimateIngest:
     ) -> FileEstimate:
         document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
         visible: list[VisibleChunk] = []
-        profile, space = self._chunk_profile, self._embedders.default.space
+        embedders = await self._embedders.of(workspace or WorkspaceRef(DEFAULT_ORG_ID, _NOBODYS))
+        profile, space = self._chunk_profile, embedders.default.space
         if workspace is not None:
             async with self._database.transaction(workspace.org_id) as transaction:
                 stored = await transaction.workspaces.get(workspace.workspace_id)

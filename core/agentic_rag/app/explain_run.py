@@ -37,7 +37,7 @@ from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.storable import folded
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.database import Database, Snapshot
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.vector_store import VectorSearch
 
 
@@ -64,7 +64,7 @@ class _Rerun:
 class ExplainRun:
     """The use case behind `rag explain` and `explainRun`."""
 
-    def __init__(self, database: Database, runs: ReadRuns, embedders: Embedders, retrieve: Retrieve) -> None:
+    def __init__(self, database: Database, runs: ReadRuns, embedders: EmbedderSource, retrieve: Retrieve) -> None:
         self._database = database
         self._runs = runs
         self._embedders = embedders
@@ -155,7 +155,7 @@ class ExplainRun:
         whole = _standalone(run)
         texts = {text: whole if place in waiting else text for place, text in enumerate(_searches(run))}
         distinct = list(dict.fromkeys(texts.values()))
-        matrix = await self._embedders.for_space(space.space).embed(distinct)
+        matrix = await (await self._embedders.of(run.workspace)).for_space(space.space).embed(distinct)
         return {text: matrix[distinct.index(embedded)] for text, embedded in texts.items()}
 
     @asynccontextmanager

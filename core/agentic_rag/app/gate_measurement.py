@@ -18,7 +18,7 @@ from agentic_rag.domain.retrieval import Scope
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.database import Database
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 
 PASSAGES_PER_DOCUMENT = 4
 """Passages looked at per document wanted: several of one document count once."""
@@ -30,7 +30,7 @@ class GateMeasurement:
     def __init__(
         self,
         database: Database,
-        embedders: Embedders,
+        embedders: EmbedderSource,
         retrieve: Retrieve,
         weights: FusionWeights,
         fusion: FusionMethod = FusionMethod.WEIGHTED,
@@ -56,7 +56,7 @@ class GateMeasurement:
     async def _recalls(
         self, workspace: WorkspaceRef, space: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> list[float]:
-        vectors = await self._vectors(space.space, [one.question for one in gate.questions], advance)
+        vectors = await self._vectors(workspace, space.space, [one.question for one in gate.questions], advance)
         recalls: list[float] = []
         async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
             for question, vector in zip(gate.questions, vectors, strict=True):
@@ -76,9 +76,9 @@ class GateMeasurement:
         return recalls
 
     async def _vectors(
-        self, space: EmbeddingSpace, texts: Sequence[str], advance: Callable[[], None]
+        self, workspace: WorkspaceRef, space: EmbeddingSpace, texts: Sequence[str], advance: Callable[[], None]
     ) -> NDArray[np.float32]:
-        embedder = self._embedders.for_space(space)
+        embedder = (await self._embedders.of(workspace)).for_space(space)
         parts: list[NDArray[np.float32]] = []
         for start in range(0, len(texts), embedder.batch_size):
             parts.append(await embedder.embed(texts[start : start + embedder.batch_size]))

@@ -71,7 +71,10 @@ async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders
     """
     active = await transaction.workspaces.active_space(workspace)
     if active is None:
-        await transaction.workspaces.register_space(workspace, embedders.default.space)
+        stored = await transaction.workspaces.get(workspace.workspace_id)
+        await transaction.workspaces.register_space(
+            workspace, embedders.starting(stored.settings.embedding_dimensions if stored else None)
+        )
         active = await transaction.workspaces.active_space(workspace)
     if active is None:
         raise NotFound(f"There is no workspace {workspace.workspace_id}.")

@@ -41,7 +41,7 @@ from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import VisibleChunk
-from agentic_rag.ports.embedder import Embedder, Embedders
+from agentic_rag.ports.embedder import Embedder, EmbedderSource
 from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
@@ -143,7 +143,7 @@ class IngestDocument:
         database: Database,
         blobs: BlobStore,
         parser: Parser,
-        embedders: Embedders,
+        embedders: EmbedderSource,
         analysis: TextAnalysis,
         publisher: GroupPublisher,
         telemetry: Telemetry,
@@ -201,6 +201,7 @@ class IngestDocument:
     async def _begin(self, lease: Lease, progress: Progress) -> _Work | None:
         workspace = lease.job.workspace
         document_id = _document_id(lease)
+        embedders = await self._embedders.of(workspace)
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, document_id, DocumentStatus.PROCESSING)
             await _check_lease(transaction, lease)
@@ -209,13 +210,13 @@ class IngestDocument:
             if document is None or stored is None:
                 return None
             originals = await transaction.originals.of(workspace, document_id)
-            space = await space_for(transaction, workspace, self._embedders)
+            space = await space_for(transaction, workspace, embedders)
             return _Work(
                 lease=lease,
                 progress=progress,
                 document=document,
                 space=space,
-                embedder=self._embedders.for_space(space.space),
+                embedder=embedders.for_space(space.space),
                 profile=in_force(stored).chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
@@ -300,15 +301,16 @@ class IngestDocument:
 
     async def _look_again(self, work: _Work) -> bool:
         workspace, document_id = work.document.workspace, work.document.document_id
+        embedders = await self._embedders.of(workspace)
         async with self._database.transaction(workspace.org_id) as transaction:
             document = await transaction.documents.get(workspace, document_id)
             if document is None:
                 return False
             work.document = document
             work.visible = await transaction.documents.visible_chunks(workspace, document_id)
-            space = await space_for(transaction, workspace, self._embedders)
+            space = await space_for(transaction, workspace, embedders)
         if space != work.space:
-            work.space, work.embedder = space, self._embedders.for_space(space.space)
+            work.space, work.embedder = space, embedders.for_space(space.space)
             work.vectors.clear()
         return True
 
@@ -377,8 +379,9 @@ class IngestDocument:
         provenance: dict[str, str] = {}
         if self._model_entities is not None:
             extracted = await self._model_entities.read(document.workspace, title, added, work.progress)
-            added = extracted.chunks
-            provenance.update(extracted.provenance())
+            if extracted is not None:
+                added = extracted.chunks
+                provenance.update(extracted.provenance())
         cost = await self._analysis.cost(
             [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], work.embedder.space
         )

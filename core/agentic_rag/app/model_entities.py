@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.advisor import Advisors
 from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.claimed_entities import with_claimed
 from agentic_rag.domain.prompts.extract import extract_consultation
@@ -43,16 +43,21 @@ class Extracted:
 class ModelEntities:
     """Reads new chunks; what did not change keeps its entities."""
 
-    def __init__(self, advisor: Advisor) -> None:
-        self._advisor = advisor
+    def __init__(self, advisors: Advisors) -> None:
+        self._advisors = advisors
 
-    async def read(self, workspace: WorkspaceRef, title: str, chunks: Sequence[NewChunk], steps: Steps) -> Extracted:
-        """The chunks with what the model finds besides."""
+    async def read(
+        self, workspace: WorkspaceRef, title: str, chunks: Sequence[NewChunk], steps: Steps
+    ) -> Extracted | None:
+        """The chunks with what the model finds besides; None for a workspace without a chat model."""
+        advisor = await self._advisors.advisor_of(workspace)
+        if advisor is None:
+            return None
         slots = asyncio.Semaphore(CONCURRENT_CALLS)
 
         async def one(chunk: NewChunk) -> tuple[NewChunk, bool]:
             async with slots:
-                claimed = await self._advisor.ask_within(
+                claimed = await advisor.ask_within(
                     lambda nonce: extract_consultation(title, chunk.draft.text, nonce), float("inf")
                 )
             steps.advance()
@@ -62,4 +67,4 @@ class ModelEntities:
             return replace(chunk, entities=found), True
 
         read = await asyncio.gather(*map(one, chunks))
-        return Extracted(tuple(chunk for chunk, _ in read), self._advisor.model, sum(not told for _, told in read))
+        return Extracted(tuple(chunk for chunk, _ in read), advisor.model, sum(not told for _, told in read))

@@ -28,7 +28,7 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import slices
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.document_store import NewDocument, VisibleChunk
-from agentic_rag.ports.embedder import Embedder, Embedders
+from agentic_rag.ports.embedder import Embedder, EmbedderSource
 from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk, Published
 
 PARSER = "prepared"
@@ -119,7 +119,7 @@ class IngestPrepared:
     def __init__(
         self,
         database: Database,
-        embedders: Embedders,
+        embedders: EmbedderSource,
         analysis: TextAnalysis,
         *,
         batch_documents: int = 512,
@@ -143,11 +143,12 @@ class IngestPrepared:
         Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, `SpaceSwitched` (run it again),
         those of the embedder. What was published before an error stays published, and running again continues after it.
         """
+        embedders = await self._embedders.of(workspace)
         async with self._database.transaction(workspace.org_id) as transaction:
             if await transaction.workspaces.get(workspace.workspace_id) is None:
                 raise NotFound("There is no such workspace.")
-            space = await space_for(transaction, workspace, self._embedders)
-        embedder = self._embedders.for_space(space.space)
+            space = await space_for(transaction, workspace, embedders)
+        embedder = embedders.for_space(space.space)
         tally = _Tally()
         publishing: asyncio.Task[None] | None = None
         in_flight = frozenset[str]()

@@ -14,7 +14,7 @@ from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, Scope
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.vector_indexes import REQUIRED_RECALL, recall_of
 from agentic_rag.ports.database import Database, Snapshot
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.vector_store import VectorSearch
 
 SAMPLE = 40
@@ -50,7 +50,7 @@ class RecallReport:
 class RecallCheck:
     """Compares two ways of searching inside one snapshot."""
 
-    def __init__(self, database: Database, embedders: Embedders, sample: int = SAMPLE) -> None:
+    def __init__(self, database: Database, embedders: EmbedderSource, sample: int = SAMPLE) -> None:
         self._database = database
         self._embedders = embedders
         self._sample = sample
@@ -71,7 +71,7 @@ class RecallCheck:
             space = snapshot.space
         if not texts or space is None:
             raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")
-        embedder = self._embedders.for_space(space.space)
+        embedder = (await self._embedders.of(workspace)).for_space(space.space)
         groups: list[list[tuple[Sequence[ArmHit], Sequence[ArmHit]]]] = []
         seconds: dict[VectorSearch, list[float]] = {VectorSearch.EXACT: [], search: []}
         for asked in (texts, [fragment(text) for text in texts]):

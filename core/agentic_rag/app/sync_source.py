@@ -22,6 +22,7 @@ from agentic_rag.domain.settings_in_force import in_force
 from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.database import Database
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.source_connector import SourceConnector, SourceItem, UnreadableItem
 from agentic_rag.ports.telemetry import Telemetry
@@ -79,6 +80,7 @@ class SyncSource:
         parser: Parser,
         telemetry: Telemetry,
         chunk_profile: str,
+        embedders: EmbedderSource,
     ) -> None:
         self._database = database
         self._blobs = blobs
@@ -86,6 +88,7 @@ class SyncSource:
         self._parser = parser
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
+        self._embedders = embedders
 
     async def run(
         self,
@@ -98,12 +101,14 @@ class SyncSource:
     ) -> SyncResult:
         """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
 
-        Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`.
+        Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`; `MissingProviderKey`
+        and `BudgetExceeded` before any file is read.
 
         A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
         one is tried again.
         """
         stored, known = await self._known(workspace, source)
+        await self._embedders.admit(workspace)
         profile = in_force(stored).chunk_profile or self._chunk_profile
         changes = await source.changes(frozenset(known), None)
         found = _Findings([], [], 0, 0, list(changes.unreadable), [])

@@ -31,6 +31,7 @@ from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceRef
 from agentic_rag.domain.uploads import checked_idempotency_key, checked_source_path, checked_title
 from agentic_rag.ports.blob_store import BlobStore, StoredBlob
 from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.file_kinds import HEAD_BYTES, FileKinds
 from agentic_rag.ports.parser import Parser
 from agentic_rag.ports.telemetry import Telemetry
@@ -90,6 +91,7 @@ class UploadDocument:
         kinds: FileKinds,
         parser: Parser,
         telemetry: Telemetry,
+        embedders: EmbedderSource,
         *,
         chunk_profile: str,
         max_bytes: int,
@@ -100,6 +102,7 @@ class UploadDocument:
         self._kinds = kinds
         self._parser = parser
         self._telemetry = telemetry
+        self._embedders = embedders
         self._chunk_profile = chunk_profile
         self._max_bytes = max_bytes
 
@@ -123,7 +126,9 @@ class UploadDocument:
     ) -> Received:
         """Stream a file to the blob store; `accepted` are the media types that are taken (None: all that can be read).
 
-        Errors: `NotFound` code WORKSPACE_NOT_FOUND; `UploadTooLarge` as soon as the limit is passed; `ContentRefused`
+        Errors: `NotFound` code WORKSPACE_NOT_FOUND; `MissingProviderKey` and `BudgetExceeded` before
+        anything is read; `UploadTooLarge`
+        as soon as the limit is passed; `ContentRefused`
         codes UPLOAD_EMPTY, CONTENT_MISMATCH, CONTENT_UNSUPPORTED, CONTENT_ENCRYPTED from the first bytes, before any
         is stored; `DependencyUnavailable`; whatever `pieces` raises.
         """
@@ -131,6 +136,7 @@ class UploadDocument:
             stored = await transaction.workspaces.get(workspace.workspace_id)
         if stored is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        await self._embedders.admit(workspace)
         limited = self._limited(pieces)
         head = await _head(limited)
         try:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.advisor import Advisors
 from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.prompts.hyde import hyde_consultation
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.passage_exchange import PassageExchange
 
 NO_MODEL = Fault("CHAT_MODEL_MISSING")
@@ -13,21 +14,22 @@ KEEP_SECONDS = 10.0
 
 
 class WriteWaitedFor:
-    """`advisor` None: this process has no chat model, which the answer is told at once."""
+    """`advisors` None: this process has no chat model, which the answer is told at once."""
 
-    def __init__(self, exchange: PassageExchange, advisor: Advisor | None) -> None:
+    def __init__(self, exchange: PassageExchange, advisors: Advisors | None) -> None:
         self._exchange = exchange
-        self._advisor = advisor
+        self._advisors = advisors
 
-    async def run(self, key: str) -> None:
-        """Write for the exchange `key`, unless nobody waits any more. Errors: `DependencyUnavailable`."""
+    async def run(self, workspace: WorkspaceRef, key: str) -> None:
+        """Write for the exchange `key` with the workspace's model, unless nobody waits any more. Errors:
+        `DependencyUnavailable`, those of `Advisors`.
+        """
         asked = await self._exchange.waited_for(key)
         if asked is None:
             return
-        if self._advisor is None:
+        advisor = None if self._advisors is None else await self._advisors.advisor_of(workspace)
+        if advisor is None:
             await self._exchange.give(key, NO_MODEL, KEEP_SECONDS)
             return
-        written = await self._advisor.ask_within(
-            lambda nonce: hyde_consultation(asked.question, nonce), asked.seconds_left
-        )
+        written = await advisor.ask_within(lambda nonce: hyde_consultation(asked.question, nonce), asked.seconds_left)
         await self._exchange.give(key, written, KEEP_SECONDS)

@@ -29,6 +29,8 @@ class AuditAction(enum.Enum):
     RESTORE = "snapshot.restore"
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
+    SET_BUDGET = "budget.set"
+    CHANGE_MODELS = "models.change"
     ROTATE_MASTER_KEY = "provider_key.rotate"
     CREATE_WORKSPACE = "workspace.create"
     CHANGE_WORKSPACE = "workspace.settings"

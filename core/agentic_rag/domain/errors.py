@@ -27,6 +27,8 @@ and cli each turn these into their own outcome in one table.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 
 class AgenticRagError(Exception):
     """Root of all product errors. `code` is stable API, listed in docs/errors.md."""
@@ -119,9 +121,23 @@ class MissingProviderKey(AgenticRagError):
 
 
 class BudgetExceeded(AgenticRagError):
-    """A cost, token or time ceiling would be crossed."""
+    """A ceiling on costs would be crossed: its amount and what is spent of it (US dollars), and when it begins anew."""
 
     code = "BUDGET_EXCEEDED"
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        code: str | None = None,
+        limit_usd: float | None = None,
+        spent_usd: float | None = None,
+        resets_at: datetime | None = None,
+    ) -> None:
+        super().__init__(message, code=code)
+        self.limit_usd = limit_usd
+        self.spent_usd = spent_usd
+        self.resets_at = resets_at
 
 
 class PolicyRefused(AgenticRagError):

@@ -8,6 +8,8 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.spending import SpendingLimits
+from agentic_rag.domain.tenant_models import ModelSettings
 
 
 class FeatureFlag(enum.Enum):
@@ -25,6 +27,8 @@ class OrganisationSettings:
 
     flags: frozenset[FeatureFlag] = frozenset()
     """Those that are on."""
+    models: ModelSettings = ModelSettings()
+    budget: SpendingLimits = SpendingLimits()
 
     def is_on(self, flag: FeatureFlag) -> bool:
         """Whether the organisation switched the feature on."""

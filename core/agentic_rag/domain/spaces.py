@@ -19,6 +19,10 @@ HASHED_PROVIDER = "deterministic"
 """Of spaces whose vectors are hashed from spellings (`domain.hashed_embedding`), without a model."""
 
 
+SERVED_PROVIDERS = ("openai", "gemini", "compatible")
+"""Of spaces whose models run at somebody's server."""
+
+
 class Precision(enum.Enum):
     """How a stored component is kept."""
 
@@ -117,7 +121,7 @@ def startable(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> b
 
 @dataclass(frozen=True, slots=True)
 class SpaceChoice:
-    """A space as a person names it: `deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`."""
+    """A space as a person names it: `deterministic`, `onnx`, or `PROVIDER:MODEL[:DIMENSIONS]`."""
 
     provider: str
     model: str | None = None
@@ -125,14 +129,14 @@ class SpaceChoice:
 
 
 def parse_choice(text: str) -> SpaceChoice:
-    """Read `deterministic`, `onnx` or `openai:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last
+    """Read `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]`; a model's name may hold colons itself, its last
     part counts
     as dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
     """
     provider, _, rest = text.strip().partition(":")
     if provider in ("deterministic", "onnx") and not rest:
         return SpaceChoice(provider)
-    if provider == "openai" and rest:
+    if provider in SERVED_PROVIDERS and rest:
         model, _, last = rest.rpartition(":")
         if model and last.isdecimal() and last.isascii():
             dimensions = int(last)
@@ -145,7 +149,8 @@ def parse_choice(text: str) -> SpaceChoice:
             return SpaceChoice(provider, model, dimensions)
         return SpaceChoice(provider, rest)
     raise InvalidInput(
-        f"{text[:100]!r} names no embedding space: write `deterministic`, `onnx` or `openai:MODEL[:DIMENSIONS]`.",
+        f"{text[:100]!r} names no embedding space: write `deterministic`, `onnx` or `PROVIDER:MODEL[:DIMENSIONS]` with "
+        "one of openai, gemini, compatible.",
         code="SPACE_UNKNOWN",
         path=("to",),
     )

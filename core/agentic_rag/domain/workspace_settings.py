@@ -7,11 +7,15 @@ from dataclasses import dataclass
 
 from agentic_rag.domain.chunk_profiles import chunk_profile
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.spending import SpendingLimits
 
 MAX_INLINE_CHARACTERS = 50_000
 """Longest plain-text guidelines of a workspace; a prompt takes 2,000 tokens of them."""
 
 MAX_HISTORY_DAYS = 3650
+
+MAX_DIMENSIONS = 4000
+"""As `domain.spaces.MAX_DIMENSIONS`."""
 
 MAX_RESULTS = 50
 """As `domain.answer_options.MAX_TOP_K`."""
@@ -43,10 +47,15 @@ class WorkspaceSettings:
     inline_guidelines: str | None = None
     """Plain-text guidelines, used where the documents hold none."""
     rag_config: RagConfig | None = None
+    budget: SpendingLimits = SpendingLimits()
+    embedding_dimensions: int | None = None
+    """Of the workspace's vectors, whatever its models have: shorter vectors are filled up with zeros."""
 
     def __post_init__(self) -> None:
         if self.chunk_profile is not None:
             chunk_profile(self.chunk_profile)
+        if self.embedding_dimensions is not None and not 1 <= self.embedding_dimensions <= MAX_DIMENSIONS:
+            raise InvalidInput(f"`embeddingDimensions` takes 1 to {MAX_DIMENSIONS}.", path=("embeddingDimensions",))
         if self.history_days is not None and not 0 <= self.history_days <= MAX_HISTORY_DAYS:
             raise InvalidInput(f"`historyDays` takes 0 to {MAX_HISTORY_DAYS}.", path=("historyDays",))
         if self.inline_guidelines is not None and len(self.inline_guidelines) > MAX_INLINE_CHARACTERS:

@@ -25,6 +25,7 @@ from agentic_rag.ports.publication import Publisher
 from agentic_rag.ports.snapshot_store import SnapshotStore
 from agentic_rag.ports.space_store import SpaceStore
 from agentic_rag.ports.upload_store import UploadStore
+from agentic_rag.ports.usage_store import UsageStore
 from agentic_rag.ports.vector_indexes import VectorIndexStore
 from agentic_rag.ports.vector_store import VectorReader
 from agentic_rag.ports.workspace_store import WorkspaceStore
@@ -124,6 +125,9 @@ class Transaction(Protocol):
 
     @property
     def providers(self) -> ProviderStore: ...
+
+    @property
+    def usage(self) -> UsageStore: ...
 
     @property
     def erasures(self) -> ErasureStore: ...

@@ -3,16 +3,31 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.domain.tenancy import WorkspaceRef
+
+
+class EmbedderSource(Protocol):
+    """Finds the embedders that work for a workspace."""
+
+    async def of(self, workspace: WorkspaceRef) -> Embedders:
+        """Those of the key that its organisation brought, else the platform's. Errors: `MissingProviderKey` when the
+        organisation must bring a key and has none; others of `app.provider_access`.
+        """
+        ...
+
+    async def admit(self, workspace: WorkspaceRef) -> None:
+        """Let work pass that cannot be done without embeddings. Errors: as `of`; `BudgetExceeded`."""
+        ...
 
 
 class Embedders(Protocol):
-    """The embedders of a process, one per space."""
+    """The embedders that work for one organisation, one per space."""
 
     @property
     def default(self) -> Embedder:
@@ -23,6 +38,10 @@ class Embedders(Protocol):
         """The embedder of a space; the same one each time. Errors: `SpaceMismatch` when the settings of this process
         have none for it (no key).
         """
+        ...
+
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace, which may fix its dimensions (None: those of the default)."""
         ...
 
     def named(self, choice: SpaceChoice) -> EmbeddingSpace:
@@ -54,4 +73,13 @@ class Embedder(Protocol):
 
     async def aclose(self) -> None:
         """Release connections."""
+        ...
+
+
+@runtime_checkable
+class CountingEmbedder(Protocol):
+    """An embedder whose provider says how many tokens it charges for."""
+
+    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+        """As `Embedder.embed`, with the tokens of all calls; None when the provider did not say."""
         ...

@@ -30,6 +30,9 @@ class Action(enum.Enum):
     CHANGE_WORKSPACE = "change a workspace's settings"
     CHANGE_ORGANISATION = "change the organisation's settings"
     MANAGE_KEYS = "see, make or revoke API keys"
+    SEE_USAGE = "see what models cost"
+    SET_BUDGET = "set a budget"
+    REQUIRE_OWN_KEY = "say whose key an organisation works with"
 
 
 _NEEDED = {
@@ -50,6 +53,9 @@ _NEEDED = {
     Action.CHANGE_WORKSPACE: Role.ADMIN,
     Action.CHANGE_ORGANISATION: Role.ADMIN,
     Action.MANAGE_KEYS: Role.ADMIN,
+    Action.SEE_USAGE: Role.ADMIN,
+    Action.SET_BUDGET: Role.ADMIN,
+    Action.REQUIRE_OWN_KEY: Role.OPERATOR,
 }
 
 _SCOPES = {

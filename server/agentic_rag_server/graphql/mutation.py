@@ -23,6 +23,7 @@ from agentic_rag_server.graphql.documents import (
 )
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
+from agentic_rag_server.graphql.models import ModelMutation
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.provider_keys import ProviderKeyMutation
 from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
@@ -33,12 +34,13 @@ from agentic_rag_server.graphql.spaces import (
     show_space,
     show_switch,
 )
+from agentic_rag_server.graphql.spending import SpendingMutation
 from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
 from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
 
 
 @strawberry.type
-class Mutation(ProviderKeyMutation):
+class Mutation(ProviderKeyMutation, ModelMutation, SpendingMutation):
     """Changes; each returns what changed, or `userErrors`."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

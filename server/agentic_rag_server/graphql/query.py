@@ -19,17 +19,19 @@ from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_
 from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
 from agentic_rag_server.graphql.explanations import RunExplanation, show_explanation
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
+from agentic_rag_server.graphql.models import ModelQuery
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
 from agentic_rag_server.graphql.provider_keys import ProviderKeyQuery
 from agentic_rag_server.graphql.runs import Run, show_run
 from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
 from agentic_rag_server.graphql.spaces import EmbeddingSpace, show_space
+from agentic_rag_server.graphql.spending import SpendingQuery
 from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
 
 
 @strawberry.type
-class Query(ProviderKeyQuery):
+class Query(ProviderKeyQuery, ModelQuery, SpendingQuery):
     """Reads; each asks the container of its request."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

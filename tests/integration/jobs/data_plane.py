@@ -300,7 +300,7 @@ class DataPlane:
     async def sync(self, folder: Path, *, dry_run: bool = False) -> SyncResult:
         """Synchronise the workspace with a folder."""
         keys = OriginalKeys(self.clock, self.ids)
-        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small")
+        use_case = SyncSource(self.database, self.blobs, keys, self.parser, self.telemetry, "small", self.embedders)
         return await use_case.run(self.workspace, DirectorySource(folder), "tester", dry_run=dry_run)
 
     @asynccontextmanager

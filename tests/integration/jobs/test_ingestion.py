@@ -103,7 +103,7 @@ async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_w
     (folder / "b.pdf").write_bytes(b"%PDF-1.4 broken")
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     keys = OriginalKeys(SystemClock(), RandomIds())
-    sync = SyncSource(plane.database, plane.blobs, keys, plane.parser, plane.telemetry, "small")
+    sync = SyncSource(plane.database, plane.blobs, keys, plane.parser, plane.telemetry, "small", plane.embedders)
     estimate = EstimateIngest(plane.database, sync, plane.parser, analysis, plane.embedders, "small")
 
     nowhere = await estimate.run(None, DirectorySource(folder))

@@ -60,7 +60,7 @@ class UploadContainer(Container):
 def upload_use_case(plane: DataPlane) -> UploadDocument:
     return UploadDocument(
         plane.database, plane.blobs, OriginalKeys(plane.clock, plane.ids), FirstLook(), plane.parser, plane.telemetry,
-        chunk_profile="small", max_bytes=MAX_BYTES,
+        plane.embedders,         chunk_profile="small", max_bytes=MAX_BYTES,
     )  # fmt: skip
 
 

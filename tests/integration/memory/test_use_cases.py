@@ -68,7 +68,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
         return [chunk.source_path for chunk in chunks]
 
     keys = OriginalKeys(store.clock, RandomIds())
-    sync = SyncSource(database, blobs, keys, parser, telemetry, "small")
+    sync = SyncSource(database, blobs, keys, parser, telemetry, "small", only(DeterministicEmbedder()))
     await sync.run(workspace, DirectorySource(tmp_path), "tester")
     await queue.offer(QueueName.BULK, await board.due(QueueName.BULK, 10))
     ref = queue.take(QueueName.BULK)

@@ -33,7 +33,7 @@ async def test_a_workspace_is_estimated_in_the_space_that_it_was_switched_to(tmp
     database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
     parser, telemetry = ProcessParser(), RecordingTelemetry()
     keys = OriginalKeys(store.clock, RandomIds())
-    sync = SyncSource(database, MemoryBlobStore(), keys, parser, telemetry, "small")
+    sync = SyncSource(database, MemoryBlobStore(), keys, parser, telemetry, "small", only(DeterministicEmbedder()))
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     estimate = EstimateIngest(database, sync, parser, analysis, only(DeterministicEmbedder()), "small")
     workspace = WorkspaceRef(uuid4(), uuid4())

@@ -24,6 +24,7 @@ from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
 from agentic_rag.adapters.memory.spaces import MemorySpaceStore
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore, Working
+from agentic_rag.adapters.memory.usage import MemoryUsageStore
 from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
 from agentic_rag.domain.access import ANYBODY, Readable, Readers
@@ -136,6 +137,11 @@ class MemoryTransaction:
     def providers(self) -> MemoryProviderStore:
         """Keys that the organisation brought."""
         return MemoryProviderStore(self.working, self.org_id)
+
+    @property
+    def usage(self) -> MemoryUsageStore:
+        """What calls of models used."""
+        return MemoryUsageStore(self.working, self.org_id)
 
     @property
     def erasures(self) -> MemoryErasureStore:

@@ -16,6 +16,7 @@ from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import Organisation
 from agentic_rag.domain.provider_keys import Provider, ProviderKey
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.usage import UsageLine
 from agentic_rag.ports.clock import Clock
 
 
@@ -26,6 +27,7 @@ class OrganisationState:
     organisation: Organisation | None = None
     audit: tuple[AuditRecord, ...] = ()
     """Oldest first."""
+    usage: tuple[UsageLine, ...] = ()
     provider_keys: Mapping[Provider, ProviderKey] = field(default_factory=dict[Provider, ProviderKey])
     api_keys: tuple[ApiKey, ...] = ()
     """Newest first."""

@@ -31,15 +31,29 @@ def provider_failure(error: OpenAIError) -> AgenticRagError:
 
     401 and 403 are `Permanent` (PROVIDER_KEY_REJECTED); 429 is `Retryable` (PROVIDER_RATE_LIMITED) with the wait the
     provider asked for; time-outs, lost connections, 408, 409, 425 and 5xx are `Retryable` (PROVIDER_UNAVAILABLE); every
-    other refusal is `Permanent` (PROVIDER_REFUSED).
+    other refusal is `Permanent` (PROVIDER_REFUSED). No message, and nothing in `error`, repeats the key afterwards.
     """
     import openai
 
+    _forget_key(error)
     if isinstance(error, openai.APITimeoutError):
         return Retryable("The provider did not answer in time; try again.", code="PROVIDER_UNAVAILABLE")
     if isinstance(error, openai.APIStatusError):
         return _status_failure(error)
     return Retryable("The connection to the provider failed; try again.", code="PROVIDER_UNAVAILABLE")
+
+
+def _forget_key(error: OpenAIError) -> None:
+    """Blot out the key that the call carried, wherever a provider's answer repeats it: errors are stored and shown."""
+    import openai
+
+    if not isinstance(error, openai.APIError):
+        return
+    key = error.request.headers.get("authorization", "").removeprefix("Bearer ")
+    if key:
+        error.message = error.message.replace(key, "***")
+        error.args = tuple(one.replace(key, "***") if isinstance(one, str) else one for one in error.args)
+    error.body = None
 
 
 def _status_failure(error: APIStatusError) -> AgenticRagError:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 PROVIDER = "openai"
-"""Of every space reached through this interface; the model's name tells them apart, the base URL does not."""
+"""Of the platform's spaces reached through this interface; the model's name tells them apart, the base URL does not."""
 
 MAX_INPUTS = 100
 """A call; OpenAI allows 2,048, Gemini's compatible interface 100."""
@@ -47,9 +47,17 @@ class OpenAIEmbedder:
     other models refuse the field.
     """
 
-    def __init__(self, client: AsyncOpenAI, model: str, dimensions: int, *, send_dimensions: bool = False) -> None:
+    def __init__(
+        self,
+        client: AsyncOpenAI,
+        model: str,
+        dimensions: int,
+        *,
+        send_dimensions: bool = False,
+        provider: str = PROVIDER,
+    ) -> None:
         self._client = client
-        self._space = EmbeddingSpace(PROVIDER, model, dimensions)
+        self._space = EmbeddingSpace(provider, model, dimensions)
         self._send_dimensions = send_dimensions
 
     @property
@@ -69,22 +77,31 @@ class OpenAIEmbedder:
         those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE) for an unreadable or incomplete answer,
         `SpaceMismatch`.
         """
+        return (await self.embed_counted(texts))[0]
+
+    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+        """The same, with the tokens that the provider charges for (None when some answer did not say)."""
         if not texts:
-            return np.zeros((0, self._space.dimensions), np.float32)
+            return np.zeros((0, self._space.dimensions), np.float32), 0
         slots = asyncio.Semaphore(_CONCURRENT_CALLS)
         calls = [asyncio.create_task(self._embed_batch(batch, slots)) for batch in _batches(texts)]
         try:
-            return np.concatenate(await asyncio.gather(*calls))
+            answers = await asyncio.gather(*calls)
         finally:
             for call in calls:
                 call.cancel()
             await asyncio.gather(*calls, return_exceptions=True)
+        counts = [tokens for _, tokens in answers]
+        total = sum(count for count in counts if count is not None) if None not in counts else None
+        return np.concatenate([vectors for vectors, _ in answers]), total
 
     async def aclose(self) -> None:
         """Release connections."""
         await self._client.close()
 
-    async def _embed_batch(self, batch: Sequence[str], slots: asyncio.Semaphore) -> NDArray[np.float32]:
+    async def _embed_batch(
+        self, batch: Sequence[str], slots: asyncio.Semaphore
+    ) -> tuple[NDArray[np.float32], int | None]:
         import openai
 
         async with slots:
@@ -98,7 +115,7 @@ class OpenAIEmbedder:
                 )
             except openai.OpenAIError as error:
                 raise provider_failure(error) from error
-        return _unit_rows(self._rows(response.content, len(batch)))
+        return _unit_rows(self._rows(response.content, len(batch))), _tokens(response.content)
 
     def _rows(self, body: bytes, expected: int) -> list[NDArray[np.float32]]:
         """The vectors of an answer in the order of the inputs."""
@@ -116,6 +133,13 @@ class OpenAIEmbedder:
                     " Configure the model's dimensions, or re-embed into a new space."
                 )
         return [rows[index] for index in range(expected)]
+
+
+def _tokens(body: bytes) -> int | None:
+    """What the provider says it charges for; several compatible servers say nothing."""
+    stated: Any = json.loads(body).get("usage")
+    tokens: Any = cast(dict[str, Any], stated).get("prompt_tokens") if isinstance(stated, dict) else None
+    return tokens if isinstance(tokens, int) and tokens >= 0 else None
 
 
 def _batches(texts: Sequence[str]) -> list[Sequence[str]]:

@@ -62,6 +62,7 @@ LEFT_OUT = frozenset(
         "rag_run_stages",
         "rag_cache_entries",
         "rag_uploads",
+        "rag_usage",
         "rag_doomed_blobs",
         "rag_graph_erasures",
         "rag_snapshots",

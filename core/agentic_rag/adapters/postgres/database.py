@@ -28,6 +28,7 @@ from agentic_rag.adapters.postgres.snapshots import PostgresSnapshotStore
 from agentic_rag.adapters.postgres.space_rows import space_from
 from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
 from agentic_rag.adapters.postgres.uploads import PostgresUploadStore
+from agentic_rag.adapters.postgres.usage import PostgresUsageStore
 from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore
@@ -194,6 +195,11 @@ class PostgresTransaction:
     def providers(self) -> PostgresProviderStore:
         """Keys that the organisation brought."""
         return PostgresProviderStore(self.connection, self.org_id)
+
+    @property
+    def usage(self) -> PostgresUsageStore:
+        """What calls of models used."""
+        return PostgresUsageStore(self.connection, self.org_id)
 
     @property
     def erasures(self) -> PostgresErasureStore:

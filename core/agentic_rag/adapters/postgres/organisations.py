@@ -8,6 +8,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.api_keys import stored_scopes
 from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.model_settings import read_limits, read_models, stored_limits, stored_models
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
@@ -101,9 +102,17 @@ def organisation_from(row: Row | None) -> Organisation:
 
 
 def _stored(settings: OrganisationSettings) -> dict[str, Any]:
-    return {"flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag}}
+    return {
+        "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag},
+        "models": stored_models(settings.models),
+        "budget": stored_limits(settings.budget),
+    }
 
 
 def _settings(stored: Mapping[str, Any]) -> OrganisationSettings:
     flags = stored.get("flags", {})
-    return OrganisationSettings(flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True))
+    return OrganisationSettings(
+        flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True),
+        models=read_models(stored.get("models", {})),
+        budget=read_limits(stored.get("budget", {})),
+    )

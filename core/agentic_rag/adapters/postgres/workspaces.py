@@ -7,6 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
+from agentic_rag.adapters.postgres.model_settings import read_limits, stored_limits
 from agentic_rag.adapters.postgres.retention import drop_expired
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
 from agentic_rag.domain.errors import InvalidInput, NotFound
@@ -151,6 +152,8 @@ def _stored(settings: WorkspaceSettings) -> dict[str, Any]:
         "chunk_profile": settings.chunk_profile,
         "history_days": settings.history_days,
         "inline_guidelines": settings.inline_guidelines,
+        "budget": stored_limits(settings.budget),
+        "embedding_dimensions": settings.embedding_dimensions,
         "rag_config": config and {"top_k": config.top_k, "similarity_threshold": config.similarity_threshold},
     }
 
@@ -161,5 +164,7 @@ def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
         chunk_profile=stored.get("chunk_profile"),
         history_days=stored.get("history_days"),
         inline_guidelines=stored.get("inline_guidelines"),
+        budget=read_limits(stored.get("budget", {})),
+        embedding_dimensions=stored.get("embedding_dimensions"),
         rag_config=config and RagConfig(config["top_k"], config["similarity_threshold"]),
     )

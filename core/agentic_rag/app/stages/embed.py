@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from agentic_rag.app.reads import Reads
 from agentic_rag.domain.answers import Dependency
-from agentic_rag.domain.errors import DependencyUnavailable, Permanent, Retryable, SpaceMismatch
+from agentic_rag.domain.errors import BudgetExceeded, DependencyUnavailable, Permanent, Retryable, SpaceMismatch
 from agentic_rag.domain.hypothetical import merged
 from agentic_rag.domain.pipeline import Stage
 from agentic_rag.domain.run_state import RunState, StageResult
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 
 
 class EmbedStage:
@@ -18,7 +18,7 @@ class EmbedStage:
 
     stage = Stage.EMBED
 
-    def __init__(self, embedders: Embedders) -> None:
+    def __init__(self, embedders: EmbedderSource) -> None:
         self._embedders = embedders
 
     async def run(self, state: RunState, reads: Reads) -> StageResult:
@@ -26,7 +26,7 @@ class EmbedStage:
         return await embedded(self._embedders, state)
 
 
-async def embedded(embedders: Embedders, state: RunState) -> StageResult:
+async def embedded(embedders: EmbedderSource, state: RunState) -> StageResult:
     """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`."""
     if state.options.weights.vector == 0:
         return StageResult(state, outcome="skipped: the text arms have no weight")
@@ -37,10 +37,12 @@ async def embedded(embedders: Embedders, state: RunState) -> StageResult:
     distinct = list(dict.fromkeys((*texts, state.standalone) if divided else texts))
     written = [] if state.hyde_text is None else [state.hyde_text]
     try:
-        matrix = await embedders.for_space(state.space).embed([*distinct, *written])
+        matrix = (
+            await (await embedders.of(state.question.workspace)).for_space(state.space).embed([*distinct, *written])
+        )
     except SpaceMismatch:
         raise
-    except (Retryable, Permanent, DependencyUnavailable) as error:
+    except (BudgetExceeded, Retryable, Permanent, DependencyUnavailable) as error:
         degraded = tuple(dict.fromkeys((*state.degraded, Dependency.EMBEDDER)))
         return StageResult(replace(state, vectors=(), degraded=degraded), outcome=f"degraded: {error.code}")
     found = dict(zip(distinct, matrix, strict=False))

@@ -35,7 +35,7 @@ from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.domain.trail_draft import trail_of
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Snapshot
-from agentic_rag.ports.embedder import Embedders
+from agentic_rag.ports.embedder import EmbedderSource
 
 PART_SHARE = 0.85
 """Share of the time left that the search of one part may take: a little less than the stage's own, so that what earlier
@@ -61,7 +61,7 @@ class RetrieveStage:
 
     stage = Stage.RETRIEVE
 
-    def __init__(self, retrieve: Retrieve, embedders: Embedders, clock: Clock) -> None:
+    def __init__(self, retrieve: Retrieve, embedders: EmbedderSource, clock: Clock) -> None:
         self._retrieve = retrieve
         self._embedders = embedders
         self._clock = clock

@@ -1,0 +1,42 @@
+"""`ports.UsageStore` in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import date
+from uuid import UUID
+
+from agentic_rag.adapters.memory.store import Working
+from agentic_rag.domain.spending import Spent, first_of_month
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.usage import UsageLine, added_up
+
+
+class MemoryUsageStore:
+    """Committed with the transaction that adds."""
+
+    def __init__(self, working: Working, org_id: UUID) -> None:
+        self._working = working
+        self._org_id = org_id
+
+    async def add(self, lines: Sequence[UsageLine]) -> None:
+        """Add to what is stored."""
+        state = self._working.organisation(self._org_id)
+        known = [line for line in lines if self._working.read(WorkspaceRef(self._org_id, line.key.workspace_id))]
+        self._working.put_organisation(self._org_id, replace(state, usage=tuple(added_up([*state.usage, *known]))))
+
+    async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
+        """What was used on the days from `first` to `last`."""
+        return [
+            line
+            for line in self._working.organisation(self._org_id).usage
+            if first <= line.key.day <= last and workspace_id in (None, line.key.workspace_id)
+        ]
+
+    async def spent(self, today: date, workspace_id: UUID | None = None) -> Spent:
+        """What this day and its month cost so far."""
+        lines = await self.between(first_of_month(today), today, workspace_id)
+        return Spent(
+            sum(line.cost_usd for line in lines if line.key.day == today), sum(line.cost_usd for line in lines)
+        )

@@ -1,0 +1,74 @@
+"""Clients with the keys of organisations, over one pool of connections."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentic_rag.adapters.openai.chat import OpenAIChatModel
+from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
+from agentic_rag.domain.provider_keys import Provider
+from agentic_rag.domain.spaces import EmbeddingSpace
+
+if TYPE_CHECKING:
+    from openai import AsyncOpenAI
+
+    from agentic_rag.ports.model_maker import Credentials
+
+
+class TenantClients:
+    """Implements `ports.ModelMaker`. `addresses` are the operator's for all but `COMPATIBLE`.
+
+    No redirect is followed: an allowed server must not send a key, or this process, elsewhere.
+    """
+
+    def __init__(
+        self,
+        addresses: Mapping[Provider, str],
+        *,
+        embedding_seconds: float,
+        chat_seconds: float,
+        temperature: float | None,
+    ) -> None:
+        self._addresses = addresses
+        self._embedding_seconds = embedding_seconds
+        self._chat_seconds = chat_seconds
+        self._temperature = temperature
+        self._shared: AsyncOpenAI | None = None
+
+    def embedder(self, credentials: Credentials, space: EmbeddingSpace) -> OpenAIEmbedder:
+        """An embedder in a space that the model can give by itself."""
+        client = self._client(credentials, self._embedding_seconds)
+        return OpenAIEmbedder(
+            client,
+            space.model,
+            space.dimensions,
+            provider=space.provider,
+            send_dimensions=takes_dimensions(space.model.removeprefix("models/")),
+        )
+
+    def chat(self, credentials: Credentials, model: str) -> OpenAIChatModel:
+        """A chat model."""
+        return OpenAIChatModel(self._client(credentials, self._chat_seconds), model, temperature=self._temperature)
+
+    async def aclose(self) -> None:
+        """Close the connections."""
+        if self._shared is not None:
+            await self._shared.close()
+
+    def _client(self, credentials: Credentials, seconds: float) -> AsyncOpenAI:
+        if self._shared is None:
+            import openai
+
+            # Never asked itself: its key is no key and its address none.
+            self._shared = openai.AsyncOpenAI(
+                base_url="http://invalid.invalid",
+                api_key="none",
+                max_retries=0,
+                http_client=openai.DefaultAsyncHttpxClient(follow_redirects=False),
+            )
+        return self._shared.with_options(
+            base_url=credentials.base_url or self._addresses[credentials.provider],
+            api_key=credentials.key.reveal(),
+            timeout=seconds,
+        )

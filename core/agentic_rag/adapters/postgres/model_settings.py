@@ -1,0 +1,46 @@
+"""What organisations and workspaces decided about models and money, as their settings keep it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from agentic_rag.domain.provider_keys import Provider
+from agentic_rag.domain.spending import DEFAULT_SOFT_SHARE, SpendingLimits
+from agentic_rag.domain.tenant_models import EmbeddingChoice, ModelChoice, ModelSettings
+
+
+def stored_models(settings: ModelSettings) -> dict[str, Any]:
+    """The settings as JSON."""
+    chat, embedding = settings.default_model, settings.embedding
+    return {
+        "default_model": chat and {"provider": chat.provider.value, "model": chat.model},
+        "embedding": embedding
+        and {
+            "provider": embedding.provider.value,
+            "model": embedding.model,
+            "dimensions": embedding.dimensions,
+        },
+        "must_bring_key": settings.must_bring_key,
+    }
+
+
+def read_models(stored: Mapping[str, Any]) -> ModelSettings:
+    """What `stored_models` wrote; nothing decided when there is none."""
+    chat, embedding = stored.get("default_model"), stored.get("embedding")
+    return ModelSettings(
+        default_model=chat and ModelChoice(Provider(chat["provider"]), chat["model"]),
+        embedding=embedding
+        and EmbeddingChoice(Provider(embedding["provider"]), embedding["model"], embedding["dimensions"]),
+        must_bring_key=stored.get("must_bring_key") is True,
+    )
+
+
+def stored_limits(limits: SpendingLimits) -> dict[str, Any]:
+    """The ceilings as JSON."""
+    return {"day_usd": limits.day_usd, "month_usd": limits.month_usd, "soft_share": limits.soft_share}
+
+
+def read_limits(stored: Mapping[str, Any]) -> SpendingLimits:
+    """What `stored_limits` wrote; no ceiling when there is none."""
+    return SpendingLimits(stored.get("day_usd"), stored.get("month_usd"), stored.get("soft_share", DEFAULT_SOFT_SHARE))

@@ -1,0 +1,129 @@
+"""Holds calls of models to the ceilings of their organisation and workspace, before they are made.
+
+What is spent is read from the ledger every `FRESH_SECONDS` and counted on in between, so several processes together may
+pass a ceiling by what they spend within that time.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import date
+from uuid import UUID
+
+from agentic_rag.app.usage_ledger import UsageLedger
+from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.spending import Ceiling, SpendingLimits, Spent, ceilings, is_soft, refuse_beyond
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.usage import Charge
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.database import Database
+from agentic_rag.ports.telemetry import Telemetry
+
+FRESH_SECONDS = 5.0
+MAX_WORKSPACES = 1024
+_TOLD_AT_MOST = 10_000
+
+
+@dataclass(slots=True)
+class _Account:
+    """What a process knows of a workspace's ceilings."""
+
+    looked: float
+    day: date
+    organisation: SpendingLimits
+    workspace: SpendingLimits
+    spent: dict[str, Spent]
+
+    def ceilings(self) -> list[tuple[Ceiling, float]]:
+        """The ceilings that are set, each with its soft share."""
+        scopes = (("organisation", self.organisation), ("workspace", self.workspace))
+        return [
+            (ceiling, limits.soft_share)
+            for scope, limits in scopes
+            for ceiling in ceilings(scope, limits, self.spent[scope], self.day)
+        ]
+
+
+class Budgets:
+    """Decides before each call that costs something."""
+
+    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, telemetry: Telemetry) -> None:
+        self._database = database
+        self._ledger = ledger
+        self._clock = clock
+        self._telemetry = telemetry
+        self._accounts: OrderedDict[WorkspaceRef, _Account] = OrderedDict()
+        self._told: OrderedDict[tuple[UUID, UUID | None, str], None] = OrderedDict()
+        ledger.heard = self._charged
+
+    async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
+        """Let a call pass that costs about `usd` (None: not known beforehand). Errors: `BudgetExceeded`."""
+        account = await self._account(workspace)
+        for ceiling, soft_share in account.ceilings():
+            if is_soft(ceiling, usd or 0.0, soft_share):
+                self._tell(workspace, ceiling)
+            refuse_beyond(ceiling, usd or 0.0)
+
+    async def standing(self, workspace: WorkspaceRef) -> list[Ceiling]:
+        """The ceilings that hold for a workspace, with what is spent of each."""
+        self.forget()
+        return [ceiling for ceiling, _ in (await self._account(workspace)).ceilings()]
+
+    def forget(self) -> None:
+        """Look again at the next call: a ceiling was changed here."""
+        self._accounts.clear()
+
+    async def _account(self, workspace: WorkspaceRef) -> _Account:
+        now, today = self._clock.monotonic(), self._clock.now().date()
+        account = self._accounts.get(workspace)
+        if account is None or now - account.looked >= FRESH_SECONDS or account.day != today:
+            account = self._accounts[workspace] = await self._read(workspace, now, today)
+            while len(self._accounts) > MAX_WORKSPACES:
+                self._accounts.popitem(last=False)
+        self._accounts.move_to_end(workspace)
+        return account
+
+    async def _read(self, workspace: WorkspaceRef, now: float, today: date) -> _Account:
+        await self._ledger.flush()
+        async with self._database.transaction(workspace.org_id) as transaction:
+            stored = await transaction.workspaces.get(workspace.workspace_id)
+            try:
+                organisation = (await transaction.organisations.current()).settings.budget
+            except NotFound:
+                organisation = SpendingLimits()
+            of_workspace = stored.settings.budget if stored else SpendingLimits()
+            spent = {"organisation": Spent(), "workspace": Spent()}
+            if organisation.is_limited:
+                spent["organisation"] = await transaction.usage.spent(today)
+            if of_workspace.is_limited:
+                spent["workspace"] = await transaction.usage.spent(today, workspace.workspace_id)
+        return _Account(now, today, organisation, of_workspace, spent)
+
+    def _charged(self, charge: Charge) -> None:
+        if not charge.cost_usd:
+            return
+        for workspace, account in self._accounts.items():
+            if workspace.org_id == charge.workspace.org_id:
+                account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd)
+            if workspace == charge.workspace:
+                account.spent["workspace"] = account.spent["workspace"].plus(charge.cost_usd)
+
+    def _tell(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
+        place = workspace.workspace_id if ceiling.scope == "workspace" else None
+        key = (workspace.org_id, place, ceiling.key)
+        if key in self._told:
+            return
+        self._told[key] = None
+        if len(self._told) > _TOLD_AT_MOST:
+            self._told.popitem(last=False)
+        self._telemetry.event(
+            "rag_budget_soft_limit",
+            level="warning",
+            organisation=str(workspace.org_id),
+            workspace=None if place is None else str(place),
+            period=ceiling.period,
+            limit_usd=ceiling.limit_usd,
+            spent_usd=ceiling.spent_usd,
+            resets_at=ceiling.resets_at.isoformat(),
+        )

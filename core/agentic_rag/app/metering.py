@@ -1,0 +1,156 @@
+"""Calls of models on a workspace's account: admitted by its budgets before, written into the ledger after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.app.budgets import Budgets
+from agentic_rag.app.usage_ledger import UsageLedger
+from agentic_rag.domain.chat import ChatUsage
+from agentic_rag.domain.prices import ChatPrice, price_per_million
+from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.domain.usage import Charge, UsageKind
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.embedder import CountingEmbedder, Embedder, Embedders
+
+_MILLION = 1_000_000
+
+
+class Meters:
+    """Opens accounts of workspaces."""
+
+    def __init__(self, budgets: Budgets, ledger: UsageLedger, clock: Clock) -> None:
+        self.budgets = budgets
+        self.ledger = ledger
+        self.clock = clock
+
+    def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
+        """The same embedders on the workspace's account; `own_keys` are the providers whose key it brought."""
+        return MeteredEmbedders(self, workspace, embedders, own_keys)
+
+    def chat(self, workspace: WorkspaceRef, provider: str, price: ChatPrice | None, *, own_key: bool) -> ChatMeter:
+        """An account for a chat model."""
+        return ChatMeter(self, workspace, provider, price, own_key=own_key)
+
+
+class ChatMeter:
+    """What a chat model's calls for one workspace are charged to; implements `app.advisor.ChatAccount`."""
+
+    def __init__(
+        self, meters: Meters, workspace: WorkspaceRef, provider: str, price: ChatPrice | None, *, own_key: bool
+    ) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._provider = provider
+        self._price = price
+        self._own_key = own_key
+
+    async def admit(self) -> None:
+        """Let a call pass whose length nobody knows yet. Errors: `BudgetExceeded`."""
+        await self._meters.budgets.admit(self._workspace, None)
+
+    def note(self, model: str, usage: ChatUsage) -> None:
+        """Write a call down."""
+        self._meters.ledger.note(
+            Charge(
+                workspace=self._workspace,
+                day=self._meters.clock.now().date(),
+                kind=UsageKind.CHAT,
+                provider=self._provider,
+                model=model,
+                own_key=self._own_key,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cost_usd=None if self._price is None else self._price.of(usage.input_tokens, usage.output_tokens),
+            )
+        )
+
+
+class MeteredEmbedders:
+    """Implements `ports.Embedders` over others."""
+
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._inner = inner
+        self._own_keys = own_keys
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        return self._metered(self._inner.default)
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space."""
+        return self._metered(self._inner.for_space(space))
+
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace."""
+        return self._inner.starting(dimensions)
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named."""
+        return self._inner.named(choice)
+
+    def _metered(self, embedder: Embedder) -> Embedder:
+        if price_per_million(embedder.space) == 0.0:
+            return embedder
+        own_key = embedder.space.provider in self._own_keys
+        return MeteredEmbedder(self._meters, self._workspace, embedder, own_key=own_key)
+
+
+class MeteredEmbedder:
+    """Implements `ports.Embedder` over one that costs something. Errors besides its own: `BudgetExceeded`."""
+
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._inner = inner
+        self._own_key = own_key
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space all vectors of this embedder belong to."""
+        return self._inner.space
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return self._inner.batch_size
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
+        price = price_per_million(self.space)
+        estimate = sum(map(estimate_tokens, texts))
+        await self._meters.budgets.admit(self._workspace, None if price is None else estimate * price / _MILLION)
+        vectors, tokens = await _counted(self._inner, texts)
+        tokens = estimate if tokens is None else tokens
+        self._meters.ledger.note(
+            Charge(
+                workspace=self._workspace,
+                day=self._meters.clock.now().date(),
+                kind=UsageKind.EMBEDDING,
+                provider=self.space.provider,
+                model=self.space.model,
+                own_key=self._own_key,
+                input_tokens=tokens,
+                output_tokens=0,
+                cost_usd=None if price is None else tokens * price / _MILLION,
+            )
+        )
+        return vectors
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._inner.aclose()
+
+
+async def _counted(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+    if isinstance(embedder, CountingEmbedder):
+        return await embedder.embed_counted(texts)
+    return await embedder.embed(texts), None

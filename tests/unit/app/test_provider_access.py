@@ -1,0 +1,369 @@
+"""Whose key a call carries, against a provider on loopback: the organisation's own, the platform's, or none at all."""
+
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import date
+from uuid import UUID, uuid4
+
+import numpy as np
+import pytest
+from tests.provider_stub import ProviderStub, vector_for
+
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.organisations import MemoryOrganisations
+from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.openai.tenants import TenantClients
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.adapters.vault.envelope import EnvelopeVault
+from agentic_rag.app.advisor import Advisor
+from agentic_rag.app.budgets import Budgets
+from agentic_rag.app.embedders import only
+from agentic_rag.app.metering import Meters
+from agentic_rag.app.model_settings import ChangeModels, ModelChanges
+from agentic_rag.app.provider_access import FRESH_SECONDS, Platform, ProviderAccess
+from agentic_rag.app.provider_keys import ProviderKeys
+from agentic_rag.app.spending import Spending
+from agentic_rag.app.usage_ledger import UsageLedger
+from agentic_rag.domain.errors import BudgetExceeded, MissingProviderKey, Permanent
+from agentic_rag.domain.provider_keys import GivenKey, Provider
+from agentic_rag.domain.secret import Secret
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.spending import SpendingLimits
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+
+MASTERS = {"one": bytes(32)}
+KEY = "sk-tenant-0123456789abcdef"
+
+
+@dataclass
+class MovedClock(SystemClock):
+    """The system's clock, moved forward by hand."""
+
+    ahead: float = 0.0
+
+    def monotonic(self) -> float:
+        return super().monotonic() + self.ahead
+
+
+@dataclass
+class World:
+    stub: ProviderStub
+    clock: MovedClock = field(default_factory=MovedClock)
+    store: MemoryStore = field(default_factory=lambda: MemoryStore(SystemClock()))
+
+    def __post_init__(self) -> None:
+        self.database = MemoryDatabase(self.store)
+        self.telemetry = RecordingTelemetry()
+        self.clients = TenantClients(
+            {
+                Provider.OPENAI: self.stub.base_url,
+                Provider.GEMINI: self.stub.gemini_url,
+                Provider.ANTHROPIC: self.stub.base_url,
+            },
+            embedding_seconds=5.0,
+            chat_seconds=5.0,
+            temperature=None,
+        )
+        self.ledger = UsageLedger(self.database, self.telemetry)
+        self.access = self.process()
+
+    def process(self) -> ProviderAccess:
+        """What another process over the same stores has."""
+        return ProviderAccess(
+            self.database,
+            EnvelopeVault(MASTERS),
+            self.clients,
+            lambda: Platform(only(DeterministicEmbedder()), None),
+            lambda model, rest: Advisor(model, self.clock, RandomIds(), self.telemetry, rest=rest),
+            self.clock,
+            Meters(Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock),
+        )
+
+    async def organisation(self) -> WorkspaceRef:
+        org_id = uuid4()
+        await MemoryOrganisations(self.store).ensure_organisation(org_id, "ours")
+        return WorkspaceRef(org_id, uuid4())
+
+    async def workspace_of(self, org_id: UUID) -> WorkspaceRef:
+        ref = WorkspaceRef(org_id, uuid4())
+        async with self.database.transaction(org_id) as transaction:
+            await transaction.workspaces.create(
+                ref.workspace_id, str(ref.workspace_id), WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+        return ref
+
+    async def limit(self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits) -> None:
+        budgets = Budgets(self.database, self.ledger, self.clock, self.telemetry)
+        await Spending(self.database, budgets, self.telemetry).set_limits(org_id, workspace_id, limits, "ada")
+        self.access = self.process()
+
+    async def decide(self, org_id: UUID, changes: ModelChanges) -> None:
+        await ChangeModels(self.database, self.telemetry, on_change=self.access.forget).run(org_id, changes, "ada")
+
+    @property
+    def keys(self) -> ProviderKeys:
+        return ProviderKeys(
+            self.database,
+            EnvelopeVault(MASTERS),
+            MemoryKeyHomes(self.store),
+            self.clock,
+            self.telemetry,
+            allowed_urls=[self.stub.base_url],
+            on_change=self.access.forget,
+        )
+
+    async def bring(
+        self, org_id: UUID, provider: Provider = Provider.OPENAI, key: str = KEY, url: str | None = None
+    ) -> None:
+        await self.keys.set(org_id, GivenKey(provider, Secret(key), url), "ada")
+
+    @property
+    def authorisations(self) -> list[str]:
+        return [request.headers["authorization"] for request in self.stub.received]
+
+
+@asynccontextmanager
+async def opened(stub: ProviderStub) -> AsyncIterator[World]:
+    world = World(stub)
+    try:
+        yield world
+    finally:
+        await world.ledger.aclose()
+        await world.clients.aclose()
+
+
+@pytest.fixture
+def stub() -> Iterator[ProviderStub]:
+    with ProviderStub(dimensions=8, key=KEY) as running:
+        yield running
+
+
+async def test_an_organisation_without_a_key_works_with_the_platforms_models(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+
+        embedders = await world.access.of(workspace)
+        await embedders.default.embed(["a text"])
+
+        assert embedders.default.space.provider == "deterministic"
+        assert await world.access.advisor_of(workspace) is None
+        assert stub.received == []
+
+
+async def test_who_must_bring_a_key_and_has_none_is_refused_before_any_call(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.decide(workspace.org_id, ModelChanges(must_bring_key=True))
+
+        with pytest.raises(MissingProviderKey):
+            await world.access.of(workspace)
+        with pytest.raises(MissingProviderKey):
+            await world.access.advisor_of(workspace)
+
+        assert stub.received == []
+
+
+async def test_calls_carry_the_organisations_own_key_and_nobody_elses(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        ours, theirs = await world.organisation(), await world.organisation()
+        await world.bring(ours.org_id)
+        await world.bring(theirs.org_id, key="sk-theirs-0123456789abcdef")
+
+        space = EmbeddingSpace("openai", "text-embedding-3-small", 8)
+        await (await world.access.of(ours)).for_space(space).embed(["ours"])
+        with pytest.raises(Permanent) as refusal:
+            await (await world.access.of(theirs)).for_space(space).embed(["theirs"])
+
+        assert world.authorisations == [f"Bearer {KEY}", "Bearer sk-theirs-0123456789abcdef"]
+        assert refusal.value.code == "PROVIDER_KEY_REJECTED"
+
+
+async def test_gemini_is_reached_by_its_compatible_route_with_native_dimensions(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id, Provider.GEMINI)
+
+        embedder = (await world.access.of(workspace)).default
+        vectors = await embedder.embed(["a text"])
+
+        assert embedder.space == EmbeddingSpace("gemini", "gemini-embedding-001", 3072)
+        assert vectors.shape == (1, 3072)
+        assert stub.received[0].path == "/v1beta/openai/embeddings"
+
+
+async def test_shortened_vectors_are_asked_for_and_brought_to_unit_length(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id, Provider.GEMINI)
+
+        embedders = await world.access.of(workspace)
+        vectors = await embedders.for_space(embedders.starting(768)).embed(["a text"])
+
+        assert stub.received[0].body["dimensions"] == 768
+        assert vectors.shape == (1, 768)
+        assert np.linalg.norm(vectors[0]) == pytest.approx(1.0, abs=1e-5)
+
+
+async def test_a_workspace_of_more_dimensions_than_the_model_has_gets_zeros_behind(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id, Provider.COMPATIBLE, url=stub.base_url)
+        await world.decide(workspace.org_id, ModelChanges(embedding="compatible:nomic-embed-text:8"))
+
+        embedders = await world.access.of(workspace)
+        embedder = embedders.for_space(embedders.starting(16))
+        [vector] = await embedder.embed(["a text"])
+
+        assert embedder.space == EmbeddingSpace("compatible", "nomic-embed-text", 16)
+        assert "dimensions" not in stub.received[0].body
+        plain = np.array(vector_for("a text", 8))
+        np.testing.assert_allclose(vector[:8], plain / np.linalg.norm(plain), rtol=1e-5)
+        assert not vector[8:].any()
+
+
+async def test_a_retired_model_names_its_successor_instead_of_being_called(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id, Provider.GEMINI)
+
+        with pytest.raises(Permanent, match="gemini-embedding-001") as refusal:
+            (await world.access.of(workspace)).for_space(EmbeddingSpace("gemini", "text-embedding-004", 768))
+
+        assert refusal.value.code == "MODEL_RETIRED"
+        assert stub.received == []
+
+
+async def test_a_space_of_a_provider_without_a_key_is_refused(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id, Provider.GEMINI)
+        await world.decide(workspace.org_id, ModelChanges(must_bring_key=True))
+
+        with pytest.raises(MissingProviderKey, match="openai"):
+            (await world.access.of(workspace)).for_space(EmbeddingSpace("openai", "text-embedding-3-small", 1536))
+
+
+async def test_the_default_model_answers_with_the_organisations_key(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id)
+        await world.decide(workspace.org_id, ModelChanges(default_model="openai:gpt-4o-mini"))
+
+        advisor = await world.access.advisor_of(workspace)
+
+        assert advisor is not None
+        assert advisor.model == "gpt-4o-mini"
+
+
+async def test_a_new_key_is_used_at_once_here_and_soon_elsewhere(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        elsewhere = world.process()
+        await world.bring(workspace.org_id, key="sk-old-0123456789abcdef")
+        space = EmbeddingSpace("openai", "text-embedding-3-small", 8)
+        await elsewhere.of(workspace)
+        await world.bring(workspace.org_id)
+
+        await (await world.access.of(workspace)).for_space(space).embed(["here"])
+        world.clock.ahead += FRESH_SECONDS
+        await (await elsewhere.of(workspace)).for_space(space).embed(["there"])
+
+        assert world.authorisations == [f"Bearer {KEY}"] * 2
+
+
+async def test_a_removed_key_is_used_no_more(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.organisation()
+        await world.bring(workspace.org_id)
+        await world.decide(workspace.org_id, ModelChanges(must_bring_key=True))
+        await world.access.of(workspace)
+
+        await world.keys.remove(workspace.org_id, Provider.OPENAI, "ada")
+
+        with pytest.raises(MissingProviderKey):
+            await world.access.of(workspace)
+
+
+async def test_organisations_share_their_connections(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        for _ in range(5):
+            workspace = await world.organisation()
+            await world.bring(workspace.org_id)
+            space = EmbeddingSpace("openai", "text-embedding-3-small", 8)
+            await (await world.access.of(workspace)).for_space(space).embed(["a text"])
+
+        assert len(stub.connections) == 1
+
+
+SMALL = EmbeddingSpace("openai", "text-embedding-3-small", 8)
+
+
+async def test_each_call_is_written_down_with_the_tokens_the_provider_states(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.workspace_of((await world.organisation()).org_id)
+        await world.bring(workspace.org_id)
+        embedder = (await world.access.of(workspace)).for_space(SMALL)
+
+        await embedder.embed(["12345"])
+        await embedder.embed(["123", "45"])
+        await world.ledger.flush()
+
+        async with world.database.transaction(workspace.org_id) as transaction:
+            [line] = await transaction.usage.between(date.min, date.max)
+        assert (line.key.workspace_id, line.key.kind, line.key.model) == (
+            workspace.workspace_id,
+            "embedding",
+            "text-embedding-3-small",
+        )
+        assert (line.key.own_key, line.calls, line.input_tokens, line.unpriced_calls) == (True, 2, 10, 0)
+        assert line.cost_usd == pytest.approx(10 * 0.02 / 1e6)
+        tokens = ("rag_tokens_total", (("kind", "embedding"),))
+        assert world.telemetry.counters[tokens] == 10
+
+
+async def test_a_spent_budget_stops_the_next_call_before_it_is_made(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.workspace_of((await world.organisation()).org_id)
+        await world.bring(workspace.org_id)
+        await world.limit(workspace.org_id, None, SpendingLimits(day_usd=0.000_000_2, soft_share=0.5))
+        embedder = (await world.access.of(workspace)).for_space(SMALL)
+        await embedder.embed(["123456789"])
+
+        with pytest.raises(BudgetExceeded) as refusal:
+            await embedder.embed(["123456789"])
+        with pytest.raises(BudgetExceeded):
+            await embedder.embed(["1"] * 1000)
+
+        assert len(stub.received) == 1
+        assert refusal.value.limit_usd == 0.000_000_2
+        assert refusal.value.spent_usd == pytest.approx(9 * 0.02 / 1e6)
+        assert refusal.value.resets_at is not None
+        assert [event.name for event in world.telemetry.events].count("rag_budget_soft_limit") == 1
+
+
+async def test_a_workspaces_budget_leaves_its_neighbours_alone(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        org_id = (await world.organisation()).org_id
+        poor, free = await world.workspace_of(org_id), await world.workspace_of(org_id)
+        await world.bring(org_id)
+        await world.limit(org_id, poor.workspace_id, SpendingLimits(month_usd=0.0))
+
+        with pytest.raises(BudgetExceeded, match="workspace's budget"):
+            await (await world.access.of(poor)).for_space(SMALL).embed(["text"])
+        await (await world.access.of(free)).for_space(SMALL).embed(["text"])
+
+        assert len(stub.received) == 1
+
+
+async def test_what_costs_nothing_needs_no_budget(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.workspace_of((await world.organisation()).org_id)
+        await world.limit(workspace.org_id, None, SpendingLimits(day_usd=0.0))
+
+        await world.access.admit(workspace)
+        assert len(await (await world.access.of(workspace)).default.embed(["a text"])) == 1
