@@ -774,9 +774,9 @@ class Container:
     @cached_property
     def attached(self) -> AttachedDocuments:
         """Documents of projects and agents that callers know by ids of their own."""
-        from agentic_rag.app.attached_documents import AttachedDocuments, NoKeyNeeded
+        from agentic_rag.app.attached_documents import AttachedDocuments
 
-        return AttachedDocuments(self.database, self.upload, self.delete, self.ids, NoKeyNeeded())
+        return AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.embedders)
 
     @cached_property
     def reingest(self) -> ReingestDocument:

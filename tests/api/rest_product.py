@@ -6,6 +6,7 @@ from itertools import count
 from typing import Any
 from uuid import UUID
 
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.blobs import MemoryBlobStore
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
@@ -16,6 +17,7 @@ from agentic_rag.adapters.parsing.first_look import FirstLook
 from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.document_access import DocumentAccess
+from agentic_rag.app.embedders import only
 from agentic_rag.app.originals import OriginalKeys
 from agentic_rag.app.reingest import ReingestDocument
 from agentic_rag.app.upload import UploadDocument, UploadOptions
@@ -109,7 +111,7 @@ class RestProduct:
         self.database = MemoryDatabase(self.store, self.cache)
         self.upload = UploadDocument(
             self.database, self.blobs, OriginalKeys(self.clock, self.ids), FirstLook(), NoParser(), self.telemetry,
-            chunk_profile="default", max_bytes=self.options.max_upload_bytes,
+            only(DeterministicEmbedder()), chunk_profile="default", max_bytes=self.options.max_upload_bytes,
         )  # fmt: skip
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.provider)

@@ -29,13 +29,6 @@ class ProviderCheck(Protocol):
         ...
 
 
-class NoKeyNeeded:
-    """For processes whose organisations bring no keys."""
-
-    async def check(self, org_id: UUID) -> None:
-        """Pass."""
-
-
 @dataclass(frozen=True, slots=True)
 class Attached:
     """An upload and the document it made or renewed."""

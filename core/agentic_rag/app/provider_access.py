@@ -127,6 +127,10 @@ class ProviderAccess:
         provider, price = resolution.chat.provider.value, CHAT_PRICES.get(resolution.chat.model)
         return known.advisor.charged_to(self._meters.chat(workspace, provider, price, own_key=True))
 
+    async def check(self, org_id: UUID) -> None:
+        """Pass when the organisation's documents can be embedded. Errors: those of every look."""
+        (await self._look(org_id)).resolved()
+
     async def settings(self, org_id: UUID) -> ModelSettings:
         """What the organisation decided about models."""
         return (await self._look(org_id)).settings
