@@ -240,6 +240,8 @@ class SeesSpending(Protocol):
         self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
     ) -> SpendingLimits:
         """Set the ceilings of an organisation, or of one of its workspaces."""
+
+
 class Administers(Protocol):
     """The use cases of administrators."""
 
