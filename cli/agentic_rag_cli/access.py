@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import secrets
+from dataclasses import replace
 
 from agentic_rag.domain.errors import Unauthenticated
 from agentic_rag.embedded.state import usable_home, write_private
 from agentic_rag.settings import Settings
 
+SECRET_FILE = "jwt-secret"  # noqa: S105 - a file name
 TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
 
 
@@ -36,7 +38,20 @@ def token_of(settings: Settings) -> str:
 
 def ensure_token(settings: Settings) -> str:
     """The token of the home, made when it has none, readable by its owner only. Errors: `EmbeddedServerError`."""
-    path = settings.state_home / TOKEN_FILE
+    return _ensured(settings, TOKEN_FILE)
+
+
+def with_local_issuer(settings: Settings) -> Settings:
+    """Settings of a server that takes the tokens of `rag token dev`: unless it has an issuer, or listens where others
+    can reach it. Errors: `EmbeddedServerError`.
+    """
+    if settings.jwks_url or settings.jwt_secret or not settings.is_local:
+        return settings
+    return replace(settings, jwt_secret=_ensured(settings, SECRET_FILE))
+
+
+def _ensured(settings: Settings, file: str) -> str:
+    path = settings.state_home / file
     with usable_home(settings.state_home):
         settings.state_home.mkdir(parents=True, exist_ok=True)
         if not path.is_file():

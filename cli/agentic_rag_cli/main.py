@@ -25,6 +25,7 @@ from agentic_rag_cli.commands import (
     graph,
     ingest,
     job,
+    key,
     migrate,
     model,
     provider_key,
@@ -32,6 +33,8 @@ from agentic_rag_cli.commands import (
     serve,
     snapshot,
     spending,
+    tenant,
+    token,
     train_ranker,
     train_sentences,
     train_support,
@@ -92,6 +95,9 @@ app.command("ingest")(ingest.ingest)
 app.command("upload")(upload.upload)
 app.command("ask")(ask.ask)
 app.command("explain")(explain.explain)
+app.add_typer(tenant.app, name="tenant")
+app.add_typer(key.app, name="key")
+app.add_typer(token.app, name="token")
 app.add_typer(workspace.app, name="workspace")
 app.add_typer(doc.app, name="doc")
 app.add_typer(run.app, name="run")

@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.verify import VerificationReport
     from agentic_rag.bootstrap import Container
     from agentic_rag_cli.snapshots import Snapshots
+    from agentic_rag_cli.tenants import Tenants
 
 OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
 """Who the command line is in process: whoever holds the database's password may do everything."""
@@ -233,6 +234,11 @@ class Session(Protocol):
     @property
     def provider_keys(self) -> ProviderKeys:
         """Keys that organisations bring."""
+        ...
+
+    @property
+    def tenants(self) -> Tenants:
+        """Organisations and their API keys."""
         ...
 
     @property
@@ -512,6 +518,13 @@ class ContainerSession:
     def provider_keys(self) -> ProviderKeys:
         """Keys that organisations bring."""
         return self._container.provider_keys
+
+    @property
+    def tenants(self) -> Tenants:
+        """Organisations and their API keys."""
+        from agentic_rag_cli.tenants import ContainerTenants
+
+        return ContainerTenants(self._container)
 
     @property
     def snapshots(self) -> Snapshots:

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
     from agentic_rag.adapters.postgres.pool import PostgresPool
+    from agentic_rag.app.administer import Administer
     from agentic_rag.app.advisor import Advisor, Rest
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.answering import ChatUse
@@ -317,6 +318,13 @@ class Container:
         from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
 
         return PostgresOrganisationRegister(self.settings.owner_database_url or self.settings.database_url)
+
+    @cached_property
+    def administer(self) -> Administer:
+        """What administrators decide."""
+        from agentic_rag.app.administer import Administer
+
+        return Administer(self.database, self.ids, self.telemetry)
 
     @cached_property
     def api_keys(self) -> ManageApiKeys:

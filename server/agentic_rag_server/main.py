@@ -18,12 +18,14 @@ from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
+    Administers,
     AnswersQuestions,
     ChangesModels,
     ControlsAccess,
     DeletesDocuments,
     ExplainsRuns,
     HandlesDeadLetters,
+    ManagesApiKeys,
     ManagesProviderKeys,
     ProvesErasures,
     ReadsRuns,
@@ -55,6 +57,8 @@ class ServerParts:
     change_models: ChangesModels
     spending: SeesSpending
     provider_keys: ManagesProviderKeys
+    administer: Administers
+    api_keys: ManagesApiKeys
     database: Database
     read_runs: ReadsRuns
     blobs: BlobStore
@@ -101,6 +105,8 @@ def server_parts(container: Container) -> ServerParts:
         change_models=container.change_models,
         spending=container.spending,
         provider_keys=container.provider_keys,
+        administer=container.administer,
+        api_keys=container.api_keys,
         database=container.database,
         read_runs=container.read_runs,
         blobs=container.blobs,

@@ -9,6 +9,8 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.administer import NewWorkspace
+from agentic_rag.app.api_keys import KeyWish, MadeKey
 from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
@@ -20,14 +22,16 @@ from agentic_rag.app.reingest import Reingestion
 from agentic_rag.app.spending import UsageReport
 from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
+from agentic_rag.domain.api_keys import ApiKey
 from agentic_rag.domain.documents import Document
+from agentic_rag.domain.organisations import FeatureFlag, Organisation
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.spaces import SpaceRecord
 from agentic_rag.domain.spending import Ceiling, SpendingLimits
-from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag.domain.tenancy import Principal, Workspace, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tenant_models import ModelSettings
 from agentic_rag.ports.blob_store import BlobStore
 from agentic_rag.ports.clock import Clock
@@ -239,6 +243,44 @@ class SeesSpending(Protocol):
         ...
 
 
+class Administers(Protocol):
+    """The use cases of administrators."""
+
+    async def create_workspace(self, org_id: UUID, wish: NewWorkspace, actor: str) -> Workspace:
+        """Make a workspace. Errors: `InvalidInput`."""
+        ...
+
+    async def change_workspace(
+        self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
+    ) -> Workspace:
+        """Change a workspace's settings. Errors: `NotFound`, `InvalidInput`."""
+        ...
+
+    async def organisation(self, org_id: UUID) -> Organisation:
+        """The organisation. Errors: `NotFound`."""
+        ...
+
+    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
+        """Switch a feature. Errors: `NotFound`."""
+        ...
+
+
+class ManagesApiKeys(Protocol):
+    """The use case behind API keys."""
+
+    async def create(self, org_id: UUID, wish: KeyWish, actor: str) -> MadeKey:
+        """Make a key. Errors: `InvalidInput`."""
+        ...
+
+    async def all(self, org_id: UUID) -> list[ApiKey]:
+        """Every key, newest first."""
+        ...
+
+    async def revoke(self, org_id: UUID, key_id: UUID, actor: str) -> ApiKey:
+        """Make a key worthless. Errors: `NotFound`."""
+        ...
+
+
 class ServerContainer(Protocol):
     """The wired process, as far as the server looks into it."""
 
@@ -286,6 +328,12 @@ class ServerContainer(Protocol):
 
     @property
     def provider_keys(self) -> ManagesProviderKeys: ...
+
+    @property
+    def administer(self) -> Administers: ...
+
+    @property
+    def api_keys(self) -> ManagesApiKeys: ...
 
     @property
     def database(self) -> Database: ...

@@ -13,6 +13,8 @@ import httpx2
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.app.administer import Administer
+from agentic_rag.app.api_keys import ManageApiKeys
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.document_access import DocumentAccess
 from agentic_rag.app.embedding_spaces import SwitchBegun
@@ -39,6 +41,7 @@ from agentic_rag.domain.answers import (
     SubQuestion,
     TextSpan,
 )
+from agentic_rag.domain.audit import AuditEntry
 from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
 from agentic_rag.domain.cost import EmbeddingCost
 from agentic_rag.domain.documents import Document, DocumentStatus
@@ -243,6 +246,7 @@ class FakeStores:
             jobs=_Rows(self.jobs if mine else {}),
             originals=_Originals(self.originals if mine else {}),
             access=_Access(),
+            audit=_Audit(),
         )
 
 
@@ -257,6 +261,13 @@ class _Access:
 
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
         return dict.fromkeys(access_ids, ())
+
+
+class _Audit:
+    """Nobody reads it."""
+
+    async def record(self, _: AuditEntry) -> None:
+        """Written down."""
 
 
 @dataclass
@@ -401,11 +412,14 @@ class FakeSwitch:
         return called_off
 
 
+@dataclass
 class FakeIdentity:
+    tokens: Mapping[str, Principal] = field(default_factory=lambda: TOKENS)
+
     async def authenticate(self, token: str) -> Principal:
-        if token not in TOKENS:
+        if token not in self.tokens:
             raise Unauthenticated("The token is not valid.")
-        return TOKENS[token]
+        return self.tokens[token]
 
 
 @dataclass
@@ -431,6 +445,14 @@ class Container:
     provider_keys: Any = None
     spending: Any = None
     change_models: Any = None
+
+    @property
+    def administer(self) -> Administer:
+        return Administer(self.database, self.ids, self.telemetry)
+
+    @property
+    def api_keys(self) -> ManageApiKeys:
+        return ManageApiKeys(self.database, self.clock, self.ids, self.telemetry)
 
     @property
     def delete(self) -> FakeDelete:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.documents import DocumentFault, DocumentStatus
 from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
-from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode, encode_workspace
+from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode, encode_in_organisation, encode_workspace
 from tests.api.builders import (
     ORG,
     WORKSPACE,
@@ -26,19 +26,20 @@ DELETE = """mutation($id: ID!) {
 }"""
 CREATE = "mutation($input: CreateWorkspaceInput!) { createWorkspace(input: $input) { workspace { id name } %s } }"
 
+OF_ORGANISATION = (NodeKind.WORKSPACE, NodeKind.API_KEY)
 uuids = st.uuids()
 
 
-@given(st.sampled_from([kind for kind in NodeKind if kind is not NodeKind.WORKSPACE]), uuids, uuids)
+@given(st.sampled_from([kind for kind in NodeKind if kind not in OF_ORGANISATION]), uuids, uuids)
 def test_an_id_read_back_is_what_was_encoded(kind: NodeKind, workspace_id, key) -> None:
     node = decode(encode(kind, workspace_id, key), kind)
 
     assert (node.kind, node.workspace_id, node.key) == (kind, workspace_id, key)
 
 
-@given(uuids)
-def test_a_workspace_id_read_back_is_what_was_encoded(workspace_id) -> None:
-    assert decode(encode_workspace(workspace_id), NodeKind.WORKSPACE).workspace_id == workspace_id
+@given(st.sampled_from(OF_ORGANISATION), uuids)
+def test_an_id_of_a_thing_of_the_organisation_read_back_is_what_was_encoded(kind: NodeKind, key) -> None:
+    assert decode(encode_in_organisation(kind, key), kind).key == key
 
 
 @given(st.one_of(st.text(max_size=50), st.text("ABCDEFabcdef0123456789-_=", min_size=20, max_size=48)))

@@ -24,7 +24,7 @@ def serve(
     """
     from dataclasses import replace
 
-    from agentic_rag_cli.access import ensure_token
+    from agentic_rag_cli.access import ensure_token, with_local_issuer
     from agentic_rag_cli.processes import stop_with_parent
     from agentic_rag_cli.programs import run_server
 
@@ -36,4 +36,4 @@ def serve(
     if with_parent:
         stop_with_parent()
     with wiring.servers(settings) as ready:
-        run_server(ready if ready.token else replace(ready, token=ensure_token(ready)))
+        run_server(with_local_issuer(ready if ready.token else replace(ready, token=ensure_token(ready))))

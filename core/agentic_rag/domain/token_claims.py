@@ -14,6 +14,11 @@ MAX_GROUPS = 200
 """Groups of one caller; each becomes a principal that documents may name."""
 
 
+LOCAL_ISSUER = "agentic-rag-development"
+LOCAL_AUDIENCE = "agentic-rag"
+"""What development tokens say where the settings name no issuer."""
+
+
 @dataclass(frozen=True, slots=True)
 class ClaimNames:
     """Where the claims stand: a name, or names joined by dots for a claim inside another one."""

@@ -38,6 +38,7 @@ USER_ERRORS = (InvalidInput, NotFound, PolicyRefused, BudgetExceeded, MissingPro
 class ErrorCode(enum.Enum):
     """The public codes; docs/errors.md says what to do about each."""
 
+    API_KEY_NOT_FOUND = "API_KEY_NOT_FOUND"
     AS_OF_UNAVAILABLE = "AS_OF_UNAVAILABLE"
     BUDGET_EXCEEDED = "BUDGET_EXCEEDED"
     EMBEDDING_MODEL_UNKNOWN = "EMBEDDING_MODEL_UNKNOWN"

@@ -7,7 +7,6 @@ import strawberry
 from agentic_rag.app.upload import UploadOptions
 from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import Replay
-from agentic_rag.domain.tenancy import WorkspaceSettings, checked_name
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.access import ReadersInput, read_readers
 from agentic_rag_server.graphql.answers import RagAnswerPayload
@@ -25,6 +24,7 @@ from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.models import ModelMutation
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.organisations import OrganisationMutation
 from agentic_rag_server.graphql.provider_keys import ProviderKeyMutation
 from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
 from agentic_rag_server.graphql.spaces import (
@@ -36,36 +36,17 @@ from agentic_rag_server.graphql.spaces import (
 )
 from agentic_rag_server.graphql.spending import SpendingMutation
 from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
-from agentic_rag_server.graphql.workspaces import CreateWorkspaceInput, CreateWorkspacePayload, show_workspace
+from agentic_rag_server.graphql.workspaces import WorkspaceMutation
 
 
 @strawberry.type
-class Mutation(ProviderKeyMutation, ModelMutation, SpendingMutation):
+class Mutation(WorkspaceMutation, OrganisationMutation, ProviderKeyMutation, ModelMutation, SpendingMutation):
     """Changes; each returns what changed, or `userErrors`."""
 
     rag_answer: RagAnswerPayload = strawberry.field(
         resolver=ask_question,
         description="Answer a question over a workspace, with a verified citation for each sentence.",
     )
-
-    @strawberry.mutation(description="Make a workspace. Takes the role admin.")
-    async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:
-        """A name or external ref that is taken gives WORKSPACE_EXISTS."""
-        context = info.context
-        context.require_enabled()
-        authorise(context.principal, Action.CREATE_WORKSPACE)
-        try:
-            name = checked_name(input.name, ("input", "name"))
-            reference = (
-                checked_name(input.external_ref, ("input", "externalRef")) if input.external_ref is not None else None
-            )
-            async with context.container.database.transaction(context.principal.org_id) as transaction:
-                made = await transaction.workspaces.create(
-                    context.container.ids.new(), name, input.kind, reference, WorkspaceSettings()
-                )
-        except USER_ERRORS as error:
-            return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])
-        return CreateWorkspacePayload(workspace=show_workspace(made), user_errors=[])
 
     @strawberry.mutation(
         description="Upload one file (graphql-multipart-request-spec). The same path is the same document; the same "

@@ -25,14 +25,18 @@ class NodeKind(enum.Enum):
     JOB = b"J"
     CHUNK = b"C"
     SNAPSHOT = b"S"
+    API_KEY = b"K"
 
 
 _KINDS = {kind.value: kind for kind in NodeKind}
 
+_OF_ORGANISATION = frozenset({NodeKind.WORKSPACE, NodeKind.API_KEY})
+"""What belongs to an organisation as a whole, and is named by one key."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeId:
-    """A decoded id. For a workspace `key` is the workspace's own id."""
+    """A decoded id. Where it names a thing of the organisation, `workspace_id` and `key` are the same."""
 
     kind: NodeKind
     workspace_id: UUID
@@ -46,7 +50,12 @@ def encode(kind: NodeKind, workspace_id: UUID, key: UUID) -> str:
 
 def encode_workspace(workspace_id: UUID) -> str:
     """The public id of a workspace."""
-    return urlsafe_b64encode(b"W\0" + workspace_id.bytes).decode("ascii")
+    return encode_in_organisation(NodeKind.WORKSPACE, workspace_id)
+
+
+def encode_in_organisation(kind: NodeKind, key: UUID) -> str:
+    """The public id of a thing of the organisation."""
+    return urlsafe_b64encode(kind.value + b"\0" + key.bytes).decode("ascii")
 
 
 def decode(text: str, *expected: NodeKind, path: tuple[str, ...] = ("id",)) -> NodeId:
@@ -55,7 +64,7 @@ def decode(text: str, *expected: NodeKind, path: tuple[str, ...] = ("id",)) -> N
     """
     found = _decode(text)
     if found is None or (expected and found.kind not in expected):
-        wanted = " or ".join(kind.name.lower() for kind in expected) or "node"
+        wanted = " or ".join(kind.name.lower().replace("_", " ") for kind in expected) or "node"
         raise InvalidInput(
             f"This is not the id of a {wanted}: use one that the API returned.", code="INVALID_ID", path=path
         )
@@ -71,10 +80,9 @@ def _decode(text: str) -> NodeId | None:
         return None
     if urlsafe_b64encode(raw).decode("ascii") != text:
         return None
-    if len(raw) == 18 and raw[:2] == b"W\0":
-        workspace_id = UUID(bytes=raw[2:])
-        return NodeId(NodeKind.WORKSPACE, workspace_id, workspace_id)
     kind = _KINDS.get(raw[:1])
-    if len(raw) != 33 or kind is None or kind is NodeKind.WORKSPACE:
+    if kind in _OF_ORGANISATION:
+        return NodeId(kind, key := UUID(bytes=raw[2:]), key) if len(raw) == 18 and raw[1] == 0 else None
+    if len(raw) != 33 or kind is None:
         return None
     return NodeId(kind, UUID(bytes=raw[1:17]), UUID(bytes=raw[17:]))

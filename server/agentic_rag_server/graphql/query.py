@@ -22,16 +22,17 @@ from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.models import ModelQuery
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
+from agentic_rag_server.graphql.organisations import OrganisationQuery
 from agentic_rag_server.graphql.provider_keys import ProviderKeyQuery
 from agentic_rag_server.graphql.runs import Run, show_run
 from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
 from agentic_rag_server.graphql.spaces import EmbeddingSpace, show_space
 from agentic_rag_server.graphql.spending import SpendingQuery
-from agentic_rag_server.graphql.workspaces import Workspace, show_workspace
+from agentic_rag_server.graphql.workspaces import Workspace, WorkspaceQuery, show_workspace
 
 
 @strawberry.type
-class Query(ProviderKeyQuery, ModelQuery, SpendingQuery):
+class Query(WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery):
     """Reads; each asks the container of its request."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

@@ -2,16 +2,41 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 import strawberry
 
-from agentic_rag.domain import tenancy
-from agentic_rag_server.graphql.errors import UserError
-from agentic_rag_server.graphql.node_ids import encode_workspace
+from agentic_rag.app.administer import NewWorkspace
+from agentic_rag.domain import tenancy, workspace_settings
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.storable import is_storable
+from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.context import Info
+from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error
+from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode_workspace
 from agentic_rag_server.graphql.nodes import Node
 
 WorkspaceKind = strawberry.enum(tenancy.WorkspaceKind, description="What a workspace stands for.")
+
+
+@strawberry.type(description="How many passages a search brings, and how similar to the question they must be.")
+class RagConfig:
+    """Search settings of a workspace."""
+
+    top_k: int
+    similarity_threshold: float
+
+
+@strawberry.type(description="What a workspace decides for itself; null leaves it to the server.")
+class WorkspaceSettings:
+    """Settings as clients see them."""
+
+    chunk_profile: str | None = strawberry.field(description="default, small or agent.")
+    history_days: int | None = strawberry.field(description="How long superseded versions stay readable.")
+    inline_guidelines: str | None = strawberry.field(description="Plain text, used where the documents hold none.")
+    rag_config: RagConfig | None
 
 
 @strawberry.type(description="A corpus: the unit of isolation, versioning and settings.")
@@ -24,6 +49,15 @@ class Workspace(Node):
     corpus_version: int = strawberry.field(description="Grows with every publish; a value for `asOf`.")
     graph_version: int = strawberry.field(description="The corpus version the entity graph reflects.")
     created_at: datetime
+    settings: WorkspaceSettings
+
+
+@strawberry.input(description="Search settings to keep.")
+class RagConfigInput:
+    """Both have the defaults of an agent."""
+
+    top_k: int = strawberry.field(default=5, description="1 to 50.")
+    similarity_threshold: float = strawberry.field(default=0.7, description="0 to 1.")
 
 
 @strawberry.input(description="A workspace to make.")
@@ -33,6 +67,27 @@ class CreateWorkspaceInput:
     name: str
     kind: WorkspaceKind = tenancy.WorkspaceKind.GENERAL  # type: ignore[valid-type]
     external_ref: str | None = None
+
+
+@strawberry.input(description="What is left out stays as it is; null goes back to the server's default.")
+class UpdateWorkspaceSettingsInput:
+    """Arguments of `updateWorkspaceSettings`."""
+
+    workspace_id: strawberry.ID
+    chunk_profile: str | None = strawberry.field(
+        default=strawberry.UNSET, description="default, small or agent; documents take it when ingested again."
+    )
+    history_days: int | None = strawberry.field(default=strawberry.UNSET, description="0 to 3650.")
+    inline_guidelines: str | None = strawberry.field(default=strawberry.UNSET, description="At most 50,000 characters.")
+    rag_config: RagConfigInput | None = strawberry.UNSET
+
+
+@strawberry.type(description="The workspace as it is now, or why it could not be changed.")
+class UpdateWorkspaceSettingsPayload:
+    """Result of `updateWorkspaceSettings`."""
+
+    workspace: Workspace | None
+    user_errors: list[UserError]
 
 
 @strawberry.type(description="The new workspace, or why there is none.")
@@ -53,4 +108,95 @@ def show_workspace(workspace: tenancy.Workspace) -> Workspace:
         corpus_version=workspace.corpus_version,
         graph_version=workspace.graph_version,
         created_at=workspace.created_at,
+        settings=_show_settings(workspace.settings),
     )
+
+
+def _show_settings(settings: workspace_settings.WorkspaceSettings) -> WorkspaceSettings:
+    config = settings.rag_config
+    return WorkspaceSettings(
+        chunk_profile=settings.chunk_profile,
+        history_days=settings.history_days,
+        inline_guidelines=settings.inline_guidelines,
+        rag_config=config and RagConfig(top_k=config.top_k, similarity_threshold=config.similarity_threshold),
+    )
+
+
+def changed_settings(
+    before: workspace_settings.WorkspaceSettings, wished: UpdateWorkspaceSettingsInput
+) -> workspace_settings.WorkspaceSettings:
+    """The settings with what was given. Errors: `InvalidInput`."""
+    changes: dict[str, Any] = {
+        name: getattr(wished, name)
+        for name in ("chunk_profile", "history_days", "inline_guidelines")
+        if getattr(wished, name) is not strawberry.UNSET
+    }
+    text = changes.get("inline_guidelines")
+    if text is not None and not is_storable(text):
+        raise InvalidInput(
+            "The text holds a NUL or half a character.", code="VALUE_NOT_STORABLE", path=("input", "inlineGuidelines")
+        )
+    try:
+        if (config := wished.rag_config) is not strawberry.UNSET:
+            changes["rag_config"] = config and workspace_settings.RagConfig(config.top_k, config.similarity_threshold)
+        return replace(before, **changes)
+    except InvalidInput as error:
+        raise InvalidInput(error.message, code=error.code, path=("input", *error.path)) from error
+
+
+@strawberry.type
+class WorkspaceQuery:
+    """Workspaces as their callers know them."""
+
+    @strawberry.field(description="A project or agent by the caller's own id of it.")
+    async def workspace_by_reference(
+        self,
+        info: Info,
+        kind: WorkspaceKind,  # type: ignore[valid-type]
+        external_ref: str,
+    ) -> Workspace | None:
+        """Null when there is none."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.READ)
+        if not is_storable(external_ref):
+            return None
+        async with context.container.database.transaction(context.principal.org_id) as transaction:
+            found = await transaction.workspaces.by_reference(tenancy.WorkspaceKind(kind), external_ref)
+        return show_workspace(found) if found else None
+
+
+@strawberry.type
+class WorkspaceMutation:
+    """Making workspaces, and their settings."""
+
+    @strawberry.mutation(description="Make a workspace. Takes the role admin.")
+    async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:
+        """A name or external ref that is taken gives WORKSPACE_EXISTS."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.CREATE_WORKSPACE)
+        caller = context.principal
+        wish = NewWorkspace(input.name, tenancy.WorkspaceKind(input.kind), input.external_ref)
+        try:
+            made = await context.container.administer.create_workspace(caller.org_id, wish, caller.subject)
+        except USER_ERRORS as error:
+            return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])
+        return CreateWorkspacePayload(workspace=show_workspace(made), user_errors=[])
+
+    @strawberry.mutation(description="Change what a workspace decides for itself. Takes the role admin.")
+    async def update_workspace_settings(
+        self, info: Info, input: UpdateWorkspaceSettingsInput
+    ) -> UpdateWorkspaceSettingsPayload:
+        """All of it or nothing."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.CHANGE_WORKSPACE)
+        try:
+            ref = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("input", "workspaceId")))
+            changed = await context.container.administer.change_workspace(
+                ref, lambda before: changed_settings(before, input), context.principal.subject
+            )
+        except USER_ERRORS as error:
+            return UpdateWorkspaceSettingsPayload(workspace=None, user_errors=[user_error(error)])
+        return UpdateWorkspaceSettingsPayload(workspace=show_workspace(changed), user_errors=[])

@@ -15,13 +15,13 @@ from tests.token_issuer import AUDIENCE, ISSUER, Issuer, claims, ec_key, ed_key,
 from agentic_rag.adapters.identity_chain import IdentityChain
 from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.identity import MAX_SECONDS, TokenIdentity
-from agentic_rag.adapters.jwt.issuer import LOCAL_AUDIENCE, LOCAL_ISSUER, IssuerOptions, token_identity
+from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
 from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, Freshness
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.domain.errors import DependencyUnavailable, Unauthenticated
 from agentic_rag.domain.tenancy import Principal, Role
-from agentic_rag.domain.token_claims import ClaimNames
+from agentic_rag.domain.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
 
 ORG, FOREIGN = uuid4(), uuid4()
 

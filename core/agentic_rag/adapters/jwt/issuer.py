@@ -11,14 +11,10 @@ from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.identity import TokenIdentity
 from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, KeySet, LocalSecret
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
-from agentic_rag.domain.token_claims import ClaimNames
+from agentic_rag.domain.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.organisations import OrganisationDirectory
 from agentic_rag.ports.telemetry import Telemetry
-
-LOCAL_ISSUER = "agentic-rag-development"
-LOCAL_AUDIENCE = "agentic-rag"
-"""What `rag token dev` writes into tokens where the settings name no issuer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,110 @@
+"""`rag tenant`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.domain.errors import InvalidInput
+from agentic_rag_cli import output
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.domain.organisations import Organisation
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
+
+TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="Id, name or external id of the organisation.")]
+_SWITCH = {"on": True, "off": False}
+
+
+@app.command("list")
+def list_tenants(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the organisations. Acts as the owner of the tables (AGENTIC_RAG_OWNER_DATABASE_URL).
+
+    Example: rag tenant list
+    """
+    from agentic_rag_cli.tenants import organisation_json
+
+    found = in_process(context, lambda session: session.tenants.all())
+    if as_json:
+        output.result_json([organisation_json(one) for one in found])
+    else:
+        rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
+        output.result(output.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows))
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name that no other organisation has.")],
+    external_ref: Annotated[
+        str | None, typer.Option("--external-ref", help="Its id at the issuer of tokens, as the token's claim has it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an organisation.
+
+    Example: rag tenant create acme --external-ref org_2x9
+    """
+    _show(in_process(context, lambda session: session.tenants.create(name, external_ref)), as_json=as_json)
+
+
+@app.command("show")
+def show(context: typer.Context, tenant: TenantArgument, as_json: JsonOption = False) -> None:
+    """Show an organisation and its features.
+
+    Example: rag tenant show acme
+    """
+    _show(in_process(context, lambda session: session.tenants.named(tenant)), as_json=as_json)
+
+
+@app.command("set")
+def set_features(
+    context: typer.Context,
+    tenant: TenantArgument,
+    feature: Annotated[list[str], typer.Option("--feature", help="NAME=on or NAME=off; may be repeated.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Switch features of an organisation.
+
+    Example: rag tenant set acme --feature ragGuidelines=on
+    """
+    from agentic_rag.domain.organisations import feature_flag
+
+    wished = [(feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
+
+    async def work(session: Session) -> Organisation:
+        organisation = await session.tenants.named(tenant)
+        for flag, on in wished:
+            organisation = await session.tenants.set_feature(organisation.org_id, flag, on=on)
+        return organisation
+
+    _show(in_process(context, work), as_json=as_json)
+
+
+def _switch(name: str, to: str) -> bool:
+    if to not in _SWITCH:
+        raise InvalidInput(f"Give --feature {name}=on or --feature {name}=off.", path=("feature",))
+    return _SWITCH[to]
+
+
+def _show(organisation: Organisation, *, as_json: bool) -> None:
+    from agentic_rag_cli.tenants import organisation_json
+
+    if as_json:
+        output.result_json(organisation_json(organisation))
+        return
+    lines = [f"{organisation.name} ({organisation.org_id})"]
+    if organisation.external_ref:
+        lines.append(f"external id: {organisation.external_ref}")
+    output.result("\n".join([*lines, f"features: {_features(organisation)}"]))
+
+
+def _features(organisation: Organisation) -> str:
+    from agentic_rag.domain.organisations import FeatureFlag
+
+    return ", ".join(f"{flag.value} {'on' if organisation.settings.is_on(flag) else 'off'}" for flag in FeatureFlag)

@@ -1,0 +1,203 @@
+"""Organisations, their API keys and the settings of their workspaces over GraphQL."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.organisations import MemoryOrganisations
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.domain.tenancy import KeyScope, Principal, Role
+from agentic_rag_server.graphql.node_ids import NodeKind, encode_in_organisation
+from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
+
+KEY = "apiKey { id name subject role groups scopes revokedAt } userErrors { code path }"
+MAKE_KEY = f"mutation($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ token {KEY} }} }}"
+REVOKE = f"mutation($id: ID!) {{ revokeApiKey(id: $id) {{ {KEY} }} }}"
+SETTINGS = "settings { chunkProfile historyDays inlineGuidelines ragConfig { topK similarityThreshold } }"
+UPDATE = f"""mutation($input: UpdateWorkspaceSettingsInput!) {{
+  updateWorkspaceSettings(input: $input) {{ workspace {{ {SETTINGS} }} userErrors {{ code path }} }}
+}}"""
+CREATE = """mutation($input: CreateWorkspaceInput!) {
+  createWorkspace(input: $input) { workspace { id externalRef } userErrors { code } }
+}"""
+NARROW = Principal(ORG, "robot", Role.ADMIN, scopes=frozenset({KeyScope.ADMIN, KeyScope.READ}))
+ASKER = Principal(ORG, "robot", Role.ADMIN, scopes=frozenset({KeyScope.ASK}))
+
+
+@pytest.fixture
+async def container() -> Container:
+    store = MemoryStore(SystemClock())
+    for org_id, name in ((ORG, "ours"), (OTHER_ORG, "theirs")):
+        await MemoryOrganisations(store).ensure_organisation(org_id, name)
+    identity = FakeIdentity(TOKENS | {"narrow-key": NARROW, "asking-key": ASKER})
+    return Container(database=MemoryDatabase(store), identity=identity)
+
+
+async def a_project(container: Container) -> str:
+    body = await query(container, CREATE, {"input": {"name": "pumps", "kind": "PROJECT", "externalRef": "p-7"}})
+    return body["data"]["createWorkspace"]["workspace"]["id"]
+
+
+async def update(container: Container, **given: Any) -> dict[str, Any]:
+    body = await query(container, UPDATE, {"input": given})
+    return body["data"]["updateWorkspaceSettings"]
+
+
+async def test_an_organisation_shows_its_features_and_admins_switch_them(container: Container) -> None:
+    shown = "organisation { id name features { flag on } }"
+    before = await query(container, f"{{ {shown} }}", token="viewer-token")
+    switched = await query(container, f"mutation {{ setFeature(flag: RAG_GUIDELINES, on: true) {{ {shown} }} }}")
+    theirs = await query(container, f"{{ {shown} }}", token="other-token")
+
+    assert before["data"]["organisation"] == {
+        "id": str(ORG),
+        "name": "ours",
+        "features": [{"flag": "RAG_GUIDELINES", "on": False}],
+    }
+    assert switched["data"]["setFeature"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": True}]
+    assert theirs["data"]["organisation"]["features"] == [{"flag": "RAG_GUIDELINES", "on": False}]
+
+
+async def test_a_key_is_made_listed_and_revoked_and_its_token_shown_once(container: Container) -> None:
+    wish = {"name": "ci", "role": "MEMBER", "groups": ["build"], "scopes": ["UPLOAD"]}
+    made = (await query(container, MAKE_KEY, {"input": wish}))["data"]["createApiKey"]
+    revoked = (await query(container, REVOKE, {"id": made["apiKey"]["id"]}))["data"]["revokeApiKey"]
+    listed = (await query(container, "{ apiKeys { id name revokedAt } }"))["data"]["apiKeys"]
+
+    assert made["token"].startswith("rag_")
+    assert made["apiKey"] | {"id": None} == {
+        "id": None,
+        "name": "ci",
+        "subject": "ci",
+        "role": "MEMBER",
+        "groups": ["build"],
+        "scopes": ["UPLOAD"],
+        "revokedAt": None,
+    }
+    assert [key["id"] for key in listed] == [made["apiKey"]["id"]]
+    assert listed[0]["revokedAt"] == revoked["apiKey"]["revokedAt"]
+    assert made["token"] not in str(listed)
+
+
+@pytest.mark.parametrize(
+    ("wish", "path"),
+    [
+        ({"name": " ", "role": "VIEWER"}, ["name"]),
+        ({"name": "x", "role": "VIEWER", "subject": ""}, ["subject"]),
+        ({"name": "x", "role": "VIEWER", "groups": ["a\nb"]}, ["groups"]),
+        ({"name": "x", "role": "VIEWER", "scopes": []}, ["scopes"]),
+        ({"name": "x", "role": "VIEWER", "expiresAt": "2020-01-01T00:00:00Z"}, ["expiresAt"]),
+        ({"name": "x", "role": "VIEWER", "expiresAt": "2999-01-01T00:00:00"}, ["expiresAt"]),
+    ],
+)
+async def test_a_key_that_makes_no_sense_is_refused_by_name(
+    container: Container, wish: dict[str, Any], path: list[str]
+) -> None:
+    made = (await query(container, MAKE_KEY, {"input": wish}))["data"]["createApiKey"]
+
+    assert made == {"token": None, "apiKey": None, "userErrors": [{"code": "INVALID_INPUT", "path": path}]}
+
+
+@pytest.mark.parametrize(
+    ("token", "wish"),
+    [
+        ("viewer-token", {"name": "x", "role": "VIEWER"}),
+        ("admin-token", {"name": "x", "role": "OPERATOR"}),
+        ("narrow-key", {"name": "x", "role": "VIEWER"}),
+        ("narrow-key", {"name": "x", "role": "VIEWER", "scopes": ["READ", "UPLOAD"]}),
+        ("asking-key", {"name": "x", "role": "VIEWER", "scopes": ["ASK"]}),
+    ],
+    ids=["a viewer", "a stronger role", "without scopes", "a wider scope", "a key that only asks"],
+)
+async def test_nobody_makes_a_key_that_may_do_more_than_oneself(
+    container: Container, token: str, wish: dict[str, Any]
+) -> None:
+    body = await query(container, MAKE_KEY, {"input": wish}, token=token)
+
+    assert [error["extensions"]["code"] for error in body["errors"]] == ["FORBIDDEN"]
+
+
+async def test_a_key_held_to_asking_can_neither_read_nor_change(container: Container) -> None:
+    for text in ("{ workspaces { name } }", "{ organisation { name } }", "{ apiKeys { id } }"):
+        body = await query(container, text, token="asking-key")
+        assert [error["extensions"]["code"] for error in body["errors"]] == ["FORBIDDEN"]
+
+
+async def test_a_key_of_another_organisation_is_revoked_like_one_that_never_was(container: Container) -> None:
+    made = await query(container, MAKE_KEY, {"input": {"name": "ci", "role": "VIEWER"}})
+    foreign = made["data"]["createApiKey"]["apiKey"]["id"]
+    missing = encode_in_organisation(NodeKind.API_KEY, UUID(int=7))
+
+    answers = [await query(container, REVOKE, {"id": id}, token="other-token") for id in (foreign, missing)]
+    still = await query(container, "{ apiKeys { revokedAt } }")
+
+    assert answers[0] == answers[1]
+    assert answers[0]["data"]["revokeApiKey"]["userErrors"] == [{"code": "API_KEY_NOT_FOUND", "path": []}]
+    assert still["data"]["apiKeys"] == [{"revokedAt": None}]
+
+
+async def test_a_project_is_found_by_its_callers_own_id(container: Container) -> None:
+    made = await a_project(container)
+    look = '{ workspaceByReference(kind: %s, externalRef: "p-7") { id } }'
+
+    found = await query(container, look % "PROJECT")
+    agent = await query(container, look % "AGENT")
+    foreign = await query(container, look % "PROJECT", token="other-token")
+
+    assert found["data"]["workspaceByReference"] == {"id": made}
+    assert agent["data"] == foreign["data"] == {"workspaceByReference": None}
+
+
+async def test_settings_are_changed_one_by_one_and_null_goes_back_to_the_default(container: Container) -> None:
+    made = await a_project(container)
+    config = {"topK": 3, "similarityThreshold": 0.5}
+
+    await update(container, workspaceId=made, inlineGuidelines="Be kind.", chunkProfile="agent", ragConfig=config)
+    second = await update(container, workspaceId=made, chunkProfile=None, historyDays=0)
+
+    assert second["workspace"]["settings"] == {
+        "chunkProfile": None,
+        "historyDays": 0,
+        "inlineGuidelines": "Be kind.",
+        "ragConfig": config,
+    }
+
+
+@pytest.mark.parametrize(
+    ("given", "code", "path"),
+    [
+        ({"historyDays": -1}, "INVALID_INPUT", ["input", "historyDays"]),
+        ({"ragConfig": {"topK": 0}}, "INVALID_INPUT", ["input", "ragConfig", "topK"]),
+        ({"inlineGuidelines": "a\0b"}, "VALUE_NOT_STORABLE", ["input", "inlineGuidelines"]),
+        ({"chunkProfile": "huge"}, "INVALID_INPUT", ["input"]),
+    ],
+)
+async def test_a_setting_out_of_range_is_refused_by_name(
+    container: Container, given: dict[str, Any], code: str, path: list[str]
+) -> None:
+    made = await a_project(container)
+
+    refused = await update(container, workspaceId=made, **given)
+
+    assert refused == {"workspace": None, "userErrors": [{"code": code, "path": path}]}
+
+
+async def test_what_administrators_do_is_in_the_audit_log(container: Container) -> None:
+    made = await a_project(container)
+    await update(container, workspaceId=made, historyDays=1)
+    await query(container, MAKE_KEY, {"input": {"name": "ci", "role": "VIEWER"}})
+    await query(container, "mutation { setFeature(flag: RAG_GUIDELINES, on: true) { organisation { id } } }")
+
+    from agentic_rag.domain.pages import PageRequest
+
+    async with container.database.transaction(ORG) as transaction:
+        page = await transaction.audit.page(PageRequest(10))
+    assert [(entry.action, entry.actor) for entry in page.items] == [
+        ("organisation.settings", "ada"),
+        ("api_key.create", "ada"),
+        ("workspace.settings", "ada"),
+        ("workspace.create", "ada"),
+    ]
