@@ -144,3 +144,20 @@ def test_hosts_that_may_be_asked_are_public_names(tmp_path: Path) -> None:
         )
     with pytest.raises(SettingsInvalid, match="HTTP_FETCH_HOSTS"):
         load_settings({"AGENTIC_RAG_ENABLE_HTTP_FETCH": "true"}, tmp_path / "none")
+
+
+@pytest.mark.parametrize(
+    ("given", "problem"),
+    [
+        ({"AGENTIC_RAG_JWT_SECRET": "short"}, "at least 32 characters"),
+        ({"AGENTIC_RAG_JWT_SECRET": "s" * 32, "AGENTIC_RAG_HOST": "::"}, "must be a loopback address"),
+        ({"AGENTIC_RAG_JWKS_URL": "https://issuer.test/keys"}, "needs AGENTIC_RAG_JWT_ISSUER"),
+        ({"AGENTIC_RAG_JWKS_URL": "http://issuer.test/keys"}, "must begin with https://"),
+        ({"AGENTIC_RAG_JWKS_URL": "https://issuer.test/k", "AGENTIC_RAG_JWT_SECRET": "s" * 32}, "is for development"),
+    ],
+)
+def test_a_way_in_that_would_be_too_easy_is_a_problem(given: dict[str, str], problem: str) -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        load_settings(given, dotenv=Path("/nonexistent"))
+
+    assert any(problem in line for line in refused.value.problems)

@@ -1,0 +1,123 @@
+"""The server over a real database with two organisations, each with one of everything that has an id."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID, uuid4
+
+import httpx2
+
+from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
+from agentic_rag.app.administer import NewWorkspace
+from agentic_rag.app.api_keys import KeyWish
+from agentic_rag.app.prepared import PlainDocument
+from agentic_rag.app.upload import UploadOptions
+from agentic_rag.bootstrap import Container
+from agentic_rag.domain.answers import Question
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.tenancy import Principal, Role, WorkspaceKind, WorkspaceRef
+from agentic_rag.settings import load_settings
+from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_in_organisation
+from agentic_rag_server.main import server_parts
+from tests.security.ground import Ground
+
+
+@dataclass(frozen=True)
+class Tenant:
+    """An organisation, a token of an admin, and the public id of one thing of each kind that it has."""
+
+    org_id: UUID
+    token: str
+    ids: Mapping[NodeKind, str] = field(default_factory=dict[NodeKind, str])
+
+
+@dataclass(frozen=True)
+class TwoTenants:
+    """The server and its two organisations."""
+
+    ours: Tenant
+    theirs: Tenant
+    container: Container
+    database_url: str
+    http: httpx2.AsyncClient
+
+
+@asynccontextmanager
+async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTenants]:
+    """Opened on a database of its own. `variables` are further settings."""
+    servers = ground.servers()
+    url = await servers.new_database()
+    given = {
+        "DATABASE_URL": url,
+        "REDIS_URL": servers.stack.redis_url,
+        "AGENTIC_RAG_ENABLED": "true",
+        "AGENTIC_RAG_LOG_LEVEL": "error",
+        "AGENTIC_RAG_QUEUE_NAME": f"tenants-{uuid4().hex}",
+        "AGENTIC_RAG_BLOB_DIR": str(servers.home / f"blobs-{uuid4().hex}"),
+        "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
+        **variables,
+    }
+    container = Container(load_settings(given))
+    transport = httpx2.ASGITransport(app=build_app(server_parts(container)))
+    async with httpx2.AsyncClient(transport=transport, base_url="http://server", timeout=60) as http:
+        ours, theirs = [await _tenant(container, url, name) for name in ("ours", "theirs")]
+        yield TwoTenants(ours, theirs, container, url, http)
+    await container.aclose()
+    await servers.drop_database(url)
+
+
+async def _tenant(container: Container, url: str, name: str) -> Tenant:
+    org_id = uuid4()
+    await PostgresOrganisationRegister(url).create(org_id, name, f"issuer-{name}")
+    made = await container.api_keys.create(org_id, KeyWish("admin", Role.ADMIN), "test")
+    workspace = await container.administer.create_workspace(
+        org_id, NewWorkspace("handbook", WorkspaceKind.PROJECT, "p-7"), "test"
+    )
+    ref = workspace.ref
+    ids = {
+        NodeKind.WORKSPACE: encode_in_organisation(NodeKind.WORKSPACE, ref.workspace_id),
+        NodeKind.API_KEY: encode_in_organisation(NodeKind.API_KEY, made.key.key_id),
+    }
+    for kind, key in (await _things(container, ref)).items():
+        ids[kind] = encode(kind, ref.workspace_id, key)
+    return Tenant(org_id, made.token, ids)
+
+
+async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, UUID]:
+    """A document that can be found, a run about it, a job, and a snapshot that was asked for."""
+    text = "The pump lifts seven cubic metres of water. It is serviced in March."
+    cut = await container.ingest_prepared.cut(PlainDocument("pump.txt", "Pump", text), "default")
+    await container.ingest_prepared.run(ref, [cut], "test", lambda _: None)
+    run = await container.answer.ask(
+        Principal(ref.org_id, "test", Role.ADMIN), Question(ref, "How much water does the pump lift?")
+    )
+    upload = await container.upload.run(
+        ref, "valve.md", _pieces(b"# Valve\n\nIt opens at 3 bar."), UploadOptions(), "t"
+    )
+    snapshot = await container.take_snapshot.request(ref, "test")
+    async with container.database.transaction(ref.org_id) as transaction:
+        [chunk, *_] = await transaction.documents.visible_chunks(ref, await _published(transaction, ref))
+    while await container.runs.get(ref, run.run_id) is None:  # noqa: ASYNC110 - it is stored behind the answer
+        await asyncio.sleep(0.02)
+    assert upload.job_id is not None
+    return {
+        NodeKind.DOCUMENT: upload.document_id,
+        NodeKind.RUN: run.run_id,
+        NodeKind.JOB: upload.job_id,
+        NodeKind.CHUNK: chunk.chunk_id,
+        NodeKind.SNAPSHOT: snapshot.snapshot_id,
+    }
+
+
+async def _published(transaction: Any, ref: WorkspaceRef) -> UUID:
+    page = await transaction.documents.page(ref, PageRequest(10))
+    return next(document.document_id for document in page.items if document.source_path == "pump.txt")
+
+
+async def _pieces(content: bytes) -> AsyncIterator[bytes]:
+    yield content

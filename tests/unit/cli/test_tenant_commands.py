@@ -1,0 +1,110 @@
+"""`rag tenant`, `rag key` and `rag token`: organisations, their keys, and tokens to try them with."""
+
+import json
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import UUID
+
+import jwt
+import pytest
+from tests.unit.cli.fake_session import FakeSession, Terminal
+
+from agentic_rag.app.api_keys import KeyWish, MadeKey
+from agentic_rag.domain.api_keys import ApiKey
+from agentic_rag.domain.organisations import FeatureFlag, Organisation
+from agentic_rag.domain.tenancy import KeyScope, Role
+
+NOW = datetime(2026, 11, 21, tzinfo=UTC)
+ACME = Organisation(UUID(int=7), "acme", "org_2x9", NOW)
+
+
+@dataclass
+class FakeTenants:
+    """One organisation and the keys that were wished for."""
+
+    organisation: Organisation = ACME
+    wishes: list[KeyWish] = field(default_factory=list)
+
+    async def all(self) -> list[Organisation]:
+        return [self.organisation]
+
+    async def named(self, text: str | None) -> Organisation:
+        assert text in ("acme", "org_2x9")
+        return self.organisation
+
+    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool) -> Organisation:
+        settings = self.organisation.settings.with_flag(flag, on=on)
+        self.organisation = replace(self.organisation, settings=settings)
+        return self.organisation
+
+    async def create_key(self, org_id: UUID, wish: KeyWish) -> MadeKey:
+        self.wishes.append(wish)
+        key = ApiKey(UUID(int=9), wish.name, wish.name, wish.role, wish.groups, wish.scopes, NOW, None, None, None)
+        return MadeKey(key, "rag_secret")
+
+
+class TenantSession(FakeSession):
+    """A session that knows organisations."""
+
+    @property
+    def tenants(self) -> FakeTenants:
+        if not hasattr(self, "_tenants"):
+            self._tenants = FakeTenants()
+        return self._tenants
+
+
+def test_a_feature_is_switched_and_shown() -> None:
+    terminal = Terminal(TenantSession())
+
+    switched = terminal.rag("tenant", "set", "acme", "--feature", "ragGuidelines=on")
+    [listed] = json.loads(terminal.rag("tenant", "list", "--json").stdout)
+
+    assert "ragGuidelines on" in switched.stdout
+    assert (listed["name"], listed["features"]) == ("acme", {"ragGuidelines": True})
+
+
+@pytest.mark.parametrize("feature", ["ragGuidelines", "ragGuidelines=yes", "nothing=on"])
+def test_a_feature_that_cannot_be_switched_is_a_usage_error(feature: str) -> None:
+    assert Terminal(TenantSession()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2
+
+
+def test_a_key_prints_its_token_alone_on_standard_output() -> None:
+    session = TenantSession()
+    shown = Terminal(session).rag(
+        "key", "create", "ci", "--tenant", "acme", "--scope", "upload", "--scope", "read", "--days", "90"
+    )
+
+    [wish] = session.tenants.wishes
+    assert shown.stdout == "rag_secret\n"
+    assert (wish.name, wish.role, wish.scopes) == ("ci", Role.MEMBER, {KeyScope.UPLOAD, KeyScope.READ})
+    assert wish.expires_at is not None
+
+
+def test_a_development_token_is_signed_with_the_secret_of_the_home(tmp_path: Path) -> None:
+    terminal = Terminal(TenantSession(), {"AGENTIC_RAG_HOME": str(tmp_path)})
+    shown = terminal.rag("token", "dev", "--tenant", "acme", "--role", "admin", "--group", "engineering")
+
+    secret = tmp_path / "jwt-secret"
+    said = jwt.decode(shown.stdout.strip(), secret.read_text().strip(), ["HS256"], audience="agentic-rag")
+    assert secret.stat().st_mode & 0o077 == 0
+    assert (said["org_id"], said["role"], said["groups"]) == (str(ACME.org_id), "admin", ["engineering"])
+
+
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"AGENTIC_RAG_HOST": "0.0.0.0"},
+        {
+            "AGENTIC_RAG_JWKS_URL": "https://issuer.test/keys",
+            "AGENTIC_RAG_JWT_ISSUER": "https://issuer.test",
+            "AGENTIC_RAG_JWT_AUDIENCE": "us",
+        },
+    ],
+    ids=["a server that others can reach", "an issuer"],
+)
+def test_there_is_no_development_token_where_it_would_be_a_way_in(tmp_path: Path, environ: dict[str, str]) -> None:
+    shown = Terminal(TenantSession(), environ | {"AGENTIC_RAG_HOME": str(tmp_path)}).rag("token", "dev")
+
+    assert shown.exit_code == 4
+    assert not (tmp_path / "jwt-secret").exists()
