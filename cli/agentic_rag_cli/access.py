@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.domain.errors import Unauthenticated
 from agentic_rag.embedded.state import usable_home, write_private
-from agentic_rag.settings import Settings
+from agentic_rag.settings import PRODUCTION, Settings
 
 SECRET_FILE = "jwt-secret"  # noqa: S105 - a file name
 TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
@@ -42,10 +42,10 @@ def ensure_token(settings: Settings) -> str:
 
 
 def with_local_issuer(settings: Settings) -> Settings:
-    """Settings of a server that takes the tokens of `rag token dev`: unless it has an issuer, or listens where others
-    can reach it. Errors: `EmbeddedServerError`.
+    """Settings of a server that takes the tokens of `rag token dev`: unless it has an issuer, is in production, or
+    listens where others can reach it. Errors: `EmbeddedServerError`.
     """
-    if settings.jwks_url or settings.jwt_secret or not settings.is_local:
+    if settings.jwks_url or settings.jwt_secret or not settings.is_local or settings.profile == PRODUCTION:
         return settings
     return replace(settings, jwt_secret=_ensured(settings, SECRET_FILE))
 

@@ -762,6 +762,8 @@ def _identity_problems(settings: Settings) -> list[str]:
             problems.append("AGENTIC_RAG_JWT_SECRET is for development: unset it where AGENTIC_RAG_JWKS_URL is set")
         if len(settings.jwt_secret) < MIN_SECRET_CHARACTERS:
             problems.append(f"AGENTIC_RAG_JWT_SECRET must have at least {MIN_SECRET_CHARACTERS} characters")
+        if settings.profile == PRODUCTION:
+            problems.append("AGENTIC_RAG_JWT_SECRET is for development: unset it where AGENTIC_RAG_PROFILE=production")
         if not settings.is_local:
             problems.append("AGENTIC_RAG_JWT_SECRET is for development: AGENTIC_RAG_HOST must be a loopback address")
     return problems

@@ -101,7 +101,7 @@ def test_a_development_token_is_signed_with_the_secret_of_the_home(tmp_path: Pat
             "AGENTIC_RAG_JWT_AUDIENCE": "us",
         },
     ],
-    ids=["a server that others can reach", "an issuer"],
+    ids=["a server that others can reach", "production", "an issuer"],
 )
 def test_there_is_no_development_token_where_it_would_be_a_way_in(tmp_path: Path, environ: dict[str, str]) -> None:
     shown = Terminal(TenantSession(), environ | {"AGENTIC_RAG_HOME": str(tmp_path)}).rag("token", "dev")
