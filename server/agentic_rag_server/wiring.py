@@ -240,43 +240,6 @@ class SeesSpending(Protocol):
         self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
     ) -> SpendingLimits:
         """Set the ceilings of an organisation, or of one of its workspaces."""
-
-
-class Administers(Protocol):
-    """The use cases of administrators."""
-
-    async def create_workspace(self, org_id: UUID, wish: NewWorkspace, actor: str) -> Workspace:
-        """Make a workspace. Errors: `InvalidInput`."""
-        ...
-
-    async def change_workspace(
-        self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
-    ) -> Workspace:
-        """Change a workspace's settings. Errors: `NotFound`, `InvalidInput`."""
-        ...
-
-    async def organisation(self, org_id: UUID) -> Organisation:
-        """The organisation. Errors: `NotFound`."""
-        ...
-
-    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
-        """Switch a feature. Errors: `NotFound`."""
-        ...
-
-
-class ManagesApiKeys(Protocol):
-    """The use case behind API keys."""
-
-    async def create(self, org_id: UUID, wish: KeyWish, actor: str) -> MadeKey:
-        """Make a key. Errors: `InvalidInput`."""
-        ...
-
-    async def all(self, org_id: UUID) -> list[ApiKey]:
-        """Every key, newest first."""
-        ...
-
-    async def revoke(self, org_id: UUID, key_id: UUID, actor: str) -> ApiKey:
-        """Make a key worthless. Errors: `NotFound`."""
         ...
 
 

@@ -2,9 +2,9 @@
 
 from agentic_rag_migrations.script import run_sql
 
-revision = "0018"
-down_revision = "0015"
+revision = "0015"
+down_revision = "0014"
 
 
 def upgrade() -> None:
-    run_sql("0018_usage.sql")
+    run_sql("0015_usage.sql")

@@ -2,9 +2,9 @@
 
 from agentic_rag_migrations.script import run_sql
 
-revision = "0015"
+revision = "0014"
 down_revision = "0013"
 
 
 def upgrade() -> None:
-    run_sql("0015_search_of_kinds.sql")
+    run_sql("0014_search_of_kinds.sql")
