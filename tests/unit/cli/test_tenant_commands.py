@@ -95,6 +95,7 @@ def test_a_development_token_is_signed_with_the_secret_of_the_home(tmp_path: Pat
     "environ",
     [
         {"AGENTIC_RAG_HOST": "0.0.0.0"},
+        {"AGENTIC_RAG_PROFILE": "production"},
         {
             "AGENTIC_RAG_JWKS_URL": "https://issuer.test/keys",
             "AGENTIC_RAG_JWT_ISSUER": "https://issuer.test",
