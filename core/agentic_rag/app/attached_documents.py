@@ -129,7 +129,7 @@ class AttachedDocuments:
             return await transaction.documents.page(workspace.ref, request, access_ids=readable)
 
     async def delete(self, holder: Holder, document_id: UUID, principal: Principal) -> Deletion:
-        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, also for what the caller may not read."""
+        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, for hidden ones too."""
         workspace = await self.find(holder)
         deletion: Deletion | None = None
         if workspace is not None and await self._is_shown(workspace.ref, document_id, principal):
