@@ -128,6 +128,9 @@ def run_server(settings: Settings) -> None:
 
     async def open_parts() -> ServerParts:
         container = Container(settings)
+        if settings.embedder == "openai":
+            # Its package takes a second to import: no request should wait for that, nor all those beside it.
+            _ = container.embedder
         if settings.token:
             await container.first_access.try_developer(settings.token)
         container.telemetry.event(

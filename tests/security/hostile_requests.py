@@ -24,7 +24,7 @@ class Hostile:
 
 
 def hostile_requests() -> list[Hostile]:
-    return [*_shapes(), *_encodings(), *_sizes(), *_documents(), *_introspection(), *_methods(), *_paths()]
+    return [*_shapes(), *_encodings(), *_sizes(), *_documents(), *_introspection(), *_methods(), *_paths(), *_facades()]
 
 
 def _document(name: str, text: str, **more: object) -> Hostile:
@@ -146,3 +146,39 @@ def _paths() -> Iterator[Hostile]:
     yield Hostile("host header", body, headers={**JSON, "host": "evil.example"})
     yield Hostile("token of 100 kB", headers={"authorization": "Bearer " + "a" * 100_000})
     yield Hostile("odd trace", body, headers={**JSON, "traceparent": "00-zz-\x7f-01"})
+
+
+def _facades() -> Iterator[Hostile]:
+    """The REST façades: ids, pages, forms and bodies as nobody should send them."""
+    guidelines, organisation = "/api/projects/p/guidelines", "/organization/00000000-0000-4000-8000-000000000001"
+    agent = f"{organisation}/agents/a/documents"
+    form = {"content-type": "multipart/form-data; boundary=edge"}
+    for reference in ("%00", "%ff%fe", "%E2%80%AE", "..%2f..%2fetc", "a" * 10_000, "'; DROP TABLE rag_documents; --"):
+        path = f"/organization/{quote(reference, safe='%')}/agents/{quote(reference, safe='%')}/documents"
+        yield Hostile(f"agent of {reference[:20]}", method="GET", path=path, headers={})
+        yield Hostile(
+            f"project {reference[:20]}",
+            method="GET",
+            path=f"/api/projects/{quote(reference, safe='%')}/guidelines/inline",
+        )
+    for query in ("first=-1", "first=%00", "first=9e99", "after=%00", "after=%F0%9F%92%A3", "first=1&first=2"):
+        yield Hostile(f"page {query}", method="GET", path=f"{agent}?{query}", headers={})
+    for key in ("upload", "%00", "9" * 5_000, "{00000000-0000-0000-0000-000000000000}"):
+        yield Hostile(f"delete {key[:20]}", method="DELETE", path=f"{agent}/{key}", headers={})
+        yield Hostile(f"delete guideline {key[:20]}", method="DELETE", path=f"{guidelines}/{key}", headers={})
+    part = b'--edge\r\nContent-Disposition: form-data; name="file"; filename="%s"\r\n\r\nText.\r\n--edge--\r\n'
+    for name in (b"../../etc/passwd", b"a\x00b.md", b"", b"\xff\xfe.md", b"a" * 5_000 + b".md", b"con.md"):
+        yield Hostile(f"file named {name[:12]!r}", part % name, path=agent, headers=form)
+    yield Hostile("form without an end", b"--edge\r\nno header", path=agent, headers=form)
+    yield Hostile("form without a boundary", b"--edge--", path=agent, headers={"content-type": "multipart/form-data"})
+    yield Hostile(
+        "key of control characters", part % b"a.md", path=agent, headers={**form, "idempotency-key": "\x7f\x80"}
+    )
+    for body in (
+        b"[" * 100_000,
+        b'{"inlineGuidelines": "\\ud800"}',
+        b'{"inlineGuidelines": "\\u0000"}',
+        b"\xff",
+        b"null",
+    ):
+        yield Hostile(f"plain text {body[:24]!r}", body, method="PUT", path=f"{guidelines}/inline")
