@@ -31,6 +31,10 @@ READ_BY_OWNER = {
     "rag_doomed_blobs",
     "rag_uploads",
     "rag_snapshots",
+    "rag_organizations",
+    "rag_access_sets",
+    "rag_moved_ordinals",
+    "rag_provider_keys",
 }
 """What the SECURITY DEFINER functions read, before or without a tenant."""
 

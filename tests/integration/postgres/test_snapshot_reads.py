@@ -154,8 +154,9 @@ async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_o
     await database.corpus_version(workspace)
     await database.aclose()
 
-    # Begin with the tenant, header, dense, texts; cold also segments and closed ordinals. Nobody waits for the end.
-    assert (cold, warm) == (6, 4)
+    # Begin with the tenant, header, dense, texts; cold also segments, closed and moved ordinals. Nobody waits for
+    # the end.
+    assert (cold, warm) == (7, 4)
     assert pool.count["trips"] - before == 1
 
 
