@@ -253,7 +253,8 @@ class SteppedContainer(Container):
 
     @cached_property
     def embedder(self) -> Any:
-        return Stepped(super().embedder, self._gate, {"embed": ("<embed.asked", "embed.paid")})
+        steps = ("<embed.asked", "embed.paid")
+        return Stepped(super().embedder, self._gate, {"embed": steps, "embed_counted": steps})
 
     @cached_property
     def graph_sync(self) -> Any:
