@@ -24,6 +24,7 @@ from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.app import answer_codec
 from agentic_rag.app.embedders import only
@@ -105,6 +106,7 @@ class GraphWorld:
             PostgresAnswerCache(self.pool),
             lambda: PostgresJobBoard(self.database_url, graph_home=self.neo4j_url),
             self._make_organisation,
+            PostgresKeyHomes(self.pool),
         )
 
     @cached_property
