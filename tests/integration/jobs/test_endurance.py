@@ -91,7 +91,7 @@ async def test_a_hung_job_whose_heart_beats_loses_its_lease_at_the_deadline_and_
         return asyncio.get_running_loop().create_future() if "Hung" in str(texts) else None
 
     plane.embedder.before = hang
-    async with plane.worker(slots=2, timings=replace(QUICK, deadline=1.5)):
+    async with plane.worker(slots=2, timings=replace(QUICK, deadline=4.0)):
         await plane.until_idle()
 
     by_state = {job.state: job for job in await plane.jobs()}
