@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question, Run
 from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.prices import price_per_million
+from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.prompts.grade import Grade
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.spaces import SpaceRecord
@@ -21,8 +21,6 @@ from agentic_rag_cli.listing import collect
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EvalQuestion, RetrievedSpan, Usage
-
-_MILLION = 1_000_000
 
 
 def record_of(shown: ShownAnswer) -> AskRecord:
@@ -50,7 +48,7 @@ async def ask_here(session: Session, workspace: WorkspaceRef, weights: FusionWei
         without = DocumentFilter(without_ids=tuple(ids[path] for path in question.without if path in ids))
         options = AnswerOptions(cache=CacheMode.BYPASS, weights=weights, filter=without)
         run = await session.ask(Question(workspace, question.question, options=options))
-        record = replace(record_of(shown_run(run, paths)), usage=_usage(run, spaces))
+        record = replace(record_of(shown_run(run, paths)), usage=_usage(run, spaces, session.prices))
         if not question.gold_spans:
             return record
         places: dict[UUID, RetrievedSpan] = {}
@@ -89,11 +87,11 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
     return ask
 
 
-def _usage(run: Run, spaces: Sequence[SpaceRecord]) -> Usage:
+def _usage(run: Run, spaces: Sequence[SpaceRecord], prices: PriceTable) -> Usage:
     """The stand-alone question, and its parts when it has several, were embedded."""
     debug = run.answer.debug
     parts = debug.plan.sub_questions if debug.plan is not None and len(debug.plan.sub_questions) > 1 else ()
     tokens = sum(map(estimate_tokens, [debug.standalone_question or run.question, *(one.text for one in parts)]))
     space = next((one.registered.space for one in spaces if one.registered.space.name == run.versions.space), None)
-    price = None if space is None else price_per_million(space)
-    return Usage(tokens, None if price is None else tokens * price / _MILLION)
+    price = None if space is None else prices.of_space(space)
+    return Usage(tokens, None if price is None else price.of(tokens))

@@ -17,6 +17,7 @@ from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.prompts.grade import Grade, grade_consultation
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord
@@ -229,6 +230,11 @@ class Session(Protocol):
     @property
     def spending(self) -> Spending:
         """What models cost, and the ceilings on it."""
+        ...
+
+    @property
+    def prices(self) -> PriceTable:
+        """What models cost."""
         ...
 
     @property
@@ -513,6 +519,11 @@ class ContainerSession:
     def spending(self) -> Spending:
         """What models cost, and the ceilings on it."""
         return self._container.spending
+
+    @property
+    def prices(self) -> PriceTable:
+        """What models cost."""
+        return self._container.settings.prices
 
     @property
     def provider_keys(self) -> ProviderKeys:

@@ -354,7 +354,6 @@ class Container:
         """The models of each organisation: with the key it brought, else those of this process."""
         from agentic_rag.adapters.openai.tenants import TenantClients
         from agentic_rag.app.provider_access import Platform, ProviderAccess
-        from agentic_rag.domain.prices import ChatPrice
         from agentic_rag.domain.provider_keys import Provider
 
         settings = self.settings
@@ -377,14 +376,13 @@ class Container:
             self._advisor_over,
             self.clock,
             self._meters,
-            ChatPrice(settings.chat_input_usd, settings.chat_output_usd),
         )
 
     @cached_property
     def _meters(self) -> Meters:
         from agentic_rag.app.metering import Meters
 
-        return Meters(self.budgets, self.usage_ledger, self.clock)
+        return Meters(self.budgets, self.usage_ledger, self.clock, self.settings.prices)
 
     @cached_property
     def usage_ledger(self) -> UsageLedger:
@@ -477,7 +475,7 @@ class Container:
         return self.settings.chat_temperature if self.settings.chat_temperature >= 0 else None
 
     def _advisor_over(self, model: ChatModel, rest: Rest | None = None) -> Advisor:
-        from agentic_rag.app.advisor import Advisor, ChatPrices
+        from agentic_rag.app.advisor import Advisor
 
         settings = self.settings
         return Advisor(
@@ -486,7 +484,7 @@ class Container:
             self.ids,
             self.telemetry,
             timeout_seconds=settings.chat_timeout_seconds,
-            prices=ChatPrices(settings.chat_input_usd, settings.chat_output_usd),
+            price=settings.prices.of("platform", settings.chat_model),
             rest=rest,
         )
 
@@ -675,7 +673,7 @@ class Container:
         from agentic_rag.app.indexing import TextAnalysis
         from agentic_rag.domain.tokens import TokenEstimator
 
-        return TextAnalysis(TokenEstimator().count, self._compute)
+        return TextAnalysis(TokenEstimator().count, self._compute, self.settings.prices)
 
     @cached_property
     def ingest(self) -> IngestDocument:

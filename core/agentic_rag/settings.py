@@ -19,6 +19,7 @@ from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.master_keys import read_masters
 from agentic_rag.domain.netpolicy import host_list
+from agentic_rag.domain.prices import PriceTable, TokenPrice, read_prices
 from agentic_rag.domain.provider_keys import canonical_url
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
@@ -355,7 +356,8 @@ class Settings:
     chat_input_usd: float = _var(
         "AGENTIC_RAG_CHAT_INPUT_USD",
         0.0,
-        "Price of a million input tokens in US dollars, for `rag_provider_cost_usd_total`.",
+        "Price of a million input tokens of AGENTIC_RAG_CHAT_MODEL in US dollars; 0: that of AGENTIC_RAG_MODEL_PRICES, "
+        "else the published one.",
         group=_L,
         minimum=0,
     )
@@ -397,6 +399,13 @@ class Settings:
         "",
         "Base URLs of OpenAI-compatible servers (Ollama, vLLM) that organisations may name, separated by commas; no "
         "other address is ever asked on their behalf.",
+        group=_K,
+    )
+    model_prices: str = _var(
+        "AGENTIC_RAG_MODEL_PRICES",
+        "",
+        "Prices in US dollars per million tokens, `MODEL=INPUT/OUTPUT` or `PROVIDER:MODEL=INPUT/OUTPUT`, separated by "
+        "commas, before the published ones: budgets cannot hold calls of models without a price.",
         group=_K,
     )
     queue_name: str = _var("AGENTIC_RAG_QUEUE_NAME", "agentic-rag", "Prefix of the queues in Redis.", group=_J)
@@ -652,6 +661,14 @@ class Settings:
         return frozenset(canonical_url(part) for part in self.compatible_urls.split(",") if part.strip())
 
     @property
+    def prices(self) -> PriceTable:
+        """What models cost. Raises ValueError for AGENTIC_RAG_MODEL_PRICES that cannot be read."""
+        own = dict(read_prices(self.model_prices))
+        if self.chat_input_usd or self.chat_output_usd:
+            own[f"platform:{self.chat_model}"] = TokenPrice(self.chat_input_usd, self.chat_output_usd)
+        return PriceTable(own)
+
+    @property
     def lexical_share_value(self) -> float | None:
         """HYBRID_LEXICAL_SHARE as a number; None for `auto`."""
         return None if self.lexical_share == "auto" else float(self.lexical_share)
@@ -833,6 +850,10 @@ def _key_problems(settings: Settings) -> list[str]:
         _ = settings.allowed_urls
     except ValueError as problem:
         problems.append(f"AGENTIC_RAG_COMPATIBLE_URLS={settings.compatible_urls!r}: {problem}")
+    try:
+        _ = settings.prices
+    except ValueError as problem:
+        problems.append(f"AGENTIC_RAG_MODEL_PRICES: {problem}")
     return problems
 
 

@@ -73,8 +73,12 @@ def usage(
     ]
     head = ("DAY", "WORKSPACE", "KIND", "MODEL", "KEY", "CALLS", "TOKENS IN", "TOKENS OUT", "USD")
     output.result(output.table(head, rows))
-    unpriced = f"; the price of {report.unpriced_calls} calls is not known" if report.unpriced_calls else ""
-    output.result(f"{report.cost_usd:.6f} USD by the price table of {PRICED_ON:%Y-%m-%d}{unpriced}")
+    output.result(f"{report.cost_usd:.6f} USD by the price table of {PRICED_ON:%Y-%m-%d}")
+    if report.unpriced_calls:
+        output.result(
+            f"The price of {report.unpriced_calls} calls is not known, so no budget holds them: the operator states it "
+            "in AGENTIC_RAG_MODEL_PRICES."
+        )
 
 
 @app.command("show")

@@ -18,6 +18,7 @@ from agentic_rag.domain.chat import (
 )
 from agentic_rag.domain.errors import AgenticRagError, Retryable
 from agentic_rag.domain.pipeline import Budget
+from agentic_rag.domain.prices import TokenPrice
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.chat_model import ChatModel
 from agentic_rag.ports.clock import Clock
@@ -36,19 +37,6 @@ LONGEST_PAUSE_SECONDS = 60.0
 LATE = "CHAT_NO_TIME"
 RESTING = "CHAT_RESTING"
 _PAUSING = frozenset({"PROVIDER_UNAVAILABLE", "PROVIDER_RATE_LIMITED", "PROVIDER_KEY_REJECTED"})
-_TOKENS = 1_000_000
-
-
-@dataclass(frozen=True, slots=True)
-class ChatPrices:
-    """US dollars for a million tokens; both 0 when the operator did not say."""
-
-    input_usd: float = 0.0
-    output_usd: float = 0.0
-
-    def of(self, usage: ChatUsage) -> float:
-        """What a call cost, in US dollars."""
-        return (usage.input_tokens * self.input_usd + usage.output_tokens * self.output_usd) / _TOKENS
 
 
 class Advisors(Protocol):
@@ -91,7 +79,7 @@ class Advisor:
         telemetry: Telemetry,
         *,
         timeout_seconds: float = 30.0,
-        prices: ChatPrices | None = None,
+        price: TokenPrice | None = None,
         rest: Rest | None = None,
         account: ChatAccount | None = None,
     ) -> None:
@@ -100,7 +88,7 @@ class Advisor:
         self._ids = ids
         self._telemetry = telemetry
         self._timeout = timeout_seconds
-        self._prices = prices or ChatPrices()
+        self._price = price
         self._rests = rest or Rest()
         self._account = account
 
@@ -112,7 +100,7 @@ class Advisor:
             self._ids,
             self._telemetry,
             timeout_seconds=self._timeout,
-            prices=self._prices,
+            price=self._price,
             rest=self._rests,
             account=account,
         )
@@ -175,8 +163,8 @@ class Advisor:
             return
         self._telemetry.count("rag_tokens_total", float(usage.input_tokens), kind="chat_input")
         self._telemetry.count("rag_tokens_total", float(usage.output_tokens), kind="chat_output")
-        cost = self._prices.of(usage)
-        if cost:
+        if self._price is not None:
+            cost = self._price.of(usage.input_tokens, usage.output_tokens)
             self._telemetry.count("rag_provider_cost_usd_total", cost)
 
     def _rest_after(self, error: AgenticRagError) -> None:

@@ -12,6 +12,7 @@ from agentic_rag.domain.cost import EmbeddingCost, embedding_cost
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
 from agentic_rag.domain.half_precision import encode_half
+from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
@@ -29,9 +30,10 @@ class TextAnalysis:
     (`ports.token_counter`).
     """
 
-    def __init__(self, count_tokens: Callable[[str], int], compute: Compute) -> None:
+    def __init__(self, count_tokens: Callable[[str], int], compute: Compute, prices: PriceTable | None = None) -> None:
         self._count_tokens = count_tokens
         self._compute = compute
+        self._prices = prices or PriceTable()
 
     async def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
@@ -39,7 +41,8 @@ class TextAnalysis:
 
     async def cost(self, paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace) -> EmbeddingCost:
         """What embedding the texts `paid` costs, and what not embedding `reused` saves."""
-        return await asyncio.to_thread(embedding_cost, paid, reused, space, self._count_tokens)
+        price = self._prices.of_space(space)
+        return await asyncio.to_thread(embedding_cost, paid, reused, space, self._count_tokens, price)
 
     async def index(
         self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from agentic_rag.app.budgets import Budgets
 from agentic_rag.app.usage_ledger import UsageLedger
 from agentic_rag.domain.chat import ChatUsage
-from agentic_rag.domain.prices import ChatPrice, price_per_million
+from agentic_rag.domain.prices import FREE, PriceTable
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.tokens import estimate_tokens
@@ -18,36 +18,32 @@ from agentic_rag.domain.usage import Charge, UsageKind
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.embedder import CountingEmbedder, Embedder, Embedders
 
-_MILLION = 1_000_000
-
 
 class Meters:
     """Opens accounts of workspaces."""
 
-    def __init__(self, budgets: Budgets, ledger: UsageLedger, clock: Clock) -> None:
+    def __init__(self, budgets: Budgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
         self.budgets = budgets
         self.ledger = ledger
         self.clock = clock
+        self.prices = prices
 
     def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
         """The same embedders on the workspace's account; `own_keys` are the providers whose key it brought."""
         return MeteredEmbedders(self, workspace, embedders, own_keys)
 
-    def chat(self, workspace: WorkspaceRef, provider: str, price: ChatPrice | None, *, own_key: bool) -> ChatMeter:
-        """An account for a chat model."""
-        return ChatMeter(self, workspace, provider, price, own_key=own_key)
+    def chat(self, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> ChatMeter:
+        """An account for a provider's chat models."""
+        return ChatMeter(self, workspace, provider, own_key=own_key)
 
 
 class ChatMeter:
     """What a chat model's calls for one workspace are charged to; implements `app.advisor.ChatAccount`."""
 
-    def __init__(
-        self, meters: Meters, workspace: WorkspaceRef, provider: str, price: ChatPrice | None, *, own_key: bool
-    ) -> None:
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
         self._meters = meters
         self._workspace = workspace
         self._provider = provider
-        self._price = price
         self._own_key = own_key
 
     async def admit(self) -> None:
@@ -56,6 +52,7 @@ class ChatMeter:
 
     def note(self, model: str, usage: ChatUsage) -> None:
         """Write a call down."""
+        price = self._meters.prices.of(self._provider, model)
         self._meters.ledger.note(
             Charge(
                 workspace=self._workspace,
@@ -66,7 +63,7 @@ class ChatMeter:
                 own_key=self._own_key,
                 input_tokens=usage.input_tokens,
                 output_tokens=usage.output_tokens,
-                cost_usd=None if self._price is None else self._price.of(usage.input_tokens, usage.output_tokens),
+                cost_usd=None if price is None else price.of(usage.input_tokens, usage.output_tokens),
             )
         )
 
@@ -98,7 +95,7 @@ class MeteredEmbedders:
         return self._inner.named(choice)
 
     def _metered(self, embedder: Embedder) -> Embedder:
-        if price_per_million(embedder.space) == 0.0:
+        if self._meters.prices.of_space(embedder.space) == FREE:
             return embedder
         own_key = embedder.space.provider in self._own_keys
         return MeteredEmbedder(self._meters, self._workspace, embedder, own_key=own_key)
@@ -125,9 +122,9 @@ class MeteredEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
-        price = price_per_million(self.space)
+        price = self._meters.prices.of_space(self.space)
         estimate = sum(map(estimate_tokens, texts))
-        await self._meters.budgets.admit(self._workspace, None if price is None else estimate * price / _MILLION)
+        await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
         vectors, tokens = await _counted(self._inner, texts)
         tokens = estimate if tokens is None else tokens
         self._meters.ledger.note(
@@ -140,7 +137,7 @@ class MeteredEmbedder:
                 own_key=self._own_key,
                 input_tokens=tokens,
                 output_tokens=0,
-                cost_usd=None if price is None else tokens * price / _MILLION,
+                cost_usd=None if price is None else price.of(tokens),
             )
         )
         return vectors

@@ -15,7 +15,7 @@ from agentic_rag.app.embedders import KNOWN_DIMENSIONS
 from agentic_rag.app.metering import Meters
 from agentic_rag.app.padded_embedder import PaddedEmbedder
 from agentic_rag.domain.errors import AgenticRagError, NotFound
-from agentic_rag.domain.prices import CHAT_PRICES, ChatPrice, price_per_million
+from agentic_rag.domain.prices import FREE
 from agentic_rag.domain.provider_keys import Provider, ProviderKey
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -83,7 +83,6 @@ class ProviderAccess:
         advisor: Callable[[ChatModel, Rest], Advisor],
         clock: Clock,
         meters: Meters,
-        platform_price: ChatPrice | None = None,
     ) -> None:
         self._database = database
         self._vault = vault
@@ -92,7 +91,6 @@ class ProviderAccess:
         self._advisor = advisor
         self._clock = clock
         self._meters = meters
-        self._platform_price = platform_price
         self._known: OrderedDict[UUID, _Known] = OrderedDict()
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
@@ -109,7 +107,7 @@ class ProviderAccess:
     async def admit(self, workspace: WorkspaceRef) -> None:
         """Let work pass that cannot be done without embeddings. Errors: `BudgetExceeded`, where they cost something."""
         space = (await self.of(workspace)).default.space
-        if price_per_million(space) != 0.0:
+        if self._meters.prices.of_space(space) != FREE:
             await self._meters.budgets.admit(workspace, 0.0)
 
     async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
@@ -120,12 +118,11 @@ class ProviderAccess:
             platform = None if known.settings.must_bring_key else self._platform().advisor
             if platform is None:
                 return None
-            return platform.charged_to(self._meters.chat(workspace, _PLATFORM, self._platform_price, own_key=False))
+            return platform.charged_to(self._meters.chat(workspace, _PLATFORM, own_key=False))
         if known.advisor is None:
             model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
             known.advisor = self._advisor(model, Rest())
-        provider, price = resolution.chat.provider.value, CHAT_PRICES.get(resolution.chat.model)
-        return known.advisor.charged_to(self._meters.chat(workspace, provider, price, own_key=True))
+        return known.advisor.charged_to(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
 
     async def check(self, org_id: UUID) -> None:
         """Pass when the organisation's documents can be embedded. Errors: those of every look."""

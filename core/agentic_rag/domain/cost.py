@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.prices import price_per_million
+from agentic_rag.domain.prices import TokenPrice
 from agentic_rag.domain.spaces import EmbeddingSpace
 
 _TOKENS = 1_000_000
@@ -80,16 +80,20 @@ class RecordedCost:
 
 
 def embedding_cost(
-    paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace, count_tokens: Callable[[str], int]
+    paid: Sequence[str],
+    reused: Sequence[str],
+    space: EmbeddingSpace,
+    count_tokens: Callable[[str], int],
+    price: TokenPrice | None,
 ) -> EmbeddingCost:
-    """The cost of embedding the texts `paid` beside the texts `reused`."""
+    """The cost of embedding the texts `paid` beside the texts `reused`; without a price only their tokens."""
     return EmbeddingCost(
         space=space.name,
         chunks=len(paid),
         tokens=sum(map(count_tokens, paid)),
         reused_chunks=len(reused),
         reused_tokens=sum(map(count_tokens, reused)),
-        usd_per_million=price_per_million(space),
+        usd_per_million=None if price is None else price.input_usd,
     )
 
 

@@ -8,52 +8,83 @@ USD per million tokens, without batch, cache or long-prompt rates, read on 2026-
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
 
 from agentic_rag.domain.spaces import EmbeddingSpace
 
-USD_PER_MILLION_TOKENS: Mapping[str, float] = MappingProxyType(
-    {
-        "text-embedding-3-small": 0.02,
-        "text-embedding-3-large": 0.13,
-        "text-embedding-ada-002": 0.10,
-        "gemini-embedding-001": 0.15,
-    }
-)
-PRICED_ON = date(2026, 11, 21)
-"""When the tables were read."""
+_MILLION = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class ChatPrice:
+class TokenPrice:
     """USD per million tokens."""
 
     input_usd: float
-    output_usd: float
+    output_usd: float = 0.0
+    """0 for embeddings, which give none."""
 
-    def of(self, input_tokens: int, output_tokens: int) -> float:
+    def of(self, input_tokens: int, output_tokens: int = 0) -> float:
         """What a call cost, in US dollars."""
-        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / 1_000_000
+        return (input_tokens * self.input_usd + output_tokens * self.output_usd) / _MILLION
 
 
-CHAT_PRICES: Mapping[str, ChatPrice] = MappingProxyType(
+PUBLISHED: Mapping[str, TokenPrice] = MappingProxyType(
     {
-        "gpt-4o": ChatPrice(2.50, 10.00),
-        "gpt-4o-mini": ChatPrice(0.15, 0.60),
-        "gpt-4.1": ChatPrice(2.00, 8.00),
-        "gpt-5-mini": ChatPrice(0.25, 2.00),
+        "text-embedding-3-small": TokenPrice(0.02),
+        "text-embedding-3-large": TokenPrice(0.13),
+        "text-embedding-ada-002": TokenPrice(0.10),
+        "gemini-embedding-001": TokenPrice(0.15),
+        "gpt-4o": TokenPrice(2.50, 10.00),
+        "gpt-4o-mini": TokenPrice(0.15, 0.60),
+        "gpt-4.1": TokenPrice(2.00, 8.00),
+        "gpt-5-mini": TokenPrice(0.25, 2.00),
     }
 )
-"""Of models whose price was found stated; calls of others are counted as unpriced."""
+"""Of models whose price was found stated."""
+PRICED_ON = date(2026, 11, 21)
+"""When the published prices were read."""
+FREE = TokenPrice(0.0)
 FREE_PROVIDERS = frozenset({"deterministic", "onnx"})
 """Computed on this machine."""
 
 
-def price_per_million(space: EmbeddingSpace) -> float | None:
-    """USD for a million tokens of a space's model; None when its price is not known."""
-    if space.provider in FREE_PROVIDERS:
-        return 0.0
-    return USD_PER_MILLION_TOKENS.get(space.model.removeprefix("models/"))
+@dataclass(frozen=True, slots=True)
+class PriceTable:
+    """The published prices and, before them, the operator's own."""
+
+    own: Mapping[str, TokenPrice] = field(default_factory=dict[str, TokenPrice])
+    """By `PROVIDER:MODEL`, for that provider, or `MODEL`, for all."""
+
+    def of(self, provider: str, model: str) -> TokenPrice | None:
+        """The price of a model; None when it is not known, and then no budget can hold its calls."""
+        if provider in FREE_PROVIDERS:
+            return FREE
+        bare = model.removeprefix("models/")
+        return self.own.get(f"{provider}:{bare}") or self.own.get(bare) or PUBLISHED.get(bare)
+
+    def of_space(self, space: EmbeddingSpace) -> TokenPrice | None:
+        """The price of a space's model."""
+        return self.of(space.provider, space.model)
+
+
+def read_prices(text: str) -> Mapping[str, TokenPrice]:
+    """The prices of `MODEL=INPUT[/OUTPUT],…`. Raises ValueError, which names the entry, for anything else."""
+    found: dict[str, TokenPrice] = {}
+    for entry in filter(None, map(str.strip, text.split(","))):
+        name, _, amounts = entry.rpartition("=")
+        try:
+            numbers = [float(amount) for amount in amounts.split("/")]
+        except ValueError:
+            numbers = []
+        if (
+            not name.strip()
+            or len(numbers) not in (1, 2)
+            or not all(math.isfinite(one) and one >= 0 for one in numbers)
+        ):
+            raise ValueError(f"{entry!r}: expected MODEL=INPUT/OUTPUT in US dollars per million tokens")
+        found[name.strip()] = TokenPrice(*numbers)
+    return MappingProxyType(found)

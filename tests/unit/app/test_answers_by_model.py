@@ -13,7 +13,7 @@ from tests.unit.app.model_passages import ModelPassages
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
-from agentic_rag.app.advisor import Advisor, ChatPrices
+from agentic_rag.app.advisor import Advisor
 from agentic_rag.app.answering import ChatUse
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import (
@@ -27,6 +27,7 @@ from agentic_rag.domain.answers import (
     Turn,
 )
 from agentic_rag.domain.chat import ChatTask
+from agentic_rag.domain.prices import TokenPrice
 
 pytestmark = pytest.mark.network
 
@@ -108,7 +109,7 @@ class Desk:
         self.aclose_model = model.aclose
 
         def use(telemetry: Telemetry) -> ChatUse:
-            advisor = Advisor(model, Clock(), Ids(), telemetry, prices=ChatPrices(2.0, 10.0))
+            advisor = Advisor(model, Clock(), Ids(), telemetry, price=TokenPrice(2.0, 10.0))
             return ChatUse(advisor, tasks, ModelPassages(advisor))
 
         self.world = World(_corpus(), AnswerDefaults(**defaults), chat=use)

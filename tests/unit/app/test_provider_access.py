@@ -30,6 +30,7 @@ from agentic_rag.app.provider_keys import ProviderKeys
 from agentic_rag.app.spending import Spending
 from agentic_rag.app.usage_ledger import UsageLedger
 from agentic_rag.domain.errors import BudgetExceeded, MissingProviderKey, Permanent
+from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.provider_keys import GivenKey, Provider
 from agentic_rag.domain.secret import Secret
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -81,7 +82,9 @@ class World:
             lambda: Platform(only(DeterministicEmbedder()), None),
             lambda model, rest: Advisor(model, self.clock, RandomIds(), self.telemetry, rest=rest),
             self.clock,
-            Meters(Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock),
+            Meters(
+                Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock, PriceTable()
+            ),
         )
 
     async def organisation(self) -> WorkspaceRef:

@@ -61,6 +61,7 @@ from agentic_rag.domain.explanation import (
 from agentic_rag.domain.graph_projection import GraphCounts
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.prompts.grade import Grade, Mark
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
 from agentic_rag.domain.retrieval import ArmScore, Hop, HopKind, Retriever
@@ -252,6 +253,7 @@ class FakeSession:
     known: list[Workspace] = field(default_factory=lambda: [workspace()])
     held: list[Document] = field(default_factory=lambda: [document()])
     result: SyncResult = field(default_factory=nothing_to_sync)
+    prices: PriceTable = PriceTable()
     graph: GraphStatus = GraphStatus(False, 7, 7, GraphCounts(1, 3, 5, 8, 2))
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])

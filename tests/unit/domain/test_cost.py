@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.domain.cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
-from agentic_rag.domain.prices import price_per_million
+from agentic_rag.domain.prices import FREE, PriceTable, TokenPrice
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tokens import estimate_tokens
 
@@ -16,7 +16,7 @@ COUNTS = st.integers(0, 10_000_000)
 
 
 def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
-    cost = embedding_cost(["one two", "three"], ["four five six"], SMALL, estimate_tokens)
+    cost = embedding_cost(["one two", "three"], ["four five six"], SMALL, estimate_tokens, TokenPrice(0.02))
 
     assert (cost.chunks, cost.tokens, cost.reused_chunks, cost.reused_tokens) == (2, 3, 1, 3)
     assert cost.usd == pytest.approx(3 * 0.02 / 1_000_000)
@@ -26,17 +26,17 @@ def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
 @pytest.mark.parametrize(
     ("space", "price"),
     [
-        (SMALL, 0.02),
-        (EmbeddingSpace("openai", "text-embedding-3-large", 3072), 0.13),
-        (EmbeddingSpace("openai", "models/gemini-embedding-001", 768), 0.15),
-        (EmbeddingSpace("deterministic", "hashed-ngrams-v1", 384), 0.0),
+        (SMALL, TokenPrice(0.02)),
+        (EmbeddingSpace("openai", "text-embedding-3-large", 3072), TokenPrice(0.13)),
+        (EmbeddingSpace("openai", "models/gemini-embedding-001", 768), TokenPrice(0.15)),
+        (EmbeddingSpace("deterministic", "hashed-ngrams-v1", 384), FREE),
         (EmbeddingSpace("openai", "a-model-of-our-own", 768), None),
     ],
 )
-def test_a_price_is_known_nothing_or_unknown(space: EmbeddingSpace, price: float | None) -> None:
-    cost = embedding_cost(["word"], [], space, estimate_tokens)
+def test_a_price_is_known_nothing_or_unknown(space: EmbeddingSpace, price: TokenPrice | None) -> None:
+    cost = embedding_cost(["word"], [], space, estimate_tokens, PriceTable().of_space(space))
 
-    assert price_per_million(space) == price
+    assert PriceTable().of_space(space) == price
     assert (cost.usd is None) == (price is None)
 
 
