@@ -13,6 +13,11 @@ WorkspaceOption = Annotated[
     typer.Option("--workspace", "-w", help="Name of the workspace; may be left out when there is only one."),
 ]
 
+TenantOption = Annotated[
+    str | None,
+    typer.Option("--tenant", "-t", help="Id, name or external id of the organisation; the embedded one by default."),
+]
+
 UrlOption = Annotated[
     str | None,
     typer.Option("--url", help="Ask this server through GraphQL, e.g. http://127.0.0.1:8080 (AGENTIC_RAG_URL)."),

@@ -11,7 +11,7 @@ import typer
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.tenancy import KeyScope, Role
 from agentic_rag_cli import output
-from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="API keys of organisations.", no_args_is_help=True, rich_markup_mode=None)
-
-TenantOption = Annotated[
-    str | None,
-    typer.Option("--tenant", "-t", help="Id, name or external id of the organisation; the embedded one by default."),
-]
 
 
 @app.command("create")

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
+import secrets
 import sys
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.secret import Secret
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -25,9 +24,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
 ProviderArgument = Annotated[Provider, typer.Argument(help="Who serves the models.")]
-TenantOption = Annotated[
-    UUID, typer.Option("--tenant", help="Id of the organisation; the embedded one when not given.", show_default=False)
-]
 
 
 @app.command("set")
@@ -37,7 +33,7 @@ def set_key(
     base_url: Annotated[
         str | None, typer.Option("--base-url", help="Server of a `compatible` provider; the operator must allow it.")
     ] = None,
-    tenant: TenantOption = DEFAULT_ORG_ID,
+    tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Store an organisation's key for a provider, read from standard input: never from the command line, where others
@@ -52,7 +48,7 @@ def set_key(
     given = GivenKey(provider, Secret(sys.stdin.read()), base_url)
 
     async def work(session: Session) -> ProviderKey:
-        return await session.provider_keys.set(tenant, given, OPERATOR.subject)
+        return await session.provider_keys.set((await session.tenants.named(tenant)).org_id, given, OPERATOR.subject)
 
     stored = in_process(context, work)
     if as_json:
@@ -62,14 +58,14 @@ def set_key(
 
 
 @app.command("list")
-def list_keys(context: typer.Context, tenant: TenantOption = DEFAULT_ORG_ID, as_json: JsonOption = False) -> None:
+def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: JsonOption = False) -> None:
     """List an organisation's keys by their last four characters.
 
     Example: rag provider-key list
     """
 
     async def work(session: Session) -> list[ProviderKey]:
-        return await session.provider_keys.all(tenant)
+        return await session.provider_keys.all((await session.tenants.named(tenant)).org_id)
 
     found = in_process(context, work)
     if as_json:
@@ -93,7 +89,7 @@ def list_keys(context: typer.Context, tenant: TenantOption = DEFAULT_ORG_ID, as_
 def remove(
     context: typer.Context,
     provider: ProviderArgument,
-    tenant: TenantOption = DEFAULT_ORG_ID,
+    tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Forget an organisation's key for a provider. Exits with 1 when there is none.
@@ -103,7 +99,9 @@ def remove(
     from agentic_rag_cli.session import OPERATOR
 
     async def work(session: Session) -> bool:
-        return await session.provider_keys.remove(tenant, provider, OPERATOR.subject)
+        return await session.provider_keys.remove(
+            (await session.tenants.named(tenant)).org_id, provider, OPERATOR.subject
+        )
 
     removed = in_process(context, work)
     if as_json:
@@ -127,7 +125,7 @@ def models(
     own_key: Annotated[
         bool | None, typer.Option("--own-key/--platform-key", help="Whether the organisation must bring its own key.")
     ] = None,
-    tenant: TenantOption = DEFAULT_ORG_ID,
+    tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show or change which models an organisation works with.
@@ -141,8 +139,8 @@ def models(
 
     async def work(session: Session) -> ModelSettings:
         if changes == ModelChanges():
-            return await session.change_models.current(tenant)
-        return await session.change_models.run(tenant, changes, OPERATOR.subject)
+            return await session.change_models.current((await session.tenants.named(tenant)).org_id)
+        return await session.change_models.run((await session.tenants.named(tenant)).org_id, changes, OPERATOR.subject)
 
     settings = in_process(context, work)
     chat, vectors = settings.default_model, settings.embedding
@@ -182,7 +180,9 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
 @app.command("master")
 def master(
-    name: Annotated[str, typer.Option("--id", help="How envelopes name it; the date when not given.")] = "",
+    name: Annotated[
+        str, typer.Option("--id", help="How envelopes name it; the date and four digits when not given.")
+    ] = "",
 ) -> None:
     """Print a fresh master key for AGENTIC_RAG_MASTER_KEYS. Keep it where the database is not.
 
@@ -192,7 +192,7 @@ def master(
     from agentic_rag.domain.errors import InvalidInput
     from agentic_rag.domain.master_keys import read_masters
 
-    made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}")
+    made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(2)}")
     try:
         read_masters(made)
     except ValueError as problem:

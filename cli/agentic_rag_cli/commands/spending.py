@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from datetime import UTC, date, datetime
 from typing import TYPE_CHECKING, Annotated
-from uuid import UUID
 
 import typer
 
 from agentic_rag.domain.spending import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, first_of_month
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID
 from agentic_rag_cli import output
-from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
@@ -23,9 +21,6 @@ if TYPE_CHECKING:
 app = typer.Typer(help="Ceilings on what models cost.", no_args_is_help=True, rich_markup_mode=None)
 
 _DATE = "%Y-%m-%d"
-Tenant = Annotated[
-    UUID, typer.Option("--tenant", help="Id of the organisation; the embedded one when not given.", show_default=False)
-]
 
 
 def usage(
@@ -37,7 +32,7 @@ def usage(
     last: Annotated[
         datetime | None, typer.Option("--to", formats=[_DATE], help="Last day (UTC), itself included; today.")
     ] = None,
-    tenant: Tenant = DEFAULT_ORG_ID,
+    tenant: TenantOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """Show what calls of models used, by workspace, day and model, and what they cost by the price table.
@@ -51,7 +46,7 @@ def usage(
     since = first.date() if first else first_of_month(until)
 
     async def work(session: Session) -> UsageReport:
-        return await session.spending.usage(tenant, since, until)
+        return await session.spending.usage((await session.tenants.named(tenant)).org_id, since, until)
 
     report = in_process(context, work)
     if as_json:
@@ -123,7 +118,7 @@ def set_limits(
         float, typer.Option("--soft-share", help="Part of a ceiling from which on an event warns.")
     ] = DEFAULT_SOFT_SHARE,
     workspace: WorkspaceOption = None,
-    tenant: Tenant = DEFAULT_ORG_ID,
+    tenant: TenantOption = None,
 ) -> None:
     """Set the ceilings of an organisation, or of one workspace with -w; what is not given has none.
 
@@ -136,7 +131,9 @@ def set_limits(
 
     async def work(session: Session) -> None:
         ref = None if workspace is None else (await the_workspace(session, workspace)).ref
-        org_id, key = (tenant, None) if ref is None else (ref.org_id, ref.workspace_id)
+        org_id, key = (
+            ((await session.tenants.named(tenant)).org_id, None) if ref is None else (ref.org_id, ref.workspace_id)
+        )
         await session.spending.set_limits(org_id, key, limits, OPERATOR.subject)
 
     in_process(context, work)

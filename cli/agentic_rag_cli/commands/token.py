@@ -10,7 +10,7 @@ import typer
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Role
 from agentic_rag_cli import output
-from agentic_rag_cli.commands.key import TenantOption
+from agentic_rag_cli.options import TenantOption
 from agentic_rag_cli.wiring import in_process, wiring_of
 
 if TYPE_CHECKING:
