@@ -5,11 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from agentic_rag.app.advisor import Advisors
-from agentic_rag.app.answer_codec import UnreadableAnswer, decode
+from agentic_rag.app.answer_codec import UnreadableAnswer
 from agentic_rag.app.read_runs import ReadRuns
 from agentic_rag.app.run_pipeline import Answered, RunPipeline
 from agentic_rag.app.run_recorder import CacheFill, RunRecorder
 from agentic_rag.app.single_flight import SingleFlight
+from agentic_rag.app.tenant_wall import TenantWall, opened
 from agentic_rag.domain.access import readers
 from agentic_rag.domain.answer_assembly import is_cacheable
 from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
@@ -97,6 +98,7 @@ class AnswerQuestion:
         self._ttl = ttl_seconds
         self._reading = ReadRuns(ports.database, ports.runs)
         self._flights: SingleFlight[Answered] = SingleFlight()
+        self._wall = TenantWall(ports.telemetry)
 
     async def ask(self, principal: Principal, question: Question) -> Run:
         """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
@@ -210,10 +212,11 @@ class AnswerQuestion:
         if value is None:
             return None
         try:
-            return decode(value)
+            owner, answer = opened(value)
         except UnreadableAnswer:
             self._ports.telemetry.event("rag_cache_entry_unreadable")
             return None
+        return answer if self._wall.holds(begun.question.workspace, owner, "answer cache") else None
 
     async def _fresh(self, begun: _Begun, cache_down: bool) -> Run:
         options = begun.question.options
@@ -237,10 +240,13 @@ class AnswerQuestion:
         """A run of one's own, or that of somebody who asked the same at the same time and may read the same. Rights may
         have changed before it read: what it saw then is only for who may still read the same.
         """
-        options = begun.question.options
-        flight = f"{begun.key}/{options.cache.value}/{options.timeout_ms}"
+        options, workspace = begun.question.options, begun.question.workspace
+        flight = (workspace, begun.key, options.cache, options.timeout_ms)
         answered, joined = await self._flights.run(flight, lambda: self._pipeline.run(self._first_state(begun)))
-        if joined and answered.access not in (None, begun.context.access):
+        if joined and not (
+            self._wall.holds(workspace, answered.workspace, "shared run")
+            and answered.access in (None, begun.context.access)
+        ):
             return await self._pipeline.run(self._first_state(begun)), False
         return answered, joined
 

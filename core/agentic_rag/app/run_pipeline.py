@@ -15,6 +15,7 @@ from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.pipeline import Stage, Verdict, next_stage
 from agentic_rag.domain.run_state import RunState
 from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
 
@@ -23,6 +24,7 @@ from agentic_rag.ports.database import Database
 class Answered:
     """An answer with what it was read from."""
 
+    workspace: WorkspaceRef
     answer: Answer
     stages: tuple[StageRecord, ...]
     corpus_version: int
@@ -61,4 +63,6 @@ class RunPipeline:
         version = state.corpus_version if state.read_version is None else state.read_version
         graph = version if state.graph_version is None else state.graph_version
         answer = assemble(state, state.gate)
-        return Answered(answer, tuple(records), version, graph, state.space, state.access, state.hurried)
+        return Answered(
+            state.question.workspace, answer, tuple(records), version, graph, state.space, state.access, state.hurried
+        )

@@ -7,7 +7,7 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.app.answer_codec import encode
+from agentic_rag.app.tenant_wall import TenantWall, sealed
 from agentic_rag.domain.answers import Answer, Run
 from agentic_rag.domain.errors import AgenticRagError
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -54,7 +54,8 @@ class RunRecorder:
         self._cache = cache
         self._telemetry = telemetry
         self._capacity = capacity
-        self._waiting: OrderedDict[UUID, Run] = OrderedDict()
+        self._wall = TenantWall(telemetry)
+        self._waiting: OrderedDict[tuple[WorkspaceRef, UUID], Run] = OrderedDict()
         self._fills: OrderedDict[tuple[WorkspaceRef, str], CacheFill] = OrderedDict()
         self._wake = asyncio.Event()
         self._is_ripe = False
@@ -69,7 +70,7 @@ class RunRecorder:
         if len(self._waiting) >= self._capacity:
             self._telemetry.count("rag_runs_unrecorded_total", reason="full")
         else:
-            self._waiting[run.run_id] = run
+            self._waiting[run.workspace, run.run_id] = run
         if fill is not None:
             self._take(fill)
         self._start()
@@ -81,13 +82,15 @@ class RunRecorder:
 
     def find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """A run that was taken and is not stored yet."""
-        run = self._waiting.get(run_id)
-        return run if run is not None and run.workspace == workspace else None
+        run = self._waiting.get((workspace, run_id))
+        return run if run is not None and self._wall.holds(workspace, run.workspace, "waiting run") else None
 
     def filling(self, workspace: WorkspaceRef, key: str) -> Answer | None:
         """An answer on its way into the cache: whoever asks now finds it here, and need not run once more."""
         fill = self._fills.get((workspace, key))
-        return None if fill is None else fill.answer
+        if fill is None or not self._wall.holds(workspace, fill.workspace, "waiting answer"):
+            return None
+        return fill.answer
 
     async def drain(self) -> None:
         """Return when all that was taken is stored, cached or given up."""
@@ -160,7 +163,7 @@ class RunRecorder:
         """
         try:
             if await self._is_current(fill):
-                await self._cache.put(fill.workspace, fill.key, encode(fill.answer), fill.ttl_seconds)
+                await self._cache.put(fill.workspace, fill.key, sealed(fill.workspace, fill.answer), fill.ttl_seconds)
                 if not await self._is_current(fill):
                     await self._cache.forget(fill.workspace)
         except AgenticRagError as error:
@@ -176,4 +179,4 @@ class RunRecorder:
             self._telemetry.count("rag_runs_unrecorded_total", float(len(batch)), reason=error.code)
             self._telemetry.event("rag_runs_unrecorded", code=error.code, runs=len(batch))
         for run in batch:
-            self._waiting.pop(run.run_id, None)
+            self._waiting.pop((run.workspace, run.run_id), None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Hashable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -20,9 +20,9 @@ class SingleFlight(Generic[Result]):
     """One task per key at a time. A caller that is cancelled leaves; the task is cancelled with its last caller."""
 
     def __init__(self) -> None:
-        self._flights: dict[str, _Flight[Result]] = {}
+        self._flights: dict[Hashable, _Flight[Result]] = {}
 
-    async def run(self, key: str, work: Callable[[], Awaitable[Result]]) -> tuple[Result, bool]:
+    async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> tuple[Result, bool]:
         """The result of `work`, and whether another caller's was joined. Errors of the work reach every caller."""
         flight = self._flights.get(key)
         joined = flight is not None
