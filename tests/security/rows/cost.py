@@ -48,7 +48,9 @@ class Anybody:
 
 
 def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
-    """The same resolvers and stores: no limits on documents or requests, no token look-up, no guarding headers, no last net."""
+    """The same resolvers and stores: no limits, no count of requests, no token look-up, no guarding headers, no last
+    net.
+    """
     schema = RagSchema(
         query=Query,
         mutation=Mutation,
