@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
+from agentic_rag.domain.rate_limits import RateLimits, Traffic
 from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, checked_name
 from agentic_rag_cli.session import OPERATOR
 
@@ -33,6 +34,14 @@ class Tenants(Protocol):
 
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool) -> Organisation:
         """Switch a feature."""
+        ...
+
+    async def limits(self, org_id: UUID) -> RateLimits:
+        """The requests a minute that hold for it."""
+        ...
+
+    async def set_limits(self, org_id: UUID, limits: RateLimits) -> Organisation:
+        """Give it limits of its own."""
         ...
 
     async def create_key(self, org_id: UUID, wish: KeyWish) -> MadeKey:
@@ -78,6 +87,14 @@ class ContainerTenants:
         """Switch a feature."""
         return await self._container.administer.set_feature(org_id, flag, on=on, actor=OPERATOR.subject)
 
+    async def limits(self, org_id: UUID) -> RateLimits:
+        """The requests a minute that hold for it."""
+        return await self._container.admission.in_force(org_id)
+
+    async def set_limits(self, org_id: UUID, limits: RateLimits) -> Organisation:
+        """Give it limits of its own."""
+        return await self._container.admission.set_limits(org_id, limits, OPERATOR.subject)
+
     async def create_key(self, org_id: UUID, wish: KeyWish) -> MadeKey:
         """Make an API key."""
         return await self._container.api_keys.create(org_id, wish, OPERATOR.subject)
@@ -100,6 +117,11 @@ def organisation_json(organisation: Organisation) -> dict[str, object]:
         "createdAt": organisation.created_at.isoformat(),
         "features": {flag.value: organisation.settings.is_on(flag) for flag in FeatureFlag},
     }
+
+
+def limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
+    """Requests a minute, 0 for no limit, and which of them are the organisation's own."""
+    return {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
 
 
 def key_json(key: ApiKey) -> dict[str, object]:

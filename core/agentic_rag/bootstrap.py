@@ -21,6 +21,7 @@ from agentic_rag.domain.fetching import FetchPolicy
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
 from agentic_rag.domain.netpolicy import host_list
+from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
 
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
     from agentic_rag.adapters.postgres.pool import PostgresPool
     from agentic_rag.app.administer import Administer
+    from agentic_rag.app.admission import Admission
     from agentic_rag.app.advisor import Advisor, Rest
     from agentic_rag.app.answer import AnswerQuestion
     from agentic_rag.app.answering import ChatUse
@@ -550,6 +552,26 @@ class Container:
         from agentic_rag.app.spending import Spending
 
         return Spending(self.database, self.budgets, self.telemetry)
+
+    @cached_property
+    def admission(self) -> Admission:
+        """Holds requests to the limits of their organisation."""
+        from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
+        from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
+        from agentic_rag.app.admission import Admission
+
+        settings = self.settings
+        shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
+        self._closing.push_async_callback(shared.aclose)
+        return Admission(
+            self.database,
+            shared,
+            MemoryRateBuckets(self.clock),
+            RateLimits(settings.asks_per_minute, settings.writes_per_minute, settings.reads_per_minute),
+            self.clock,
+            self.telemetry,
+            subject_share=settings.subject_share,
+        )
 
     @cached_property
     def change_models(self) -> ChangeModels:

@@ -21,6 +21,7 @@ from agentic_rag.domain.master_keys import read_masters
 from agentic_rag.domain.netpolicy import host_list
 from agentic_rag.domain.prices import PriceTable, TokenPrice, read_prices
 from agentic_rag.domain.provider_keys import canonical_url
+from agentic_rag.domain.rate_limits import MOST_PER_MINUTE
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag.variables import Variable, parse, shown
 
@@ -555,6 +556,39 @@ class Settings:
     )
     max_upload_bytes: int = _var(
         "AGENTIC_RAG_MAX_UPLOAD_BYTES", 26_214_400, "Largest uploaded file (25 MB).", group=_P, minimum=1024
+    )
+    asks_per_minute: int = _var(
+        "AGENTIC_RAG_ASKS_PER_MINUTE",
+        0,
+        "Questions that an organisation may ask in a minute, all at once or spread, unless it has a limit of its own "
+        "(`rag tenant limits`); 0: no limit.",
+        group=_P,
+        minimum=0,
+        maximum=MOST_PER_MINUTE,
+    )
+    writes_per_minute: int = _var(
+        "AGENTIC_RAG_WRITES_PER_MINUTE",
+        0,
+        "The same for uploads and every other change.",
+        group=_P,
+        minimum=0,
+        maximum=MOST_PER_MINUTE,
+    )
+    reads_per_minute: int = _var(
+        "AGENTIC_RAG_READS_PER_MINUTE",
+        0,
+        "The same for requests that only read.",
+        group=_P,
+        minimum=0,
+        maximum=MOST_PER_MINUTE,
+    )
+    subject_share: float = _var(
+        "AGENTIC_RAG_SUBJECT_SHARE",
+        1.0,
+        "Part of those limits that one caller (user or API key's subject) may use; 1: all of it.",
+        group=_P,
+        minimum=0.001,
+        maximum=1,
     )
     jwks_url: str = _var(
         "AGENTIC_RAG_JWKS_URL",

@@ -19,6 +19,7 @@ from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     Administers,
+    AdmitsRequests,
     AnswersQuestions,
     ChangesModels,
     ControlsAccess,
@@ -43,6 +44,7 @@ class ServerParts:
     """Implements `wiring.ServerContainer` with the parts of a container."""
 
     options: ServerOptions
+    admission: AdmitsRequests
     answer: AnswersQuestions
     explain: ExplainsRuns
     delete: DeletesDocuments
@@ -91,6 +93,7 @@ def server_parts(container: Container) -> ServerParts:
     """The parts of a container that a server uses."""
     return ServerParts(
         options=server_options(container.settings),
+        admission=container.admission,
         answer=container.answer,
         explain=container.explain,
         delete=container.delete,

@@ -27,6 +27,7 @@ from agentic_rag.domain.documents import Document
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
+from agentic_rag.domain.rate_limits import Demand, RateLimits
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.snapshots import SnapshotRecord
 from agentic_rag.domain.spaces import SpaceRecord
@@ -60,6 +61,22 @@ class ServerOptions:
     """How long /readyz waits for one dependency."""
     drain_seconds: int = 20
     """How long a stopping server waits for answers under way."""
+
+
+class AdmitsRequests(Protocol):
+    """The limits on how much an organisation may send."""
+
+    async def admit(self, principal: Principal, demand: Demand) -> None:
+        """Let a request pass. Errors: `RateLimited`."""
+        ...
+
+    async def in_force(self, org_id: UUID) -> RateLimits:
+        """The limits that hold for an organisation. Errors: `NotFound`."""
+        ...
+
+    async def set_limits(self, org_id: UUID, limits: RateLimits, actor: str) -> Organisation:
+        """Give an organisation limits of its own. Errors: `NotFound`."""
+        ...
 
 
 class AnswersQuestions(Protocol):
@@ -286,6 +303,9 @@ class ServerContainer(Protocol):
 
     @property
     def options(self) -> ServerOptions: ...
+
+    @property
+    def admission(self) -> AdmitsRequests: ...
 
     @property
     def answer(self) -> AnswersQuestions: ...

@@ -48,6 +48,7 @@ from agentic_rag.domain.documents import Document, DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
 from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.domain.rate_limits import Demand
 from agentic_rag.domain.recall_gate import RecallGate
 from agentic_rag.domain.retrieval import ArmScore, Retriever
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
@@ -423,10 +424,21 @@ class FakeIdentity:
 
 
 @dataclass
+class NoLimits:
+    """Lets every request pass, and remembers what each was."""
+
+    demands: list[Demand] = field(default_factory=list)
+
+    async def admit(self, principal: Principal, demand: Demand) -> None:
+        self.demands.append(demand)
+
+
+@dataclass
 class Container:
     """A wired process for tests."""
 
     options: ServerOptions = field(default_factory=lambda: ServerOptions(enabled=True))
+    admission: Any = field(default_factory=NoLimits)
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)

@@ -14,6 +14,7 @@ from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.first_look import FirstLook
+from agentic_rag.app.administer import Administer
 from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.document_access import DocumentAccess
@@ -25,7 +26,7 @@ from agentic_rag.domain.documents import ParsedDocument
 from agentic_rag.domain.organisations import FeatureFlag
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
 from agentic_rag_server.wiring import ServerOptions
-from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity
+from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
 
 MAX_UPLOAD_BYTES = 64 * 1024
 
@@ -94,6 +95,7 @@ class RestProduct:
     blobs: MemoryBlobStore = field(default_factory=MemoryBlobStore)
     identity: FakeIdentity = field(default_factory=FakeIdentity)
     telemetry: Any = field(default_factory=RecordingTelemetry)
+    admission: Any = field(default_factory=NoLimits)
     answer: FakeAnswer = field(default_factory=FakeAnswer)
     clock: StandingClock = field(default_factory=StandingClock)
     ids: NumberedIds = field(default_factory=NumberedIds)
@@ -115,6 +117,7 @@ class RestProduct:
         )  # fmt: skip
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.provider)
+        self.administer = Administer(self.database, self.ids, self.telemetry)
         self.reingest = ReingestDocument(self.database, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
 

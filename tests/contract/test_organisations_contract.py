@@ -8,6 +8,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.domain.errors import InvalidInput, NotFound
 from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef
 from agentic_rag.domain.workspace_settings import RagConfig, WorkspaceSettings
 
@@ -48,6 +49,16 @@ async def test_a_feature_that_is_switched_off_again_is_off(adapter: Backend) -> 
             )
 
     assert (await current(adapter, org_id)).settings == OrganisationSettings()
+
+
+async def test_limits_on_requests_are_kept_beside_the_rest(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+    limits = RateLimits(asks=120, writes=0)
+
+    async with adapter.database.transaction(org_id) as transaction:
+        await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
+
+    assert (await current(adapter, org_id)).settings == OrganisationSettings(rates=limits)
 
 
 async def test_an_organisation_that_was_never_made_is_not_found(adapter: Backend) -> None:

@@ -86,6 +86,56 @@ def set_features(
     _show(in_process(context, work), as_json=as_json)
 
 
+@app.command("limits")
+def set_limits(
+    context: typer.Context,
+    tenant: TenantArgument,
+    asks: Annotated[str | None, typer.Option("--asks", metavar="N", help="Questions a minute.")] = None,
+    writes: Annotated[str | None, typer.Option("--writes", metavar="N", help="Uploads and other changes.")] = None,
+    reads: Annotated[str | None, typer.Option("--reads", metavar="N", help="Requests that only read.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how many requests a minute an organisation may send, or set it: 0 is no limit, `default` what the server's
+    settings say. Servers go by a change within 5 s.
+
+    Example: rag tenant limits acme --asks 120 --writes 60
+    """
+    from agentic_rag.domain.rate_limits import RateLimits, Traffic
+    from agentic_rag_cli.tenants import limits_json
+
+    wished = {
+        traffic: _per_minute(traffic.value, text)
+        for traffic, text in ((Traffic.ASK, asks), (Traffic.WRITE, writes), (Traffic.READ, reads))
+        if text is not None
+    }
+
+    async def work(session: Session) -> tuple[RateLimits, RateLimits]:
+        organisation = await session.tenants.named(tenant)
+        if wished:
+            own = organisation.settings.rates
+            limits = RateLimits(*(wished[one] if one in wished else own.of(one) for one in Traffic))
+            organisation = await session.tenants.set_limits(organisation.org_id, limits)
+        return organisation.settings.rates, await session.tenants.limits(organisation.org_id)
+
+    own, in_force = in_process(context, work)
+    if as_json:
+        output.result_json(limits_json(own, in_force))
+        return
+    rows = [
+        (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
+    ]
+    output.result(output.table(("REQUESTS", "A MINUTE", "FROM"), rows))
+
+
+def _per_minute(name: str, text: str) -> int | None:
+    if text == "default":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"--{name}s takes a number of requests, or `default`.", path=(name,)) from None
+
+
 def _switch(name: str, to: str) -> bool:
     if to not in _SWITCH:
         raise InvalidInput(f"Give --feature {name}=on or --feature {name}=off.", path=("feature",))

@@ -30,6 +30,7 @@ class AuditAction(enum.Enum):
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
     SET_BUDGET = "budget.set"
+    SET_RATE_LIMITS = "rate_limits.set"
     CHANGE_MODELS = "models.change"
     ROTATE_MASTER_KEY = "provider_key.rotate"
     CREATE_WORKSPACE = "workspace.create"

@@ -14,6 +14,7 @@
     ├── Misconfigured         an operator must change a setting or a server
     ├── DependencyUnavailable a server did not answer; the work may be tried again
     ├── Retryable             try again, after `retry_after_seconds` when given
+    │   ├── RateLimited       the organisation, or the caller, sent too many requests within a minute
     │   ├── LeaseLost         another worker holds the job now: stop, change nothing
     │   └── SpaceSwitched     the workspace answers in another embedding space by now: embed again
     └── Permanent             trying again cannot help
@@ -170,6 +171,12 @@ class Retryable(AgenticRagError):
     def __init__(self, message: str, *, code: str | None = None, retry_after_seconds: float | None = None) -> None:
         super().__init__(message, code=code)
         self.retry_after_seconds = retry_after_seconds
+
+
+class RateLimited(Retryable):
+    """Too many requests within a minute; `retry_after_seconds` is always given."""
+
+    code = "RATE_LIMITED"
 
 
 class LeaseLost(Retryable):

@@ -8,6 +8,7 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.domain.spending import SpendingLimits
 from agentic_rag.domain.tenant_models import ModelSettings
 
@@ -29,6 +30,7 @@ class OrganisationSettings:
     """Those that are on."""
     models: ModelSettings = ModelSettings()
     budget: SpendingLimits = SpendingLimits()
+    rates: RateLimits = RateLimits()
 
     def is_on(self, flag: FeatureFlag) -> bool:
         """Whether the organisation switched the feature on."""

@@ -32,6 +32,7 @@ class Action(enum.Enum):
     MANAGE_KEYS = "see, make or revoke API keys"
     SEE_USAGE = "see what models cost"
     SET_BUDGET = "set a budget"
+    SET_RATE_LIMITS = "say how much an organisation may send"
     REQUIRE_OWN_KEY = "say whose key an organisation works with"
 
 
@@ -55,6 +56,7 @@ _NEEDED = {
     Action.MANAGE_KEYS: Role.ADMIN,
     Action.SEE_USAGE: Role.ADMIN,
     Action.SET_BUDGET: Role.ADMIN,
+    Action.SET_RATE_LIMITS: Role.OPERATOR,
     Action.REQUIRE_OWN_KEY: Role.OPERATOR,
 }
 

@@ -12,7 +12,7 @@ from strawberry.dataloader import DataLoader
 from agentic_rag.app.document_access import may_read
 from agentic_rag.domain.access import manages, readers
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import FeatureDisabled, Forbidden, InvalidInput, NotFound
+from agentic_rag.domain.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
 from agentic_rag.domain.jobs import JobAttempt
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
@@ -39,6 +39,8 @@ class RequestContext:
         self.principal = principal
         self.trace_id = trace_id
         self.operation_name = operation_name
+        self.refusal: AgenticRagError | None = None
+        """Why nothing of the operation ran, when the whole request was refused."""
 
     def require_enabled(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""

@@ -30,7 +30,8 @@ _OPENING = frozenset({TokenKind.BRACE_L, TokenKind.BRACKET_L, TokenKind.PAREN_L}
 _CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R})
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
-_SINGLE = ("ragAnswer", "explainRun")
+SINGLE = ("ragAnswer", "explainRun")
+"""The dear fields: one of them in a document."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +110,7 @@ def _compare(cost: _Cost, operation_directives: int, limits: Limits) -> None:
         ("directives", cost.directives + operation_directives, limits.directives),
         ("root fields", cost.top, limits.root_fields),
         ("fields", cost.fields, limits.fields),
-        (f"{' or '.join(_SINGLE)} fields", cost.answers, limits.answers),
+        (f"{' or '.join(SINGLE)} fields", cost.answers, limits.answers),
     )
     for what, value, most in measured:
         if value > most:
@@ -183,7 +184,7 @@ class _Measure:
             directives=inner.directives + directives,
             fields=inner.fields + 1,
             top=1,
-            answers=int(name in _SINGLE),
+            answers=int(name in SINGLE),
         )
 
     def _fragment(self, name: str) -> _Cost:

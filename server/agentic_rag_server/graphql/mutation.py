@@ -26,6 +26,7 @@ from agentic_rag_server.graphql.models import ModelMutation
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.organisations import OrganisationMutation
 from agentic_rag_server.graphql.provider_keys import ProviderKeyMutation
+from agentic_rag_server.graphql.rate_limits import RateLimitMutation
 from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
 from agentic_rag_server.graphql.spaces import (
     SwitchEmbeddingSpaceInput,
@@ -40,7 +41,14 @@ from agentic_rag_server.graphql.workspaces import WorkspaceMutation
 
 
 @strawberry.type
-class Mutation(WorkspaceMutation, OrganisationMutation, ProviderKeyMutation, ModelMutation, SpendingMutation):
+class Mutation(
+    WorkspaceMutation,
+    OrganisationMutation,
+    ProviderKeyMutation,
+    ModelMutation,
+    SpendingMutation,
+    RateLimitMutation,
+):
     """Changes; each returns what changed, or `userErrors`."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

@@ -24,6 +24,7 @@ from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.graphql.nodes import Node
 from agentic_rag_server.graphql.organisations import OrganisationQuery
 from agentic_rag_server.graphql.provider_keys import ProviderKeyQuery
+from agentic_rag_server.graphql.rate_limits import RateLimitQuery
 from agentic_rag_server.graphql.runs import Run, show_run
 from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
 from agentic_rag_server.graphql.spaces import EmbeddingSpace, show_space
@@ -32,7 +33,7 @@ from agentic_rag_server.graphql.workspaces import Workspace, WorkspaceQuery, sho
 
 
 @strawberry.type
-class Query(WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery):
+class Query(WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery, RateLimitQuery):
     """Reads; each asks the container of its request."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

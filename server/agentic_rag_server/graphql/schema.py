@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator
 from functools import lru_cache
 
 import strawberry
@@ -17,7 +17,10 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
-from agentic_rag.domain.errors import FeatureDisabled
+from agentic_rag.domain.errors import FeatureDisabled, RateLimited
+from agentic_rag.domain.rate_limits import Demand
+from agentic_rag_server.graphql.context import RequestContext
+from agentic_rag_server.graphql.demand import demand_of
 from agentic_rag_server.graphql.limits import Limits, parse_within, uses_introspection
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
@@ -69,6 +72,27 @@ class ClosedIntrospection(SchemaExtension):
         yield
 
 
+class Admitting(SchemaExtension):
+    """Counts a valid operation against the limits of its organisation before anything of it runs."""
+
+    def __init__(self, demanded: Callable[[str, str | None], Demand]) -> None:
+        super().__init__()
+        self._demanded = demanded
+
+    async def on_execute(self) -> AsyncIterator[None]:
+        """A refusal concerns the whole request: the view answers with it."""
+        context = self.execution_context
+        caller: RequestContext = context.context
+        if context.result is None:
+            try:
+                demand = self._demanded(context.query or "", context.operation_name)
+                await caller.container.admission.admit(caller.principal, demand)
+            except RateLimited as refused:
+                caller.refusal = refused
+                context.result = ExecutionResult(data=None, errors=[])
+        yield
+
+
 def _names_one_operation(document: DocumentNode) -> bool:
     return sum(isinstance(definition, OperationDefinitionNode) for definition in document.definitions) == 1
 
@@ -87,6 +111,10 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
     def introspects(text: str) -> bool:
         return uses_introspection(parse(text))
 
+    @lru_cache(maxsize=CACHED_DOCUMENTS)
+    def demanded(text: str, operation_name: str | None) -> Demand:
+        return demand_of(parse(text), operation_name)
+
     closed: list[Callable[[], SchemaExtension]] = [] if introspection else [lambda: ClosedIntrospection(introspects)]
     return RagSchema(
         query=Query,
@@ -96,5 +124,6 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
             lambda: BoundedParsing(parse),
             lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
             *closed,
+            lambda: Admitting(demanded),
         ],
     )

@@ -14,8 +14,8 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 
-from agentic_rag.domain.errors import AgenticRagError, Unauthenticated
-from agentic_rag_server.auth.bearer import CHALLENGE, principal_of
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.context import RequestContext
 from agentic_rag_server.graphql.errors import present, response_error
 from agentic_rag_server.graphql.http import (
@@ -31,7 +31,7 @@ from agentic_rag_server.graphql.persisted import read_persisted
 from agentic_rag_server.graphql.schema import RagSchema
 from agentic_rag_server.graphql.uploads import read_multipart
 from agentic_rag_server.observing import trace_id_of
-from agentic_rag_server.rest.errors import status_of
+from agentic_rag_server.rest.errors import headers_of, status_of
 from agentic_rag_server.rest.multipart import is_multipart
 from agentic_rag_server.wiring import ServerContainer
 
@@ -66,8 +66,7 @@ class GraphQLEndpoint:
             error = {"message": fault.message, "extensions": {"code": fault.code, "traceId": trace_id}}
             response = _errors([error], fault.status, media or JSON, fault.headers)
         except AgenticRagError as error:
-            headers = CHALLENGE if isinstance(error, Unauthenticated) else {}
-            response = _errors([response_error(error, trace_id)], status_of(error), media or JSON, headers)
+            response = _errors([response_error(error, trace_id)], status_of(error), media or JSON, headers_of(error))
         await response(scope, receive, send)
 
     async def _answer(self, request: Request, media: str | None, trace_id: str) -> Response:
@@ -77,6 +76,8 @@ class GraphQLEndpoint:
         operation = self._persisted.admitted(await self._read(request))
         context = RequestContext(self._container, principal, trace_id, operation.operation_name)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
+        if context.refusal is not None:
+            raise context.refusal
         if not result.errors:
             return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
         errors = present(result.errors, trace_id, self._container.telemetry)

@@ -6,6 +6,7 @@ from agentic_rag_server.rest.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents import DocumentEndpoint
 from agentic_rag_server.rest.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
+from agentic_rag_server.rest.limited import limited
 from agentic_rag_server.rest.openapi import OpenAPIEndpoint
 from agentic_rag_server.rest.operations import Operation
 from agentic_rag_server.rest.source import SourceEndpoint
@@ -23,4 +24,5 @@ def operations(container: ServerContainer) -> list[Operation]:
         *AgentDocumentsEndpoint(container).operations(),
         *HealthEndpoints(container).operations(),
     ]
-    return [*served, *OpenAPIEndpoint(served).operations()]
+    admitted = [one if not one.takes_token else limited(container, one) for one in served]
+    return [*admitted, *OpenAPIEndpoint(admitted).operations()]

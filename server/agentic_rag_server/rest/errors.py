@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 from starlette.requests import Request
@@ -23,6 +24,7 @@ from agentic_rag.domain.errors import (
     NotFound,
     Permanent,
     PolicyRefused,
+    RateLimited,
     Retryable,
     Unauthenticated,
     UploadTooLarge,
@@ -46,6 +48,7 @@ STATUS: dict[type[AgenticRagError], int] = {
     InvalidInput: 400,
     Permanent: 422,
     BudgetExceeded: 429,
+    RateLimited: 429,
     DependencyUnavailable: 503,
     Misconfigured: 503,
     Retryable: 503,
@@ -58,14 +61,19 @@ def status_of(error: AgenticRagError) -> int:
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
-def error_response(request: Request, error: AgenticRagError) -> Response:
-    """A product error as the body that its path answers errors with."""
+def headers_of(error: AgenticRagError) -> dict[str, str]:
+    """The headers that go with a product error."""
     headers: dict[str, str] = {}
     if isinstance(error, Unauthenticated):
         headers.update(CHALLENGE)
     if isinstance(error, Retryable) and error.retry_after_seconds is not None:
-        headers["retry-after"] = str(max(1, round(error.retry_after_seconds)))
-    return refused(request.scope, status_of(error), error.code, error.message, headers)
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after_seconds)))
+    return headers
+
+
+def error_response(request: Request, error: AgenticRagError) -> Response:
+    """A product error as the body that its path answers errors with."""
+    return refused(request.scope, status_of(error), error.code, error.message, headers_of(error))
 
 
 def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:

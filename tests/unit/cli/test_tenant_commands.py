@@ -13,6 +13,7 @@ from tests.unit.cli.fake_session import FakeSession, Terminal
 from agentic_rag.app.api_keys import KeyWish, MadeKey
 from agentic_rag.domain.api_keys import ApiKey
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
+from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.domain.tenancy import KeyScope, Role
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -36,6 +37,13 @@ class FakeTenants:
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool) -> Organisation:
         settings = self.organisation.settings.with_flag(flag, on=on)
         self.organisation = replace(self.organisation, settings=settings)
+        return self.organisation
+
+    async def limits(self, org_id: UUID) -> RateLimits:
+        return self.organisation.settings.rates.over(RateLimits(60, 30, 0))
+
+    async def set_limits(self, org_id: UUID, limits: RateLimits) -> Organisation:
+        self.organisation = replace(self.organisation, settings=replace(self.organisation.settings, rates=limits))
         return self.organisation
 
     async def create_key(self, org_id: UUID, wish: KeyWish) -> MadeKey:
@@ -67,6 +75,25 @@ def test_a_feature_is_switched_and_shown() -> None:
 @pytest.mark.parametrize("feature", ["ragGuidelines", "ragGuidelines=yes", "nothing=on"])
 def test_a_feature_that_cannot_be_switched_is_a_usage_error(feature: str) -> None:
     assert Terminal(TenantSession()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2
+
+
+def test_limits_are_shown_set_one_by_one_and_given_back_to_the_settings() -> None:
+    terminal = Terminal(TenantSession())
+
+    terminal.rag("tenant", "limits", "acme", "--asks", "120")
+    both = json.loads(terminal.rag("tenant", "limits", "acme", "--writes", "0", "--json").stdout)
+    back = json.loads(terminal.rag("tenant", "limits", "acme", "--asks", "default", "--json").stdout)
+    shown = terminal.rag("tenant", "limits", "acme").stdout
+
+    assert both["asks"] == {"perMinute": 120, "own": True}
+    assert both["writes"] == {"perMinute": 0, "own": True}
+    assert back["asks"] == {"perMinute": 60, "own": False}
+    assert "no limit" in shown
+
+
+@pytest.mark.parametrize("given", ["-1", "many"])
+def test_a_limit_that_is_none_is_a_usage_error(given: str) -> None:
+    assert Terminal(TenantSession()).rag("tenant", "limits", "acme", "--reads", given).exit_code == 2
 
 
 def test_a_key_prints_its_token_alone_on_standard_output() -> None:

@@ -12,6 +12,7 @@ from agentic_rag.adapters.postgres.model_settings import read_limits, read_model
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.domain.storable import is_storable
 from agentic_rag.ports.organisations import NewApiKey
 
@@ -106,13 +107,15 @@ def _stored(settings: OrganisationSettings) -> dict[str, Any]:
         "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag},
         "models": stored_models(settings.models),
         "budget": stored_limits(settings.budget),
+        "rates": {"asks": settings.rates.asks, "writes": settings.rates.writes, "reads": settings.rates.reads},
     }
 
 
 def _settings(stored: Mapping[str, Any]) -> OrganisationSettings:
-    flags = stored.get("flags", {})
+    flags, rates = stored.get("flags", {}), stored.get("rates", {})
     return OrganisationSettings(
         flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True),
         models=read_models(stored.get("models", {})),
         budget=read_limits(stored.get("budget", {})),
+        rates=RateLimits(rates.get("asks"), rates.get("writes"), rates.get("reads")),
     )

@@ -81,5 +81,16 @@ METRICS: tuple[Metric, ...] = (
         "Fetches of the token issuer's keys, by how they ended.",
         ("outcome",),
     ),
+    Metric(
+        "rag_rate_limited_total",
+        MetricKind.COUNTER,
+        "Requests refused because their organisation or caller had sent too many, by kind.",
+        ("traffic",),
+    ),
+    Metric(
+        "rag_rate_limit_fallbacks_total",
+        MetricKind.COUNTER,
+        "Requests counted by this process alone, while Redis was away.",
+    ),
     Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "Rows of another tenant that a last check caught."),
 )

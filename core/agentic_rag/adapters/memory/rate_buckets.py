@@ -1,0 +1,36 @@
+"""`ports.RateBuckets` of this process alone."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.domain.rate_limits import MICROS, Bucket, Refused, full_after, wait_micros
+from agentic_rag.ports.clock import Clock
+
+MAX_BUCKETS = 10_000
+
+
+class MemoryRateBuckets:
+    """Keeps the buckets that were used last; a full one and a forgotten one are the same."""
+
+    def __init__(self, clock: Clock, max_buckets: int = MAX_BUCKETS) -> None:
+        self._clock = clock
+        self._max = max_buckets
+        self._full_at: OrderedDict[tuple[UUID, str], int] = OrderedDict()
+
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+        """Take from all of the buckets or from none."""
+        now = int(self._clock.monotonic() * MICROS)
+        after = [full_after(self._full_at.get((org_id, one.key), now), now, one.micros) for one in buckets]
+        waits = [wait_micros(full, now) for full in after]
+        longest = max(waits, default=0)
+        if longest > 0:
+            return Refused(waits.index(longest), longest / MICROS)
+        for one, full in zip(buckets, after, strict=True):
+            self._full_at[org_id, one.key] = full
+            self._full_at.move_to_end((org_id, one.key))
+        while len(self._full_at) > self._max:
+            self._full_at.popitem(last=False)
+        return None

@@ -1,0 +1,62 @@
+"""`ports.RateBuckets` in Redis: one for all processes, by the clock of Redis."""
+
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
+from agentic_rag.domain.rate_limits import MICROS, WINDOW_MICROS, Bucket, Refused
+
+# KEYS the buckets, which share a hash tag; ARGV[1] the window, then what each is to give, in microseconds. The law is
+# that of domain/rate_limits.py. Returns the place of the one to wait longest for, from 1 (0: all gave), and the wait.
+TAKE = """
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+local window = tonumber(ARGV[1])
+local place, longest, after = 0, 0, {}
+for i, key in ipairs(KEYS) do
+    local full = math.min(tonumber(redis.call('GET', key)) or now, now + window)
+    after[i] = math.max(full, now) + tonumber(ARGV[i + 1])
+    local wait = after[i] - now - window
+    if wait > longest then
+        place, longest = i, wait
+    end
+end
+if place == 0 then
+    for i, key in ipairs(KEYS) do
+        redis.call('SET', key, string.format('%.0f', after[i]), 'PX', math.ceil((after[i] - now) / 1000))
+    end
+end
+return {place, longest}
+"""
+
+
+class RedisRateBuckets:
+    """One round trip a call, which takes at most about `timeout_seconds`."""
+
+    def __init__(self, url: str, *, prefix: str = "agentic-rag", timeout_seconds: float = 0.1) -> None:
+        self._client = cache_client(url, timeout_seconds=timeout_seconds)
+        self._take = self._client.register_script(TAKE)
+        self._prefix = prefix
+        self._timeout = timeout_seconds
+
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+        """Take from all of the buckets or from none. Errors: `DependencyUnavailable`."""
+        keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
+        try:
+            async with asyncio.timeout(2 * self._timeout):
+                answer: Any = await self._take(keys=keys, args=[WINDOW_MICROS, *(one.micros for one in buckets)])
+        except FAILURES as error:
+            raise unavailable() from error
+        place, wait = int(answer[0]), int(answer[1])
+        return None if place == 0 else Refused(place - 1, wait / MICROS)
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._client.aclose(close_connection_pool=True)
