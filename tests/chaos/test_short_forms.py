@@ -6,7 +6,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.chaos.ground import Servers, started_servers
+from tests.chaos import corpus
+from tests.chaos.children import crew
+from tests.chaos.ground import Servers, new_ground, started_servers
+from tests.chaos.neo4j_graph import empty_neo4j, graph_row
 from tests.chaos.table import TABLE
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.timeout(300)]
@@ -26,3 +29,17 @@ async def test_the_short_form_of_a_row_holds(servers: Servers, name: str) -> Non
     # What hangs on the clock is judged by the full run, on a machine that does nothing else.
     assert [row for row in rows if not row.ok and not row.timed] == []
     assert rows
+
+
+async def test_a_graph_that_could_not_be_reached_in_time_is_compared_once_it_caught_up(servers: Servers) -> None:
+    uri = await empty_neo4j(servers)
+    async with new_ground(servers, NEO4J_URI=uri, AGENTIC_RAG_UPKEEP_SECONDS="1") as ground, crew(ground) as workers:
+        await ground.sync(corpus.small(ground.home / "source", 4))
+        cut_off = workers.start(NEO4J_URI="bolt://127.0.0.1:9")
+        await ground.until_idle()
+        cut_off.kill()
+        workers.start()
+
+        row = await graph_row("out of reach", ground)
+
+    assert row.ok, row

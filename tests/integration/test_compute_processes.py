@@ -107,3 +107,23 @@ def test_processes_end_when_their_parent_is_killed(tmp_path: Path) -> None:
         parent.kill()
 
         wait_until(lambda: has_ended(child), "the computing process ends")
+
+
+async def test_what_computes_in_this_process_does_so_one_after_the_other() -> None:
+    compute = ProcessCompute(0)
+    beside_each_other: list[int] = []
+    running = 0
+
+    def count(_: int) -> None:
+        nonlocal running
+        running += 1
+        beside_each_other.append(running)
+        sum(range(200_000))  # longer than the interpreter leaves a thread alone
+        running -= 1
+
+    try:
+        await asyncio.gather(*(compute.run(count, 0, 1) for _ in range(4)), compute.run_here(lambda: count(0)))
+    finally:
+        await compute.aclose()
+
+    assert beside_each_other == [1] * 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from typing import TypeVar
 from uuid import UUID
 
 from agentic_rag.domain.chunk_profiles import chunk_profile
@@ -24,6 +25,11 @@ from agentic_rag.ports.publication import NewChunk
 INDEX_SLICE = 128
 """Chunks per hand-over to the computing processes: about 50 ms of work."""
 
+LONG_TEXT = 200_000
+"""Characters from which on cutting a text into chunks is no short step: 0.1 s."""
+
+T = TypeVar("T")
+
 
 class TextAnalysis:
     """Pure and CPU-bound work, kept off the event loop. `count_tokens` is the chunker's measure
@@ -37,12 +43,16 @@ class TextAnalysis:
 
     async def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
-        return await asyncio.to_thread(chunk_document, document_id, parsed, chunk_profile(profile), self._count_tokens)
+        cut = chunk_profile(profile)
+        return await self._computed(
+            lambda: chunk_document(document_id, parsed, cut, self._count_tokens), len(parsed.text)
+        )
 
     async def cost(self, paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace) -> EmbeddingCost:
         """What embedding the texts `paid` costs, and what not embedding `reused` saves."""
         price = self._prices.of_space(space)
-        return await asyncio.to_thread(embedding_cost, paid, reused, space, self._count_tokens, price)
+        characters = sum(map(len, paid)) + sum(map(len, reused))
+        return await self._computed(lambda: embedding_cost(paid, reused, space, self._count_tokens, price), characters)
 
     async def index(
         self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]
@@ -65,6 +75,12 @@ class TextAnalysis:
             NewChunk(draft, vector, terms, entities)
             for (_, draft), vector, (terms, entities) in zip(titled, vectors, found, strict=True)
         ]
+
+    async def _computed(self, function: Callable[[], T], characters: int) -> T:
+        """In turn with the rest; what would keep small documents waiting goes beside it."""
+        if characters < LONG_TEXT:
+            return await self._compute.run_here(function)
+        return await asyncio.to_thread(function)
 
 
 async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders: Embedders) -> RegisteredSpace:

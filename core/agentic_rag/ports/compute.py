@@ -19,6 +19,12 @@ class Compute(Protocol):
         """`function(argument)`. `size` is the number of items in it: small work is not worth a hand-over."""
         ...
 
+    async def run_here(self, function: Callable[[], T]) -> T:
+        """`function()` in this process, in turn with all else that computes here; for work of a few hundred
+        milliseconds at most, which may hold what does not pickle.
+        """
+        ...
+
     async def aclose(self) -> None:
         """End what was started."""
         ...

@@ -16,5 +16,9 @@ class InlineCompute:
         """`function(argument)`."""
         return function(argument)
 
+    async def run_here(self, function: Callable[[], T]) -> T:
+        """`function()`."""
+        return function()
+
     async def aclose(self) -> None:
         """Nothing to end."""

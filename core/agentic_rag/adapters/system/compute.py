@@ -7,7 +7,7 @@ import gc
 import os
 import threading
 from collections.abc import Callable
-from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
@@ -23,16 +23,21 @@ WORTH_A_PROCESS = 48
 
 
 class ProcessCompute:
-    """Starts its processes when first needed; 0 processes means threads of this one."""
+    """Starts its processes when first needed; 0 processes means the computing thread of this one.
+
+    One thread: the interpreter lets one compute at a time anyway, and two that hand its lock to and fro (numpy gives it
+    up in every longer call) cost a tenth of the CPU time of ingestion and keep the event loop waiting.
+    """
 
     def __init__(self, processes: int) -> None:
         self._processes = processes
         self._pool: ProcessPoolExecutor | None = None
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="compute")
 
     async def run(self, function: Callable[[A], T], argument: A, size: int) -> T:
         """`function(argument)`, in another process when it is worth it."""
         if not self._processes or size < WORTH_A_PROCESS:
-            return await asyncio.to_thread(function, argument)
+            return await self.run_here(lambda: function(argument))
         pool = self._opened()
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, argument)
@@ -44,8 +49,13 @@ class ProcessCompute:
                 "A computing process was ended from outside; the work is done again.", code="COMPUTE_LOST"
             ) from error
 
+    async def run_here(self, function: Callable[[], T]) -> T:
+        """`function()` in the computing thread of this process, after what was given to it before."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, function)
+
     async def aclose(self) -> None:
-        """End the processes."""
+        """End the processes and the thread."""
+        await asyncio.to_thread(self._thread.shutdown, cancel_futures=True)
         pool, self._pool = self._pool, None
         if pool is not None:
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
