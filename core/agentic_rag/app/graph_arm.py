@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -102,6 +103,8 @@ class _Look:
         self._asked = asked
         self._named = {entity_id: around.specificity(entity_id) for entity_id in named}
         self._titles: dict[int, str] = {}
+        self._meant: dict[str, tuple[frozenset[UUID], float]] = {}
+        """By title its entities, and how specific the likeliest is that the question names."""
         self._cosines: dict[int, float] = {}
         self._seen: set[int] = set()
 
@@ -113,19 +116,44 @@ class _Look:
         new = sorted(set(ordinals) - self._seen)
         self._seen.update(new)
         self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
-        if asked.vector is not None and asked.space_id is not None:
-            self._cosines |= await self._snapshot.vectors.cosines(asked.vector, asked.space_id, new)
-        kept = sorted(self._titles.keys() & set(ordinals))
-        titles = [title_entities(asked.workspace_id, self._titles[ordinal]) for ordinal in kept]
+        # The database looks the vectors up while this process does all that needs none of them.
+        reading = asyncio.ensure_future(self._cosines_of(new))
+        try:
+            await asyncio.sleep(0)
+            kept = sorted(self._titles.keys() & set(ordinals))
+            titles = [self._titles[ordinal] for ordinal in kept]
+            terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
+            meant = [self._meaning(title) for title in titles]
+            documents = document_fit(asked.text, titles)
+            self._cosines |= await reading
+        finally:
+            if not reading.done():
+                reading.cancel()
+                await asyncio.wait([reading])
         return Pool(
             ordinals=np.array(kept, np.int64),
             cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),
-            terms=await self._snapshot.lexical.profile(asked.terms, kept, asked.scope),
-            titles=titles,
-            named=np.array([max((self._named.get(one, 0.0) for one in title), default=0.0) for title in titles]),
-            documents=document_fit(asked.text, [self._titles[ordinal] for ordinal in kept]),
+            terms=terms,
+            titles=[entities for entities, _ in meant],
+            named=np.array([named for _, named in meant]),
+            documents=documents,
             lexical_share=asked.lexical_share,
         )
+
+    async def _cosines_of(self, ordinals: Sequence[int]) -> dict[int, float]:
+        asked = self._asked
+        if asked.vector is None or asked.space_id is None:
+            return {}
+        return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
+
+    def _meaning(self, title: str) -> tuple[frozenset[UUID], float]:
+        """The passages of a document share its title."""
+        known = self._meant.get(title)
+        if known is None:
+            entities = title_entities(self._asked.workspace_id, title)
+            named = max((self._named.get(one, 0.0) for one in entities), default=0.0)
+            known = self._meant[title] = (entities, named)
+        return known
 
 
 def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import astuple, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import cached_property
 from uuid import UUID
 
@@ -88,6 +88,9 @@ class StepWeights:
     """The question names no entity of the corpus."""
 
 
+_STEP_WEIGHTS = fields(StepWeights)
+
+
 @dataclass(frozen=True, eq=False)
 class Pool:
     """Candidates, one a row."""
@@ -138,6 +141,13 @@ class Pool:
     def chance(self) -> Floats:
         """(n,) P1."""
         return softmax(self.score / TEMPERATURE)
+
+    @cached_property
+    def own_features(self) -> Floats:
+        """(n + 1, 16) what `trail_features` says of passages by themselves, whatever the trail; 0 elsewhere."""
+        features = np.zeros((len(self.ordinals) + 1, len(_STEP_WEIGHTS)))
+        features[:-1, 8:12] = np.column_stack([self.named, self.cosine, self.bm25, self.score])
+        return features
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +246,7 @@ def extend(
     entities of the question: sharing one of them links nothing new.
     """
     chance = np.zeros((len(trails), len(pool.ordinals)))
-    linear = np.array(astuple(weights))
+    linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
     for place, trail in enumerate(trails):
         features, open_rows = trail_features(pool, around, asked, trail)
         logits = np.where(open_rows, features @ linear, -np.inf)
@@ -309,11 +319,10 @@ def trail_features(
     idf = pool.terms.idf
     whole = float(idf.sum()) or 1.0
     left = ~pool.terms.held[rows].any(axis=0)
-    features = np.zeros((len(pool.ordinals) + 1, len(fields(StepWeights))))
+    features = pool.own_features.copy()
     features[:-1, :6] = link_features(pool, around, asked, trail.ordinals[-1])
     features[:-1, 6] = (pool.terms.held[:, left] @ idf[left]) / whole
     features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
-    features[:-1, 8:12] = np.column_stack([pool.named, pool.cosine, pool.bm25, pool.score])
     features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
     open_rows = np.ones(len(features), np.bool_)
     open_rows[rows] = False

@@ -18,10 +18,15 @@ _JOINERS = "\u200c\u200d"
 
 HIDDEN = re.compile(f"[{_NEVER_SHOWN}{_CONTROLS}]|(?<=[ -~])[{_JOINERS}]|[{_JOINERS}](?=[ -~])")
 
+_LINES = str.maketrans("\t\n\r", "   ")
+"""The controls that are seen, as space."""
+
 
 def without_hidden(text: str) -> str:
     """`text` as a reader sees it."""
-    return text if text.isascii() and text.isprintable() else HIDDEN.sub("", text)
+    if text.isascii() and text.translate(_LINES).isprintable():
+        return text
+    return HIDDEN.sub("", text)
 
 
 def seen_with_places(text: str) -> tuple[str, list[int]]:

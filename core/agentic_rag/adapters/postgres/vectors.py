@@ -121,8 +121,11 @@ class PostgresVectorReader:
             return {}
         self._check(query, space_id, self._space)
         rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, list(ordinals))
-        found = [row for row in rows if row["v"] is not None]
-        return {hit.ordinal: hit.raw for hit in _ranked(query, found, len(found))}
+        found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
+        if not found:
+            return {}
+        cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
+        return dict(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
 
     async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
