@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.document_access import DocumentAccess
     from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
+    from agentic_rag.app.evaluate import Evaluations
     from agentic_rag.app.explain_run import ExplainRun
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
@@ -552,6 +553,13 @@ class Container:
         from agentic_rag.app.spending import Spending
 
         return Spending(self.database, self.budgets, self.telemetry)
+
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        """Asks for evaluations, and reads them."""
+        from agentic_rag.app.evaluate import Evaluations
+
+        return Evaluations(self.database, self.telemetry, self.settings.top_k)
 
     @cached_property
     def change_models(self) -> ChangeModels:
