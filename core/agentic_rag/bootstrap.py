@@ -642,7 +642,8 @@ class Container:
         """Explains stored runs."""
         from agentic_rag.app.explain_run import ExplainRun
 
-        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve)
+        seconds = self.settings.timeout_ms / 1000
+        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
 
     @cached_property
     def read_runs(self) -> ReadRuns:

@@ -131,7 +131,7 @@ async def test_an_outage_costs_an_attempt_and_no_answer(
 
     async def away_once(question_id: str) -> None:
         if question_id == "2" and answers.asked.count("2") == 1:
-            raise DependencyUnavailable("chat", "The model is away.")
+            raise DependencyUnavailable("The model is away.", dependency="chat")
 
     answers.before = away_once
 
