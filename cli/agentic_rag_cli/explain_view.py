@@ -97,6 +97,7 @@ def _search_json(standing: SearchStanding) -> dict[str, Any]:
     return {
         "search": standing.search,
         "rank": standing.rank,
+        "reranked": standing.reranked,
         "score": standing.score,
         "candidates": standing.candidates,
         "handedOn": standing.handed_on,

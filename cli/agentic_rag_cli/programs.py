@@ -14,6 +14,7 @@ def run_server(settings: Settings) -> None:
 
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM, then drain. Errors: those of the container."""
+    from agentic_rag_cli.evaluating import evaluation_bodies
     from agentic_rag_worker.program import run_program
 
-    run_program(settings)
+    run_program(settings, evaluation_bodies)

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.delete import Deletion
     from agentic_rag.app.embedding_spaces import SwitchBegun
     from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.app.evaluate import Evaluations
     from agentic_rag.app.explain_run import Explanation
     from agentic_rag.app.graph_sync import GraphStatus
     from agentic_rag.app.model_settings import ChangeModels
@@ -248,6 +249,11 @@ class Session(Protocol):
         ...
 
     @property
+    def evaluations(self) -> Evaluations:
+        """Evaluations that workers run."""
+        ...
+
+    @property
     def snapshots(self) -> Snapshots:
         """Snapshots of workspaces."""
         ...
@@ -299,7 +305,7 @@ class ContainerSession:
         self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
     ) -> Page[Document]:
         """Documents by source path."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.documents.page(workspace, request, statuses)
 
     async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
@@ -332,7 +338,7 @@ class ContainerSession:
 
     async def chunk_spans(self, workspace: WorkspaceRef, document_id: UUID) -> Mapping[UUID, TextSpan]:
         """Where each published chunk of a document stands in its text."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             visible = await transaction.documents.visible_chunks(workspace, document_id)
         return {one.chunk_id: TextSpan(one.start, one.end) for one in visible}
 
@@ -416,7 +422,7 @@ class ContainerSession:
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
-        return await self._container.answer.ask(OPERATOR, question)
+        return await self._container.answer.ask(replace(OPERATOR, org_id=question.workspace.org_id), question)
 
     async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
         """A chat model's marks for an answer."""
@@ -536,6 +542,11 @@ class ContainerSession:
         from agentic_rag_cli.tenants import ContainerTenants
 
         return ContainerTenants(self._container)
+
+    @property
+    def evaluations(self) -> Evaluations:
+        """Evaluations that workers run."""
+        return self._container.evaluations
 
     @property
     def snapshots(self) -> Snapshots:

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.document_access import DocumentAccess
     from agentic_rag.app.embedding_spaces import SwitchSpaces
     from agentic_rag.app.estimate import EstimateIngest
+    from agentic_rag.app.evaluate import Evaluations
     from agentic_rag.app.explain_run import ExplainRun
     from agentic_rag.app.first_access import FirstAccess
     from agentic_rag.app.graph_sync import GraphSync
@@ -574,6 +575,13 @@ class Container:
         )
 
     @cached_property
+    def evaluations(self) -> Evaluations:
+        """Asks for evaluations, and reads them."""
+        from agentic_rag.app.evaluate import Evaluations
+
+        return Evaluations(self.database, self.telemetry, self.settings.top_k)
+
+    @cached_property
     def change_models(self) -> ChangeModels:
         """Decides which models an organisation works with."""
         from agentic_rag.app.model_settings import ChangeModels
@@ -654,7 +662,8 @@ class Container:
         """Explains stored runs."""
         from agentic_rag.app.explain_run import ExplainRun
 
-        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve)
+        seconds = self.settings.timeout_ms / 1000
+        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
 
     @cached_property
     def read_runs(self) -> ReadRuns:

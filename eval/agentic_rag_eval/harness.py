@@ -37,17 +37,24 @@ async def evaluate(
     scores: list[Score] = []
     faults: Counter[str] = Counter()
     for question in questions:
-        scored = score(question, await ask(question), k)
-        if judge is not None and not scored.abstained:
-            grade = await judge(question, scored.record)
-            if isinstance(grade, Fault):
-                faults[grade.code] += 1
-            else:
-                scored = replace(scored, figures={**scored.figures, **figures_of(question, grade)})
+        scored, fault = await ask_one(question, ask, k, judge)
+        if fault is not None:
+            faults[fault.code] += 1
         scores.append(scored)
         if progress is not None:
             progress(len(scores), len(questions))
     return EvalReport(tuple(scores), summarise(scores, k), faults)
+
+
+async def ask_one(question: EvalQuestion, ask: Ask, k: int, judge: Judge | None) -> tuple[Score, Fault | None]:
+    """Ask one question, and a `judge` of its answer; the fault is what kept the judge from it."""
+    scored = score(question, await ask(question), k)
+    if judge is None or scored.abstained:
+        return scored, None
+    grade = await judge(question, scored.record)
+    if isinstance(grade, Fault):
+        return scored, grade
+    return replace(scored, figures={**scored.figures, **figures_of(question, grade)}), None
 
 
 def as_json(report: EvalReport) -> dict[str, Any]:

@@ -5,27 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-
-@dataclass(frozen=True, slots=True)
-class EvalQuestion:
-    """A line of a dataset. Neither answers nor gold ids: the corpus cannot answer it. Gold ids alone: only what is
-    found and cited is judged. Answers alone: a tool must give them.
-    """
-
-    question_id: str
-    question: str
-    answers: tuple[str, ...]
-    gold_ids: tuple[str, ...]
-    kind: str
-    without: tuple[str, ...] = ()
-    """Documents that the question is asked without: those that answer it, when an abstention is wanted."""
-    gold_spans: tuple[tuple[int, int], ...] = ()
-    """Where the answer stands in the one gold document: code points [start, end) of its stored text."""
-
-    @property
-    def answerable(self) -> bool:
-        """False for questions whose right outcome is an abstention."""
-        return bool(self.answers or self.gold_ids)
+from agentic_rag.domain.eval_runs import EvalQuestion as EvalQuestion
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,8 @@ TABLES: Mapping[str, TableClass] = MappingProxyType(
         "rag_provider_keys": TableClass.ORGANISATION,
         "rag_jobs": TableClass.WORKSPACE,
         "rag_job_attempts": TableClass.WORKSPACE,
+        "rag_eval_runs": TableClass.WORKSPACE,
+        "rag_eval_scores": TableClass.WORKSPACE,
         "rag_runs": TableClass.WORKSPACE,
         "rag_run_stages": TableClass.WORKSPACE,
         "rag_cache_entries": TableClass.WORKSPACE,

@@ -24,6 +24,7 @@ from agentic_rag_server.wiring import (
     ChangesModels,
     ControlsAccess,
     DeletesDocuments,
+    Evaluates,
     ExplainsRuns,
     HandlesDeadLetters,
     ManagesApiKeys,
@@ -54,6 +55,7 @@ class ServerParts:
     dead_letters: HandlesDeadLetters
     upload: UploadsDocuments
     attached: AttachedDocuments
+    evaluations: Evaluates
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
     change_models: ChangesModels
@@ -103,6 +105,7 @@ def server_parts(container: Container) -> ServerParts:
         dead_letters=container.dead_letters,
         upload=container.upload,
         attached=container.attached,
+        evaluations=container.evaluations,
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,
         change_models=container.change_models,

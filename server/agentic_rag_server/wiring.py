@@ -24,6 +24,7 @@ from agentic_rag.app.upload import Received, Upload, UploadOptions
 from agentic_rag.domain.answers import Question, Run
 from agentic_rag.domain.api_keys import ApiKey
 from agentic_rag.domain.documents import Document
+from agentic_rag.domain.eval_runs import EvalRun, EvalSet
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
 from agentic_rag.domain.pages import Page, PageRequest
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
@@ -190,6 +191,18 @@ class UploadsDocuments(Protocol):
         ...
 
 
+class Evaluates(Protocol):
+    """The use cases behind `startEvalRun` and `evalRun`."""
+
+    async def start(self, workspace: WorkspaceRef, asked: EvalSet, actor: str) -> EvalRun:
+        """Enqueue an evaluation; while one of the same questions is unfinished, that one."""
+        ...
+
+    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> EvalRun | None:
+        """The evaluation of a job, or None."""
+        ...
+
+
 class TakesSnapshots(Protocol):
     """The use case behind `createSnapshot`."""
 
@@ -333,6 +346,9 @@ class ServerContainer(Protocol):
 
     @property
     def attached(self) -> AttachedDocuments: ...
+
+    @property
+    def evaluations(self) -> Evaluates: ...
 
     @property
     def take_snapshot(self) -> TakesSnapshots: ...

@@ -452,6 +452,7 @@ class Container:
     ids: RandomIds = field(default_factory=RandomIds)
     checks: Mapping[str, Callable[[], Awaitable[None]]] = field(default_factory=dict)
     closed: bool = False
+    evaluations: Any = None
     take_snapshot: Any = None
     explain: Any = None
     provider_keys: Any = None

@@ -105,6 +105,7 @@ class RestProduct:
     explain: Any = None
     prove_erased: Any = None
     dead_letters: Any = None
+    evaluations: Any = None
     take_snapshot: Any = None
     switch_spaces: Any = None
 

@@ -65,12 +65,17 @@ class WorkerParts:
     readiness: Callable[[], CoroutineType[Any, Any, Mapping[str, str | None]]]
 
 
-def worker_parts(container: Container) -> WorkerParts:
+MoreBodies = Callable[[Container], Mapping[JobKind, JobBody]]
+"""Of kinds whose bodies live in packages that this one does not know."""
+
+
+def worker_parts(container: Container, more: MoreBodies | None = None) -> WorkerParts:
     """The parts of a container that a worker uses."""
+    others: Mapping[JobKind, JobBody] = {} if more is None else more(container)
     return WorkerParts(
         database=container.database,
         queue=container.queue,
-        bodies=job_bodies(container),
+        bodies={**job_bodies(container), **others},
         clock=container.clock,
         ids=container.ids,
         telemetry=container.telemetry,
@@ -118,21 +123,21 @@ def worker_options(settings: Settings) -> WorkerOptions:
     )
 
 
-def run_program(settings: Settings) -> None:
+def run_program(settings: Settings, more: MoreBodies | None = None) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
     return_large_blocks()
     route_library_logs(settings)
     gc.freeze()
     gc.set_threshold(*COLLECT_AFTER)
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-        runner.run(_work(settings))
+        runner.run(_work(settings, more))
 
 
-async def _work(settings: Settings) -> None:
+async def _work(settings: Settings, more: MoreBodies | None) -> None:
     options = worker_options(settings)
     async with build_container(settings) as container:
         try:
-            await run_worker(worker_parts(container), options)
+            await run_worker(worker_parts(container, more), options)
         except OSError as error:
             raise Misconfigured(
                 f"{options.metrics_host}:{options.metrics_port} cannot be used for the worker's metrics ({error}): "

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.eval_runs import EvalSet
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -57,6 +58,10 @@ def evaluate_dataset(
         Path | None,
         typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
     ] = None,
+    background: Annotated[
+        bool,
+        typer.Option("--background", help="Have a worker do it, and print its job: `rag eval report JOB`."),
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Ask every question of a dataset and report retrieval, answers, citations, abstention and latency, each figure
@@ -66,6 +71,8 @@ def evaluate_dataset(
     unless --workspace names one; the questions' gold_ids are their ids.
 
     Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9 --gate last.json
+
+    Example: rag eval --dataset golden.jsonl --workspace handbook --background
 
     Example: rag eval --corpus sets/mine/corpus.jsonl --dataset sets/mine/questions.jsonl --ablate --json > mine.json
     """
@@ -79,6 +86,10 @@ def evaluate_dataset(
     settings = wiring.settings()
     questions = load_dataset(dataset) if dataset is not None else golden_set()
     documents = load_corpus(corpus) if corpus is not None else []
+    if background:
+        alone = not (url or corpus or demo or ablate or gate)
+        _start(wiring, EvalSet(dataset.name if dataset else "golden", tuple(questions)), workspace, alone, as_json)
+        return
     address = _address(settings, url, corpus=corpus is not None, demo=demo, ablate=ablate)
     if corpus is not None:
         workspace = workspace or corpus.resolve().parent.name
@@ -100,6 +111,29 @@ def evaluate_dataset(
         },
     )
     _end(_told(dataset.name if dataset else "golden", report, arms, baseline, missed, as_json=as_json))
+
+
+def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, as_json: bool) -> None:
+    """Queue the questions and name the job."""
+    from agentic_rag_cli.evaluating import start
+
+    if not alone:
+        raise InvalidInput(
+            "--background takes --dataset and --workspace: a worker asks about what is ingested, and "
+            "`rag eval report JOB --json` gives the report that --gate and `rag eval compare` read."
+        )
+
+    async def begin(settings: Settings) -> str:
+        async with wiring.session(settings) as session:
+            return await start(session, workspace, asked)
+
+    with wiring.servers(wiring.settings()) as ready:
+        job = run_async(begin(ready))
+    if as_json:
+        output.result_json({"jobId": job, "questions": len(asked.questions)})
+        return
+    output.result(job)
+    output.note(f"A worker asks the {len(asked.questions)} questions: rag job show {job}; rag eval report {job}")
 
 
 def _told(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.jobs import Job, JobAttempt, JobState
+from agentic_rag.domain.eval_runs import EvalRun
+from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobState
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -68,26 +69,33 @@ def show(
 
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
+    from agentic_rag_cli.evaluating import eval_json
     from agentic_rag_cli.listing import needed_id, the_workspace
     from agentic_rag_cli.views import attempt_json, job_json
     from agentic_rag_server.graphql.node_ids import NodeKind
 
     job_id = needed_id(job, NodeKind.JOB)
 
-    async def work(session: Session) -> tuple[Job, tuple[JobAttempt, ...]]:
+    async def work(session: Session) -> tuple[Job, tuple[JobAttempt, ...], EvalRun | None]:
         ref = (await the_workspace(session, workspace, job)).ref
         found = await session.job(ref, job_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
-        return found, await session.attempts(ref, job_id)
+        evaluation = await session.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
+        return found, await session.attempts(ref, job_id), evaluation
 
-    found, attempts = in_process(context, work)
+    found, attempts, evaluation = in_process(context, work)
     shown, tries = job_json(found), [attempt_json(one) for one in attempts]
+    asked = {} if evaluation is None else {"evaluation": eval_json(evaluation)}
     if as_json:
-        output.result_json({**shown, "attemptHistory": tries})
+        output.result_json({**shown, **asked, "attemptHistory": tries})
         return
     error, arguments = shown.pop("error"), shown.pop("arguments")
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *arguments.items()]))
+    if evaluation is not None:
+        output.result(f"\n{evaluation.answered} of {len(evaluation.asked.questions)} questions answered")
+        for name, mean in eval_json(evaluation)["figures"].items():
+            output.result(f"  {name:<24}{100 * mean:>7.1f} %")
     for one in tries:
         output.result(
             f"\nattempt {one['attempt']} by {one['worker']} at {one['startedAt']}: {one['outcome'] or 'runs'}"

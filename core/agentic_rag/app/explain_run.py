@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from uuid import UUID
@@ -22,6 +23,7 @@ from agentic_rag.domain.explanation import (
     MOST_QUESTIONED,
     ArmSight,
     CandidateStory,
+    Fate,
     SearchStanding,
     WhyNot,
     WhyNotVerdict,
@@ -31,6 +33,7 @@ from agentic_rag.domain.explanation import (
     verdict_on,
 )
 from agentic_rag.domain.fusion import arm_weights, dense_trust_of
+from agentic_rag.domain.hypothetical import merged
 from agentic_rag.domain.lexical import query_terms
 from agentic_rag.domain.retrieval import ArmHit, Candidate, DocumentFilter, Retriever, Scope
 from agentic_rag.domain.similarity import least_cosine
@@ -40,6 +43,9 @@ from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.database import Database, Snapshot
 from agentic_rag.ports.embedder import EmbedderSource
 from agentic_rag.ports.vector_store import VectorSearch
+
+DEADLINE_SECONDS = 30.0
+"""Bootstrap gives what answers have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +66,32 @@ class _Rerun:
     candidates: Sequence[Candidate]
     handed_on: int
     sights: tuple[ArmSight, ...]
+    reordered: Sequence[int] | None = None
+    """The ordinals as the run's reranker orders them; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """By search: the vector that the run searched with and, where a hypothetical passage moved one, those of the
+    question alone.
+    """
+
+    used: Mapping[str, NDArray[np.float32]]
+    alone: Mapping[str, NDArray[np.float32]] | None = None
 
 
 class ExplainRun:
-    """The use case behind `rag explain` and `explainRun`."""
+    """The use case behind `rag explain` and `explainRun`. `seconds`: how long searches may be run again for."""
 
-    def __init__(self, database: Database, runs: ReadRuns, embedders: EmbedderSource, retrieve: Retrieve) -> None:
+    def __init__(
+        self,
+        database: Database,
+        runs: ReadRuns,
+        embedders: EmbedderSource,
+        retrieve: Retrieve,
+        seconds: float = DEADLINE_SECONDS,
+    ) -> None:
+        self._seconds = seconds
         self._database = database
         self._runs = runs
         self._embedders = embedders
@@ -75,8 +101,9 @@ class ExplainRun:
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
     ) -> Explanation:
         """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MOST_QUESTIONED`. Only for chunks
-        that are no candidates is anything searched: at the corpus version and in the space of the run, among what the
-        caller may read now.
+        that are no candidates, or that a model may have moved below the cut, is anything searched: at the corpus
+        version and in the space of the run, among what the caller may read now. What cannot be judged within the
+        deadline is LATE.
 
         Errors: `NotFound` code RUN_NOT_FOUND; `InvalidInput` codes TOO_MANY_CHUNKS, RUN_VERSION_GONE (retention) and
         RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
@@ -93,10 +120,21 @@ class ExplainRun:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
         told = stories(run.answer)
         known = {story.trace.chunk_id: story for story in told}
-        asked = [one for one in dict.fromkeys(why_not) if one not in known]
-        found = {one.chunk_id: one for one in await self._why_not(readers(principal), run, asked)}
-        answers = (found.get(one) or _candidate(known[one]) for one in dict.fromkeys(why_not))
+        asked = [one for one in dict.fromkeys(why_not) if one not in known or self._is_moved(run, known[one])]
+        found = {one.chunk_id: one for one in await self._in_time(readers(principal), run, asked)}
+        answers = (_told(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
         return Explanation(run, _searches(run), told, tuple(answers))
+
+    async def _in_time(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+        deadline = asyncio.timeout(self._seconds)
+        try:
+            async with deadline:
+                return await self._why_not(reading, run, chunk_ids)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            explanation = f"The searches could not be run again within {self._seconds:g} s: ask once more."
+            return [WhyNot(one, "", WhyNotVerdict.LATE, explanation) for one in chunk_ids]
 
     async def _why_not(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
         if not chunk_ids:
@@ -122,11 +160,15 @@ class ExplainRun:
                 elif place is not None:
                     visible[chunk_id] = place
             if visible:
-                reruns = [
-                    await self._again(snapshot, _query(run, settings, text, vectors.get(text), scope, space), space)
-                    for text in searches
-                ]
-                answers += [_judged(place, reruns) for place in visible.values()]
+
+                async def rerun(used: Mapping[str, NDArray[np.float32]]) -> list[_Rerun]:
+                    queries = [_query(run, settings, text, used.get(text), scope, space) for text in searches]
+                    return [await self._again(snapshot, one, space, self._is_reordered(run)) for one in queries]
+
+                reruns = await rerun(vectors.used)
+                alone = None if vectors.alone is None else await rerun(vectors.alone)
+                missing = self._missing_reranker(run)
+                answers += [_judged(place, reruns, alone, missing) for place in visible.values()]
         return answers
 
     async def _space(self, run: Run) -> RegisteredSpace | None:
@@ -147,17 +189,40 @@ class ExplainRun:
             path=("runId",),
         )
 
-    async def _vectors(self, run: Run, space: RegisteredSpace | None) -> dict[str, NDArray[np.float32]]:
+    def _is_moved(self, run: Run, story: CandidateStory) -> bool:
+        """Whether a model may have moved a candidate below the cut."""
+        by_model = run.answer.debug.hyde_text is not None or self._is_reordered(run)
+        return story.fate is Fate.TOP_K and by_model
+
+    def _is_reordered(self, run: Run) -> bool:
+        """Whether the run's reranker ordered its searches, and can do so again."""
+        name = _settings(run).reranker
+        return name is not None and name == self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
+
+    def _missing_reranker(self, run: Run) -> str | None:
+        name = _settings(run).reranker
+        return name if name != self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
+
+    async def _vectors(self, run: Run, space: RegisteredSpace | None) -> _Vectors:
         """The vector of each search as the run embedded it; of a part that waited for another, the whole question's."""
         if space is None or _settings(run).weights.vector == 0:
-            return {}
+            return _Vectors({})
         plan = run.answer.debug.plan
         waiting = {place for place, part in enumerate(plan.sub_questions if plan else ()) if part.depends_on}
         whole = _standalone(run)
         texts = {text: whole if place in waiting else text for place, text in enumerate(_searches(run))}
         distinct = list(dict.fromkeys(texts.values()))
-        matrix = await (await self._embedders.of(run.workspace)).for_space(space.space).embed(distinct)
-        return {text: matrix[distinct.index(embedded)] for text, embedded in texts.items()}
+        written = [] if run.answer.debug.hyde_text is None else [run.answer.debug.hyde_text]
+        embedder = (await self._embedders.of(run.workspace)).for_space(space.space)
+        matrix = await embedder.embed([*distinct, *written])
+        found = dict(zip(distinct, matrix, strict=False))
+        alone = {text: found[embedded] for text, embedded in texts.items()}
+        divided = plan is not None and len(plan.sub_questions) > 1
+        moved = whole if divided else next(iter(texts.values()))
+        if not written or moved not in found:
+            return _Vectors(alone)
+        found[moved] = merged(found[moved], matrix[-1])
+        return _Vectors({text: found[embedded] for text, embedded in texts.items()}, alone)
 
     @asynccontextmanager
     async def _snapshot(self, reading: Readers, run: Run, space: RegisteredSpace | None) -> AsyncGenerator[Snapshot]:
@@ -177,7 +242,9 @@ class ExplainRun:
                 path=("runId",),
             ) from error
 
-    async def _again(self, snapshot: Snapshot, query: RetrievalQuery, space: RegisteredSpace | None) -> _Rerun:
+    async def _again(
+        self, snapshot: Snapshot, query: RetrievalQuery, space: RegisteredSpace | None, is_reordered: bool
+    ) -> _Rerun:
         ranking = await self._retrieve.rank(snapshot, query)
         deep: dict[Retriever, Sequence[ArmHit]] = {}
         terms = query_terms(query.text)
@@ -197,12 +264,23 @@ class ExplainRun:
             ArmSight(arm, weights[arm], is_asked[arm], ranking.arms.get(arm, ()), deep.get(arm, ()))
             for arm in Retriever
         )
-        return _Rerun(query.text, ranking.candidates, query.top_k, sights)
+        reordered = await self._retrieve.reordered(snapshot, query, ranking) if is_reordered else None
+        return _Rerun(query.text, ranking.candidates, query.top_k, sights, reordered)
 
 
-def _candidate(story: CandidateStory) -> WhyNot:
+def _told(found: WhyNot | None, story: CandidateStory | None) -> WhyNot:
+    """What is told of a passage; of a candidate that a model moved below the cut, both its story and that."""
+    if story is None:
+        if found is None:
+            raise AssertionError("what is no candidate was looked for")
+        return found
     explanation = f"It is a candidate, at rank {story.rank}. {story.reason}"
+    if found is not None and found.verdict in _MOVED:
+        return replace(found, explanation=f"{explanation} {found.explanation}", story=story)
     return WhyNot(story.trace.chunk_id, story.trace.title, WhyNotVerdict.CANDIDATE, explanation, story)
+
+
+_MOVED = frozenset({WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
 
 
 def _standalone(run: Run) -> str:
@@ -269,10 +347,24 @@ def _hidden(chunk_id: UUID, place: ChunkPlacement | None, version: int, scope: S
     return None
 
 
-def _judged(place: ChunkPlacement, reruns: Sequence[_Rerun]) -> WhyNot:
+def _judged(
+    place: ChunkPlacement, reruns: Sequence[_Rerun], alone: Sequence[_Rerun] | None, missing: str | None
+) -> WhyNot:
+    """`alone`: what is found without the hypothetical passage of the run; `missing`: its reranker, if not here."""
     standings = tuple(_standing(place.ordinal, rerun) for rerun in reruns)
-    verdict = verdict_on(standings)
-    return WhyNot(place.chunk_id, place.document_title, verdict, told_verdict(verdict, standings), searches=standings)
+    verdict, told_by = verdict_on(standings), standings
+    if alone is not None and verdict is not WhyNotVerdict.WITHIN_REACH:
+        by_question = tuple(_standing(place.ordinal, rerun) for rerun in alone)
+        if verdict_on(by_question) is WhyNotVerdict.WITHIN_REACH:
+            verdict, told_by = WhyNotVerdict.HYDE, by_question
+    explanation = told_verdict(verdict, told_by)
+    if missing is not None and verdict is WhyNotVerdict.WITHIN_REACH:
+        explanation += f" The reranker {missing} ordered the run, which this process does not have."
+    return WhyNot(place.chunk_id, place.document_title, verdict, explanation, searches=standings)
+
+
+def _place(ordinal: int, order: Sequence[int] | None) -> int | None:
+    return order.index(ordinal) + 1 if order is not None and ordinal in order else None
 
 
 def _standing(ordinal: int, rerun: _Rerun) -> SearchStanding:
@@ -287,4 +379,5 @@ def _standing(ordinal: int, rerun: _Rerun) -> SearchStanding:
         handed_on=handed_on,
         least_score=rerun.candidates[handed_on - 1].score if handed_on else 0.0,
         arms=tuple(arm_standing(ordinal, sight) for sight in rerun.sights),
+        reranked=_place(ordinal, rerun.reordered),
     )

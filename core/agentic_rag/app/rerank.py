@@ -37,6 +37,11 @@ class Rerank:
         self._telemetry = telemetry
 
     @property
+    def name(self) -> str:
+        """What runs call it."""
+        return self._reranker.name
+
+    @property
     def depth(self) -> int:
         """How many candidates it wants to see."""
         return self._reranker.depth

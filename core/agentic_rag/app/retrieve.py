@@ -148,6 +148,21 @@ class Retrieve:
             degraded=degraded,
         )
 
+    @property
+    def reranker(self) -> str | None:
+        """The name of the reranker in force."""
+        return None if self._rerank is None else self._rerank.name
+
+    async def reordered(self, snapshot: Snapshot, query: RetrievalQuery, ranking: Ranking) -> list[int]:
+        """The ordinals of a ranking as the reranker orders them; as they were without one, or when it fails."""
+        order = [one.ordinal for one in ranking.candidates]
+        if self._rerank is None:
+            return order
+        depth = self._rerank.depth
+        found = await _with_texts(snapshot, query, replace(ranking, candidates=list(ranking.candidates)[:depth]))
+        reranked = await self._rerank.order(query.text, found)
+        return [*(candidate.ordinal for _, candidate in reranked.passages), *order[depth:]]
+
     async def rank(self, snapshot: Snapshot, query: RetrievalQuery, limit: int | None = None) -> Ranking:
         """The first `limit` fused candidates (None: all) without their texts. Errors: those of `run`."""
         terms = query_terms(query.text)

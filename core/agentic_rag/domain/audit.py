@@ -24,6 +24,7 @@ class AuditAction(enum.Enum):
     SWITCH_EMBEDDINGS = "embeddings.switch"
     CANCEL_SWITCH = "embeddings.cancel"
     CALIBRATE_SUPPORT = "support.calibrate"
+    EVALUATE = "evaluation.start"
     SNAPSHOT = "snapshot.create"
     DELETE_SNAPSHOT = "snapshot.delete"
     RESTORE = "snapshot.restore"

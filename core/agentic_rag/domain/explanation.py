@@ -109,6 +109,14 @@ class SearchStanding:
     handed_on: int
     least_score: float
     arms: tuple[ArmStanding, ...]
+    reranked: int | None = None
+    """Its rank by the reranker of the run; None without one."""
+
+    @property
+    def is_handed_on(self) -> bool:
+        """Whether its last rank is among those that are handed on."""
+        last = self.rank if self.reranked is None else self.reranked
+        return last is not None and last <= self.handed_on
 
 
 class WhyNotVerdict(enum.Enum):
@@ -118,6 +126,10 @@ class WhyNotVerdict(enum.Enum):
     """It is."""
     OUTRANKED = "outranked"
     """It was fused, below the last passage that is handed on."""
+    RERANKED = "reranked"
+    """Fusion would have handed it on; the reranker put others before it."""
+    HYDE = "hyde"
+    """By the question alone it would be handed on; with the hypothetical passage others stand before it."""
     NOT_PROPOSED = "not_proposed"
     """No arm put it among what it gives to fusion."""
     NO_SHARED_TERM = "no_shared_term"
@@ -130,6 +142,8 @@ class WhyNotVerdict(enum.Enum):
     """It was no part of the corpus at the run's version."""
     NOT_FOUND = "not_found"
     """There is no such passage in the run's workspace."""
+    LATE = "late"
+    """The searches could not be run again within the deadline."""
     NOT_SEARCHED = "not_searched"
     """The run looked for nothing."""
 
@@ -210,8 +224,10 @@ def arm_standing(ordinal: int, sight: ArmSight) -> ArmStanding:
 
 def verdict_on(standings: Sequence[SearchStanding]) -> WhyNotVerdict:
     """The verdict on a passage that the run's searches could see: that of the search where it stands best."""
-    if any(one.rank is not None and one.rank <= one.handed_on for one in standings):
+    if any(one.is_handed_on for one in standings):
         return WhyNotVerdict.WITHIN_REACH
+    if any(one.rank is not None and one.rank <= one.handed_on for one in standings):
+        return WhyNotVerdict.RERANKED
     if any(one.rank is not None for one in standings):
         return WhyNotVerdict.OUTRANKED
     lexical = [arm for one in standings for arm in one.arms if arm.retriever is Retriever.LEXICAL]
@@ -220,14 +236,26 @@ def verdict_on(standings: Sequence[SearchStanding]) -> WhyNotVerdict:
     return WhyNotVerdict.NOT_PROPOSED
 
 
+_RANKED = frozenset({WhyNotVerdict.WITHIN_REACH, WhyNotVerdict.OUTRANKED, WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
+
+
 def told_verdict(verdict: WhyNotVerdict, standings: Sequence[SearchStanding]) -> str:
     """A verdict of `verdict_on` in words, with the figures of the search where the passage stands best."""
     ranked = [one for one in standings if one.rank is not None]
-    if verdict in (WhyNotVerdict.WITHIN_REACH, WhyNotVerdict.OUTRANKED) and ranked:
+    if verdict in _RANKED and ranked:
         best = min(ranked, key=lambda one: (one.rank or 0) / max(1, one.handed_on))
         place = f"Rank {best.rank} of {best.candidates} with a score of {best.score:.3f}"
+        if best.reranked is not None:
+            place += f", {best.reranked} by the reranker"
         if verdict is WhyNotVerdict.OUTRANKED:
             return f"{place}; the last of the {best.handed_on} that are handed on has {best.least_score:.3f}."
+        if verdict is WhyNotVerdict.RERANKED:
+            return f"{place}, which hands on {best.handed_on}: the reranker put others before it."
+        if verdict is WhyNotVerdict.HYDE:
+            return (
+                f"{place} by the question alone, of which {best.handed_on} are handed on. The run searched with the "
+                "passage that HyDE wrote as well, and that brought others before it."
+            )
         return (
             f"{place} when the search is run again: the run itself lacked time, an arm or a model that it has now, or "
             "another part of the question took the place."

@@ -30,6 +30,8 @@ class JobKind(enum.Enum):
     """Build the approximate vector index of a large workspace."""
     SNAPSHOT = "snapshot"
     """Write a workspace's archive, or remove the files of archives that are none any more."""
+    EVAL = "eval"
+    """Ask the questions of a dataset and report how the answers did."""
     HYDE = "hyde"
     """Write a passage that a waiting answer embeds beside its question."""
     RETENTION = "retention"

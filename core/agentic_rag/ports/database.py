@@ -16,6 +16,7 @@ from agentic_rag.ports.api_key_store import ApiKeyStore
 from agentic_rag.ports.audit_log import AuditLog
 from agentic_rag.ports.document_store import DocumentReader, DocumentStore
 from agentic_rag.ports.erasure_store import ErasureStore
+from agentic_rag.ports.eval_runs import EvalRunStore
 from agentic_rag.ports.graph_store import GraphReader
 from agentic_rag.ports.job_store import JobStore
 from agentic_rag.ports.lexical_store import LexicalReader
@@ -136,6 +137,9 @@ class Transaction(Protocol):
 
     @property
     def snapshots(self) -> SnapshotStore: ...
+
+    @property
+    def eval_runs(self) -> EvalRunStore: ...
 
 
 class Database(Protocol):

@@ -25,6 +25,7 @@ class Action(enum.Enum):
     UPLOAD_DOCUMENT = "upload a document"
     MANAGE_GUIDELINES = "manage guidelines"
     TAKE_SNAPSHOT = "take or list snapshots"
+    EVALUATE = "start or read evaluations"
     SWITCH_SPACE = "switch the embedding model"
     MANAGE_PROVIDER_KEYS = "manage keys of providers"
     CHANGE_WORKSPACE = "change a workspace's settings"
@@ -49,6 +50,7 @@ _NEEDED = {
     Action.REPLAY_DEAD_LETTER: Role.ADMIN,
     Action.PURGE_DEAD_LETTER: Role.ADMIN,
     Action.TAKE_SNAPSHOT: Role.ADMIN,
+    Action.EVALUATE: Role.ADMIN,
     Action.SWITCH_SPACE: Role.ADMIN,
     Action.MANAGE_PROVIDER_KEYS: Role.ADMIN,
     Action.CHANGE_WORKSPACE: Role.ADMIN,

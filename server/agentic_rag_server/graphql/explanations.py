@@ -26,7 +26,9 @@ ArmState = strawberry.enum(
 WhyNotVerdict = strawberry.enum(
     explanation.WhyNotVerdict,
     description="Why a passage is no candidate. NOT_FOUND is also the answer for passages of other workspaces; "
-    "WITHIN_REACH: the same searches find it when they are run again.",
+    "WITHIN_REACH: the same searches find it when they are run again; RERANKED: fusion would have handed it on, the "
+    "reranker put others before it; HYDE: by the question alone it would be handed on, with the hypothetical passage "
+    "it is not; LATE: the searches could not be run again in time.",
 )
 
 
@@ -64,6 +66,7 @@ class SearchStanding:
 
     search: str
     rank: int | None = strawberry.field(description="Among the fused candidates; null when no arm proposed it.")
+    reranked: int | None = strawberry.field(description="Rank by the reranker of the run; null without one.")
     score: float | None
     candidates: int = strawberry.field(description="How many were fused.")
     handed_on: int = strawberry.field(description="How many of them are handed to synthesis.")
@@ -135,6 +138,7 @@ def _search(standing: explanation.SearchStanding) -> SearchStanding:
     return SearchStanding(
         search=standing.search,
         rank=standing.rank,
+        reranked=standing.reranked,
         score=standing.score,
         candidates=standing.candidates,
         handed_on=standing.handed_on,

@@ -21,6 +21,7 @@ from agentic_rag_server.graphql.documents import (
     show_reingestion,
 )
 from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.evaluations import EvaluationMutation
 from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
 from agentic_rag_server.graphql.models import ModelMutation
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
@@ -48,6 +49,7 @@ class Mutation(
     ModelMutation,
     SpendingMutation,
     RateLimitMutation,
+    EvaluationMutation,
 ):
     """Changes; each returns what changed, or `userErrors`."""
 

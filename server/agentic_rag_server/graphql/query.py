@@ -17,6 +17,7 @@ from agentic_rag_server.graphql.connections import Connection, connection
 from agentic_rag_server.graphql.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
 from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
+from agentic_rag_server.graphql.evaluations import EvaluationQuery
 from agentic_rag_server.graphql.explanations import RunExplanation, show_explanation
 from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
 from agentic_rag_server.graphql.models import ModelQuery
@@ -33,7 +34,9 @@ from agentic_rag_server.graphql.workspaces import Workspace, WorkspaceQuery, sho
 
 
 @strawberry.type
-class Query(WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery, RateLimitQuery):
+class Query(
+    WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery, RateLimitQuery, EvaluationQuery
+):
     """Reads; each asks the container of its request."""
 
     rag_answer: RagAnswerPayload = strawberry.field(

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -19,23 +22,28 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.app.answer import AnswerPorts
-from agentic_rag.app.answering import answer_question
+from agentic_rag.app.answering import ChatUse, answer_question
 from agentic_rag.app.delete import DeleteDocument
 from agentic_rag.app.embedders import only
-from agentic_rag.app.explain_run import ExplainRun
+from agentic_rag.app.explain_run import DEADLINE_SECONDS, ExplainRun
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
 from agentic_rag.app.read_runs import ReadRuns
+from agentic_rag.app.rerank import Rerank
 from agentic_rag.app.retrieve import Retrieve
 from agentic_rag.app.run_recorder import RunRecorder
 from agentic_rag.domain.answer_options import AnswerDefaults
 from agentic_rag.domain.answers import AnswerOptions, FusionWeights, Question, Run
+from agentic_rag.domain.chat import Told
 from agentic_rag.domain.documents import document_id_for
 from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.explanation import ArmState, Fate, WhyNot, WhyNotVerdict
+from agentic_rag.domain.evidence import Passage
+from agentic_rag.domain.explanation import ArmState, CandidateStory, Fate, WhyNot, WhyNotVerdict
+from agentic_rag.domain.pipeline import Budget
 from agentic_rag.domain.retrieval import DocumentFilter, Retriever
 from agentic_rag.domain.tenancy import Principal, Role, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.ports.reranker import Reranker
 
 QUESTION = "Who founded the league in which Anton Berg played?"
 TEXTS = {
@@ -47,10 +55,41 @@ TEXTS = {
 }
 
 
+class Somebody:
+    """Every workspace has a chat model, which nobody asks."""
+
+    async def advisor_of(self, workspace: WorkspaceRef) -> Any:
+        return SimpleNamespace(model="tests/scribe")
+
+
+class Written:
+    """Everybody is told the same passage."""
+
+    def __init__(self, passage: str) -> None:
+        self._passage = passage
+
+    async def write(self, workspace: WorkspaceRef, question: str, budget: Budget) -> Told[str]:
+        return Told(self._passage)
+
+
+class Against:
+    """A reranker that puts one document last."""
+
+    name, depth = "against", 10
+
+    def __init__(self, title: str) -> None:
+        self._title = title
+
+    async def scores(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
+        return [float(one.chunk.document_title != self._title) for one in passages]
+
+
 class World:
     """A workspace whose questions can be asked and explained."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, reranker: Reranker | None = None, written: str | None = None, seconds: float = DEADLINE_SECONDS
+    ) -> None:
         self.store = MemoryStore(SystemClock())
         self.cache = MemoryAnswerCache(self.store.clock)
         self.database = MemoryDatabase(self.store, self.cache)
@@ -59,12 +98,17 @@ class World:
         self.asker = Principal(self.workspace.org_id, "ada", Role.MEMBER)
         self.telemetry = RecordingTelemetry()
         self.embedders = only(DeterministicEmbedder())
-        retrieve = Retrieve(self.telemetry)
+        rerank = None if reranker is None else Rerank(reranker, 5.0, self.telemetry)
+        retrieve = Retrieve(self.telemetry, rerank=rerank)
+        chat = None if written is None else ChatUse(Somebody(), frozenset(), Written(written))
+        defaults = AnswerDefaults(
+            top_k=3, reranker=None if reranker is None else reranker.name, use_hyde=written is not None
+        )
         ids, clock = RandomIds(), self.store.clock
         ports = AnswerPorts(self.database, self.cache, self.runs, self.embedders, self.telemetry, clock, ids)
         self.recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
-        self.answer = answer_question(ports, self.recorder, AnswerDefaults(top_k=3), retrieve=retrieve)
-        self.explain = ExplainRun(self.database, ReadRuns(self.database, self.runs), self.embedders, retrieve)
+        self.answer = answer_question(ports, self.recorder, defaults, retrieve=retrieve, chat=chat)
+        self.explain = ExplainRun(self.database, ReadRuns(self.database, self.runs), self.embedders, retrieve, seconds)
 
     async def add(self, title: str, text: str) -> None:
         analysis = TextAnalysis(estimate_tokens, InlineCompute())
@@ -87,9 +131,8 @@ class World:
         return found.why_not[0]
 
 
-@pytest.fixture
-async def world() -> AsyncIterator[World]:
-    made = World()
+@asynccontextmanager
+async def filled(made: World) -> AsyncIterator[World]:
     async with made.database.transaction(made.workspace.org_id) as transaction:
         await transaction.workspaces.create(
             made.workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
@@ -98,6 +141,12 @@ async def world() -> AsyncIterator[World]:
         await made.add(title, text)
     yield made
     await made.recorder.aclose()
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    async with filled(World()) as made:
+        yield made
 
 
 async def test_each_candidate_has_its_rank_its_arms_its_path_and_its_fate(world: World) -> None:
@@ -257,3 +306,52 @@ async def test_too_many_passages_at_once_are_refused(world: World) -> None:
         await world.explain.run(world.asker, world.workspace, run.run_id, [uuid4() for _ in range(11)])
 
     assert refused.value.code == "TOO_MANY_CHUNKS"
+
+
+async def test_a_reranker_that_moved_a_passage_below_the_cut_is_named() -> None:
+    async with filled(World(reranker=Against("Norrland Hockey League"))) as world:
+        run = await world.ask(options=AnswerOptions(top_k=2))
+
+        told = await world.why_not(run, "Norrland Hockey League")
+        other = await world.why_not(run, "Baltic Chess Union")
+
+    assert told.verdict is WhyNotVerdict.RERANKED
+    [standing] = told.searches
+    assert standing.rank is not None
+    assert standing.reranked is not None
+    assert standing.rank <= standing.handed_on < standing.reranked
+    assert "the reranker put others before it" in told.explanation
+    assert other.verdict is WhyNotVerdict.CANDIDATE
+
+
+async def test_a_hypothetical_passage_that_brought_others_before_it_is_named() -> None:
+    by_words = AnswerOptions(top_k=2, weights=FusionWeights(1.0, 0.0, 0.0))
+    async with filled(World(written=TEXTS["Harbour fees"])) as world:
+        run = await world.ask(options=by_words)
+        alone = await world.ask(options=replace(by_words, use_hyde=False))
+        lost = [one.trace.title for one in await candidates(world, alone, 2)]
+        kept = {one.trace.title for one in await candidates(world, run, 2)}
+        [moved] = [title for title in lost if title not in kept]
+
+        told = await world.why_not(run, moved)
+        without = await world.why_not(alone, moved)
+
+    assert told.verdict is WhyNotVerdict.HYDE
+    assert "by the question alone" in told.explanation
+    assert without.verdict is WhyNotVerdict.CANDIDATE
+
+
+async def test_what_cannot_be_judged_in_time_is_late_and_the_rest_is_told() -> None:
+    async with filled(World(seconds=0.0)) as world:
+        run = await world.ask(options=AnswerOptions(top_k=2, weights=FusionWeights(1.0, 0.0, 1.0)))
+        ids = [await world.chunk_id("Harbour fees"), await world.chunk_id("Anton Berg")]
+
+        explained = await world.explain.run(world.asker, world.workspace, run.run_id, ids)
+
+    assert [one.verdict for one in explained.why_not] == [WhyNotVerdict.LATE, WhyNotVerdict.CANDIDATE]
+    assert explained.candidates
+
+
+async def candidates(world: World, run: Run, first: int) -> Sequence[CandidateStory]:
+    """The candidates that were handed on."""
+    return (await world.explain.run(world.asker, world.workspace, run.run_id)).candidates[:first]

@@ -13,10 +13,15 @@ from uuid import UUID
 import httpx2
 from typer.testing import CliRunner, Result
 
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app.dead_letters import Purged, Replayed
 from agentic_rag.app.delete import Deletion
 from agentic_rag.app.embedding_spaces import SwitchBegun
 from agentic_rag.app.estimate import FileEstimate
+from agentic_rag.app.evaluate import Evaluations
 from agentic_rag.app.explain_run import Explanation
 from agentic_rag.app.graph_sync import GraphStatus
 from agentic_rag.app.prepared import PlainDocument, PreparedReport
@@ -246,6 +251,11 @@ def nothing_to_sync() -> SyncResult:
     return SyncResult((), (), 0, 0, (), (), (), False)
 
 
+def evaluations() -> Evaluations:
+    """Over a store of its own, in which nobody works."""
+    return Evaluations(MemoryDatabase(MemoryStore(SystemClock())), RecordingTelemetry(), 8)
+
+
 @dataclass
 class FakeSession:
     """`Session`. Each look at a directory's documents sees the next of `progress`, the last one for good."""
@@ -282,6 +292,7 @@ class FakeSession:
     """A run besides those of `answers`."""
     asked: list[Question] = field(default_factory=list[Question])
     mark: Grade | Fault = Grade(Mark.FULL, Mark.PART)
+    evaluations: Evaluations = field(default_factory=lambda: evaluations())
     graded: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(
         default_factory=list[tuple[str, tuple[str, ...], str, tuple[str, ...]]]
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -9,11 +10,13 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, abstained, answered, document
+from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, abstained, answered, document
 from tests.unit.cli.test_graphql_client import URL, carrying, server
 
 from agentic_rag.domain.chat import Fault
 from agentic_rag.domain.prompts.grade import Grade, Mark
+from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 LINES = (
     {"id": "1", "question": "Who signs?", "answers": ["Oona Pellgrave"], "gold_ids": ["policy.md"], "type": "single"},
@@ -261,3 +264,50 @@ def test_a_run_is_asked_again_of_the_version_it_read() -> None:
     assert [one.as_of for one in at.session.asked] == [7, None]
     assert changed["differs"] == ["outcome", "answer", "citations"]
     assert (changed["before"]["outcome"], changed["outcome"]) == ("GROUNDED", "ABSTAINED")
+
+
+def in_background(at: Terminal, dataset: str) -> str:
+    async def prepare() -> None:
+        async with at.session.evaluations._database.transaction(HANDBOOK.org_id) as transaction:
+            await transaction.workspaces.create(
+                HANDBOOK.workspace_id, "handbook", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+            )
+
+    asyncio.run(prepare())
+    return json.loads(at.rag("eval", "--dataset", dataset, "--background", "--json").stdout)["jobId"]
+
+
+def test_in_the_background_it_is_a_job_whose_report_comes_later(dataset: str) -> None:
+    at = terminal()
+    job = in_background(at, dataset)
+
+    early = at.rag("eval", "report", job)
+
+    assert early.exit_code != 0
+    assert "0 of 2 questions are answered" in early.stderr
+
+
+def test_the_report_of_a_job_is_the_one_of_the_command(dataset: str, tmp_path: Path) -> None:
+    at = terminal()
+    job = in_background(at, dataset)
+    kept = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)
+
+    async def finish() -> None:
+        job_id = decode(job, NodeKind.JOB).key
+        async with at.session.evaluations._database.transaction(HANDBOOK.org_id) as transaction:
+            await transaction.eval_runs.finish(HANDBOOK, job_id, json.dumps(kept))
+
+    asyncio.run(finish())
+    shown = json.loads(at.rag("eval", "report", job, "--json").stdout)
+    page = at.rag("eval", "report", job, "--out", str(tmp_path / "page.html"))
+
+    assert shown == kept
+    assert page.exit_code == 0, page.stderr
+    assert "hit_rate" in (tmp_path / "page.html").read_text()
+
+
+def test_what_a_worker_cannot_do_does_not_go_with_background(dataset: str) -> None:
+    shown = terminal().rag("eval", "--dataset", dataset, "--background", "--ablate")
+
+    assert shown.exit_code != 0
+    assert "--background takes --dataset and --workspace" in shown.stderr

@@ -13,6 +13,7 @@ from agentic_rag.adapters.memory.audit import MemoryAuditLog
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.documents import MemoryDocumentStore
 from agentic_rag.adapters.memory.erasures import MemoryErasureStore
+from agentic_rag.adapters.memory.eval_runs import MemoryEvalRunStore
 from agentic_rag.adapters.memory.jobs import MemoryJobStore
 from agentic_rag.adapters.memory.organisations import MemoryOrganisationStore
 from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
@@ -153,6 +154,11 @@ class MemoryTransaction:
     def snapshots(self) -> MemorySnapshotStore:
         """What is known of snapshots."""
         return MemorySnapshotStore(self.working)
+
+    @property
+    def eval_runs(self) -> MemoryEvalRunStore:
+        """Evaluations that jobs run."""
+        return MemoryEvalRunStore(self.working)
 
 
 class MemoryDatabase:

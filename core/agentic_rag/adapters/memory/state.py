@@ -14,6 +14,7 @@ from agentic_rag.domain.access import EVERYBODY, Readable, Readers
 from agentic_rag.domain.answers import Run
 from agentic_rag.domain.certificate import StoreErasure
 from agentic_rag.domain.documents import ChunkDraft, Document, Revision
+from agentic_rag.domain.eval_runs import EvalRun, EvalScore
 from agentic_rag.domain.jobs import Job, JobAttempt
 from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
@@ -135,6 +136,14 @@ class StoredJob:
 
 
 @dataclass(frozen=True, slots=True)
+class StoredEval:
+    """An evaluation, and by position what came out of its questions."""
+
+    run: EvalRun
+    scores: Mapping[int, EvalScore]
+
+
+@dataclass(frozen=True, slots=True)
 class StoredSpace:
     """A space with its state."""
 
@@ -179,6 +188,8 @@ class WorkspaceState:
     """In the order they were enqueued."""
     runs: dict[UUID, Run] = field(default_factory=dict[UUID, Run])
     """In the order they were recorded."""
+    evals: dict[UUID, StoredEval] = field(default_factory=dict[UUID, StoredEval])
+    """By job."""
     snapshots: dict[UUID, SnapshotRecord] = field(default_factory=dict[UUID, SnapshotRecord])
     """In the order they were begun."""
     restores: dict[UUID, RestoreRecord] = field(default_factory=dict[UUID, RestoreRecord])
@@ -203,6 +214,7 @@ class WorkspaceState:
             tombstones=dict(self.tombstones),
             jobs=dict(self.jobs),
             runs=dict(self.runs),
+            evals=dict(self.evals),
             snapshots=dict(self.snapshots),
             restores=dict(self.restores),
             originals=dict(self.originals),

@@ -58,6 +58,8 @@ LEFT_OUT = frozenset(
         "rag_vector_indexes",
         "rag_jobs",
         "rag_job_attempts",
+        "rag_eval_runs",
+        "rag_eval_scores",
         "rag_runs",
         "rag_run_stages",
         "rag_cache_entries",

@@ -15,6 +15,7 @@ from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.document_reader import PostgresDocumentReader
 from agentic_rag.adapters.postgres.documents import PostgresDocumentStore
 from agentic_rag.adapters.postgres.erasures import PostgresErasureStore
+from agentic_rag.adapters.postgres.eval_runs import PostgresEvalRunStore
 from agentic_rag.adapters.postgres.graph import PostgresGraphReader
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.lexical import PostgresLexicalReader
@@ -211,6 +212,11 @@ class PostgresTransaction:
     def snapshots(self) -> PostgresSnapshotStore:
         """What is known of snapshots."""
         return PostgresSnapshotStore(self.connection, self.org_id)
+
+    @property
+    def eval_runs(self) -> PostgresEvalRunStore:
+        """Evaluations that jobs run."""
+        return PostgresEvalRunStore(self.connection, self.org_id)
 
 
 class PostgresDatabase:

@@ -25,6 +25,23 @@ WITH gone AS (
 SELECT count(*) FROM gone
 """
 
+# As long as the runs that it points to; the report goes with its job.
+DROP_EVALUATIONS = """
+WITH gone AS (
+    DELETE FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+        SELECT j.job_id
+        FROM rag_jobs j
+        JOIN rag_workspaces w USING (org_id, workspace_id)
+        WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.kind = 'eval' AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
+          AND j.updated_at <= now() - make_interval(days => w.runs_days)
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
 DROP_CACHED = """
 WITH gone AS (
     DELETE FROM rag_cache_entries
@@ -71,14 +88,15 @@ SELECT count(*) FROM gone
 
 
 async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
-    """Drop up to `STEP` runs, cached answers, idempotency keys, HyDE jobs and vectors of retired spaces, and versions
-    past the history; True when there may be more.
+    """Drop up to `STEP` runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of retired
+    spaces, and versions past the history; True when there may be more.
     """
     key = (workspace.org_id, workspace.workspace_id)
     runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
+    evaluations: int = await connection.fetchval(DROP_EVALUATIONS, *key, STEP)
     cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
     keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
     hyde: int = await connection.fetchval(DROP_HYDE_JOBS, *key, STEP)
     await purge_history(connection, workspace)
     more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
-    return more or STEP in (runs, cached, keys, hyde)
+    return more or STEP in (runs, evaluations, cached, keys, hyde)

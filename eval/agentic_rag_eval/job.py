@@ -1,0 +1,123 @@
+"""The body of EVAL jobs: asks the questions of an evaluation one by one, each kept before the next is asked."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from agentic_rag.domain.chat import Fault
+from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
+from agentic_rag.domain.eval_runs import EvalQuestion, EvalRun, EvalScore
+from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
+from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ports.database import Database, Transaction
+from agentic_rag_eval.harness import EvalReport, as_json, ask_one
+from agentic_rag_eval.judged import Judge
+from agentic_rag_eval.metrics import Score, summarise
+from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, Usage
+
+
+class Progress(Protocol):
+    """Shows that work moves on."""
+
+    def advance(self) -> None:
+        """One more question is answered."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Examiner:
+    """Asks the questions of one workspace, and judges the answers if a judge is wanted."""
+
+    ask: Ask
+    judge: Judge | None = None
+
+
+class EvalBody:
+    """EVAL. A stall is longer than the slowest answer by a chat model, its judge included."""
+
+    deadline_seconds = 86_400.0
+    stall_seconds = 300.0
+
+    def __init__(self, database: Database, examine: Callable[[WorkspaceRef], Awaitable[Examiner]]) -> None:
+        self._database = database
+        self._examine = examine
+
+    async def run(self, lease: Lease, progress: Progress) -> bool:
+        """Ask what is not answered yet, then report; an attempt goes on where the last one ended.
+
+        Errors: `LeaseLost`, `Permanent` code EVALUATION_NOT_FOUND, those of answering a question.
+        """
+        workspace, job_id = lease.job.workspace, lease.job.job_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            run = await transaction.eval_runs.get(workspace, job_id)
+            scores = list(await transaction.eval_runs.scores(workspace, job_id))
+        if run is None:
+            raise Permanent("The questions of this evaluation are gone: start it again.", code="EVALUATION_NOT_FOUND")
+        for _ in scores:
+            progress.advance()
+        examiner = await self._examine(workspace)
+        for position, question in enumerate(run.asked.questions[len(scores) :], len(scores)):
+            scored = kept(*await ask_one(question, examiner.ask, run.k, examiner.judge))
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await _check_lease(transaction, lease)
+                await transaction.eval_runs.keep(workspace, job_id, position, scored)
+            scores.append(scored)
+            progress.advance()
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _check_lease(transaction, lease)
+            await transaction.eval_runs.finish(workspace, job_id, report_of(run, scores))
+            return await transaction.jobs.finish(JobRef(workspace, job_id), lease.fence)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """The job shows it; what was answered stays for the next attempt."""
+
+
+async def _check_lease(transaction: Transaction, lease: Lease) -> None:
+    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
+        raise LeaseLost("Another worker holds this job now.")
+
+
+def kept(scored: Score, fault: Fault | None) -> EvalScore:
+    """A score without the texts of the answer."""
+    record = scored.record
+    return EvalScore(
+        outcome=record.outcome,
+        abstained=scored.abstained,
+        figures=scored.figures,
+        cited=tuple(citation.source_path for citation in record.citations),
+        run_id=record.run_id,
+        seconds=record.seconds,
+        stage_seconds=record.stage_seconds,
+        tokens=None if record.usage is None else record.usage.tokens,
+        usd=None if record.usage is None else record.usage.usd,
+        unjudged=None if fault is None else fault.code,
+    )
+
+
+def report_of(run: EvalRun, scores: Sequence[EvalScore]) -> str:
+    """What `rag eval --json` prints, with empty answers: their runs have them."""
+    restored = [_score(question, one) for question, one in zip(run.asked.questions, scores, strict=True)]
+    faults = Counter(one.unjudged for one in scores if one.unjudged is not None)
+    report = EvalReport(tuple(restored), summarise(restored, run.k), faults)
+    return json.dumps({"dataset": run.asked.name, **as_json(report)}, ensure_ascii=False)
+
+
+def _score(question: EvalQuestion, one: EvalScore) -> Score:
+    record = AskRecord(
+        answer="",
+        outcome=one.outcome,
+        citations=tuple(CitedSpan(path, "", verified=True) for path in one.cited),
+        retrieved=(),
+        citation_coverage=0.0,
+        seconds=one.seconds,
+        stage_seconds=one.stage_seconds,
+        run_id=one.run_id,
+        usage=None if one.tokens is None else Usage(one.tokens, one.usd),
+    )
+    return Score(question, record, one.abstained, one.figures)

@@ -1,0 +1,10 @@
+"""Evaluations that jobs run."""
+
+from agentic_rag_migrations.script import run_sql
+
+revision = "0021"
+down_revision = "0015"
+
+
+def upgrade() -> None:
+    run_sql("0021_eval_runs.sql")
