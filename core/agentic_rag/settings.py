@@ -495,7 +495,7 @@ class Settings:
     compute_processes: int = _var(
         "AGENTIC_RAG_COMPUTE_PROCESSES",
         2,
-        "Processes of one worker for embedding and indexing; 0 for its own threads.",
+        "Processes of one worker for embedding and indexing; 0 for a thread of its own.",
         group=_J,
         minimum=0,
         maximum=64,
