@@ -55,6 +55,10 @@ def failed(name: str, code: str, detail: str, remedy: str) -> Check:
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     """Every check, in the order in which one would mend things. Starts no server and changes nothing."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
+    if settings.chat_model:
+        from agentic_rag_cli.chat_check import check_chat
+
+        checks.append(await check_chat(settings))
     database_url, found = _postgres_address(settings)
     checks += found
     if database_url:

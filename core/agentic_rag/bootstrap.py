@@ -114,6 +114,19 @@ async def build_container(settings: Settings, *, reranker: Reranker | None = Non
         await container.aclose()
 
 
+def open_chat_model(settings: Settings) -> ChatModel:
+    """The platform's chat model; who asks for it closes it."""
+    from agentic_rag.adapters.openai.chat import OpenAIChatModel
+    from agentic_rag.adapters.openai.client import open_client
+
+    client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
+    return OpenAIChatModel(client, settings.chat_model, temperature=_temperature(settings))
+
+
+def _temperature(settings: Settings) -> float | None:
+    return settings.chat_temperature if settings.chat_temperature >= 0 else None
+
+
 def route_library_logs(settings: Settings) -> None:
     """Give the log lines of libraries the form of ours; for entry points whose standard error is a log."""
     from agentic_rag.adapters.telemetry.logging import route_standard_logging
@@ -368,7 +381,7 @@ class Container:
             },
             embedding_seconds=settings.embedding_timeout_seconds,
             chat_seconds=settings.chat_timeout_seconds,
-            temperature=self._temperature,
+            temperature=_temperature(self.settings),
         )
         self._closing.push_async_callback(clients.aclose)
         return ProviderAccess(
@@ -464,18 +477,13 @@ class Container:
 
     @cached_property
     def _advisor(self) -> Advisor:
-        from agentic_rag.adapters.openai.chat import OpenAIChatModel
-        from agentic_rag.adapters.openai.client import open_client
+        return self._advisor_over(self._chat_model)
 
-        settings = self.settings
-        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
-        model = OpenAIChatModel(client, settings.chat_model, temperature=self._temperature)
+    @cached_property
+    def _chat_model(self) -> ChatModel:
+        model = open_chat_model(self.settings)
         self._closing.push_async_callback(model.aclose)
-        return self._advisor_over(model)
-
-    @property
-    def _temperature(self) -> float | None:
-        return self.settings.chat_temperature if self.settings.chat_temperature >= 0 else None
+        return model
 
     def _advisor_over(self, model: ChatModel, rest: Rest | None = None) -> Advisor:
         from agentic_rag.app.advisor import Advisor

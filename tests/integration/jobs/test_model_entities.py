@@ -11,6 +11,7 @@ from tests.provider_stub import Fault, ProviderStub, form_of
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
+from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app.advisor import Advisor
 from agentic_rag.app.indexing import TextAnalysis
 from agentic_rag.app.ingest import IngestDocument
@@ -21,6 +22,21 @@ from agentic_rag.domain.entities import entity_id_for
 from agentic_rag.domain.tokens import estimate_tokens
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
+
+
+PATIENCE = 1.5
+"""Seconds; enough for two tries."""
+
+
+class Hasty(SystemClock):
+    """A minute passes at each look: a model that failed never rests for long."""
+
+    def __init__(self) -> None:
+        self._minutes = 0
+
+    def monotonic(self) -> float:
+        self._minutes += 1
+        return 60.0 * self._minutes
 
 
 @pytest.fixture
@@ -37,11 +53,11 @@ def stub() -> Iterator[ProviderStub]:
 @pytest.fixture
 async def reading(plane: DataPlane, stub: ProviderStub, folder: Path) -> AsyncIterator[DataPlane]:
     """A plane that reads entities with the model, and a document."""
-    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat")
-    advisor = Advisor(model, plane.clock, plane.ids, plane.telemetry)
+    model = OpenAIChatModel(open_client(stub.base_url, stub.key, 0.5), "stub-chat")
+    advisor = Advisor(model, Hasty(), plane.ids, plane.telemetry, timeout_seconds=0.5)
     plane.__dict__["ingest"] = IngestDocument(
         plane.database, plane.blobs, plane.parser, plane.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
-        GroupPublisher(plane.database), plane.telemetry, "small", ModelEntities(advisor),
+        GroupPublisher(plane.database), plane.telemetry, "small", ModelEntities(advisor, PATIENCE),
     )  # fmt: skip
     (folder / "site.md").write_text("# Site\n\nThe lagoon has sluice gates. Its pumps came from Port Aldery.")
     yield plane
@@ -85,5 +101,37 @@ async def test_a_model_that_fails_leaves_the_entities_of_the_rules_and_says_so(
     assert document is not None
     assert document.status is DocumentStatus.READY
     assert document.provenance["entities_by_rules"] == str(document.chunk_count)
+    assert document.provenance["entities_fault"] == "PROVIDER_UNAVAILABLE"
     assert await knows(reading, "port aldery")
     assert not await knows(reading, "sluice gates")
+
+
+@pytest.mark.parametrize(
+    "fault",
+    [Fault(status=429, headers={"retry-after": "1"}), Fault(hang=True)],
+    ids=["rate limit", "no answer"],
+)
+async def test_a_fault_that_passes_is_waited_for(
+    reading: DataPlane, stub: ProviderStub, folder: Path, fault: Fault
+) -> None:
+    stub.script.append(fault)
+
+    await reading.ingest_folder(folder)
+
+    document = await reading.document("site.md")
+    assert document is not None
+    assert document.status is DocumentStatus.READY
+    assert document.provenance["entities_by_rules"] == "0"
+    assert document.provenance["entities_fault"] == ""
+    assert await knows(reading, "sluice gates")
+
+
+async def test_a_key_that_is_rejected_is_not_tried_again(reading: DataPlane, stub: ProviderStub, folder: Path) -> None:
+    stub.otherwise = lambda _: Fault(status=401)
+
+    await reading.ingest_folder(folder)
+
+    document = await reading.document("site.md")
+    assert document is not None
+    assert document.provenance["entities_fault"] == "PROVIDER_KEY_REJECTED"
+    assert len(stub.received) == document.chunk_count
