@@ -68,7 +68,7 @@ async def tenant_canaries_mutant(ground: Ground, short: bool) -> list[Row]:
         bound = await _replayed(world, list(notes.values()), role="rag_app")
     rows += [
         Row("statements without their tenant predicates", str(len(notes)), "≥ 40", len(notes) >= 40),
-        Row("of these, with words of others for a role without policies", str(unbound), "≥ 5", unbound >= 5),
+        Row("of these, with words of others for a role without policies", str(unbound), "> 0", unbound > 0),
         exactly("the same for the application's role", bound, 0),
         Row("foreign values stopped behind caches without tenants", str(stopped), "> 0", stopped > 0),
     ]
