@@ -13,6 +13,7 @@ from agentic_rag_cli.session import OPERATOR
 
 if TYPE_CHECKING:
     from agentic_rag.app.api_keys import KeyWish, MadeKey
+    from agentic_rag.app.leak_canaries import CanaryReport
     from agentic_rag.bootstrap import Container
     from agentic_rag.domain.api_keys import ApiKey
 
@@ -54,6 +55,10 @@ class Tenants(Protocol):
 
     async def revoke_key(self, org_id: UUID, key_id: UUID) -> ApiKey:
         """Make a key worthless. Errors: `NotFound`."""
+        ...
+
+    async def attack(self) -> CanaryReport:
+        """One round of the leak canaries."""
         ...
 
 
@@ -107,6 +112,10 @@ class ContainerTenants:
         """Make a key worthless. Errors: `NotFound`."""
         return await self._container.api_keys.revoke(org_id, key_id, OPERATOR.subject)
 
+    async def attack(self) -> CanaryReport:
+        """One round of the leak canaries."""
+        return await self._container.leak_canaries.run()
+
 
 def organisation_json(organisation: Organisation) -> dict[str, object]:
     """An organisation; field names as in the GraphQL API."""
@@ -122,6 +131,20 @@ def organisation_json(organisation: Organisation) -> dict[str, object]:
 def limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
     """Requests a minute, 0 for no limit, and which of them are the organisation's own."""
     return {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
+
+
+def canaries_json(report: CanaryReport) -> dict[str, object]:
+    """One round of the leak canaries."""
+    return {
+        "organisations": report.organisations,
+        "checks": report.checks,
+        "leaks": [
+            {"asking": str(leak.asking), "owner": leak.owner and str(leak.owner), "place": leak.place}
+            for leak in report.leaks
+        ],
+        "blind": [str(org_id) for org_id in report.blind],
+        "failed": report.failed,
+    }
 
 
 def key_json(key: ApiKey) -> dict[str, object]:

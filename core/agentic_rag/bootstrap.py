@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from agentic_rag.app.graph_sync import GraphSync
     from agentic_rag.app.indexing import TextAnalysis
     from agentic_rag.app.ingest import IngestDocument
+    from agentic_rag.app.leak_canaries import LeakCanaries
     from agentic_rag.app.metering import Meters
     from agentic_rag.app.model_entities import ModelEntities
     from agentic_rag.app.model_settings import ChangeModels
@@ -980,6 +981,19 @@ class Container:
             exact_scan_bytes=self.settings.exact_scan_bytes,
             graph_home=self.settings.neo4j_uri,
         )
+
+    @cached_property
+    def leak_canaries(self) -> LeakCanaries:
+        """The self-attack. It embeds by a rule, so that no tenant pays for it, and stores no run."""
+        from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+        from agentic_rag.app.answer import AnswerPorts
+        from agentic_rag.app.embedders import only
+        from agentic_rag.app.leak_canaries import LeakCanaries
+        from agentic_rag.app.prepared import IngestPrepared
+
+        embedders = only(DeterministicEmbedder())
+        ports = AnswerPorts(self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids)
+        return LeakCanaries(ports, IngestPrepared(self.database, embedders, self._analysis), self.organisations)
 
     # --- operating ------------------------------------------------------------------------------------------------
 

@@ -514,6 +514,13 @@ class Settings:
         minimum=1,
         maximum=240,
     )
+    leak_canaries_minutes: float = _var(
+        "AGENTIC_RAG_LEAK_CANARIES_MINUTES",
+        0.0,
+        "Attack the walls between the organisations this often, with a canary document in each; 0 for never.",
+        group=_J,
+        minimum=0,
+    )
     snapshot_every_hours: float = _var(
         "AGENTIC_RAG_SNAPSHOT_EVERY_HOURS",
         0.0,

@@ -8,6 +8,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.leak_canaries import canary_workspace
 from agentic_rag.domain.retrieval import DocumentFilter
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
@@ -114,6 +115,18 @@ async def test_workspaces_are_listed_by_name_for_their_organisation_only(adapter
     assert [workspace.name for workspace in listed] == ["B", "a", "b"]
     assert found is not None
     assert found.settings == settings
+
+
+async def test_no_list_shows_the_workspace_of_the_leak_canary(adapter: Backend) -> None:
+    org_id = await adapter.organisation()
+    hidden = canary_workspace(org_id).workspace_id
+    async with adapter.database.transaction(org_id) as transaction:
+        for key, name in ((uuid4(), "a"), (hidden, "hidden")):
+            await transaction.workspaces.create(key, name, WorkspaceKind.GENERAL, None, WorkspaceSettings())
+
+        listed = await transaction.workspaces.all()
+
+    assert [workspace.name for workspace in listed] == ["a"]
 
 
 async def test_the_first_space_becomes_the_active_one_and_keeps_its_number(adapter: Backend) -> None:

@@ -175,8 +175,8 @@ async def read_metrics(world: CanaryWorld, _: Tenant, __: Tenant, ___: random.Ra
 async def change_document(world: CanaryWorld, tenant: Tenant, _: Tenant, drawn: random.Random) -> httpx2.Response:
     """A new version of the corpus: caches begin anew."""
     name = f"more-{drawn.randrange(3)}.md"
-    await upload(world, tenant, name, f"# More\n\nBeside {tenant.canary} stands valve number {drawn.random()}.\n")
-    return await world.http.get("/healthz")
+    text = f"# More\n\nBeside {tenant.canary} stands valve number {drawn.random()}.\n"
+    return await upload(world, tenant, name, text)
 
 
 MIX: Mapping[Send, int] = {

@@ -169,7 +169,9 @@ async def _upload(world: CanaryWorld, tenant: Tenant) -> None:
     but the tenant.
     """
     for name, text in tenant.files().items():
-        state = await upload(world, tenant, name, text)
+        response = await upload(world, tenant, name, text)
+        state = response.json()
+        assert response.is_success, state
 
         async def ready(url: str = state["statusUrl"]) -> bool:
             found = (await world.http.get(url, headers=tenant.headers)).json()
@@ -179,18 +181,18 @@ async def _upload(world: CanaryWorld, tenant: Tenant) -> None:
         await until(ready, f"{name} is READY", 60.0, 0.03)
 
 
-async def upload(world: CanaryWorld, tenant: Tenant, name: str, text: str) -> dict[str, str]:
-    """Upload a file by REST and remember its ids."""
+async def upload(world: CanaryWorld, tenant: Tenant, name: str, text: str) -> httpx2.Response:
+    """Upload a file by REST and remember its ids; it may be refused while others write."""
     response = await world.http.post(
         f"/v1/workspaces/{tenant.workspace}/documents",
         files={"file": (name, text.encode(), "text/markdown")},
         headers=tenant.headers,
     )
-    state = response.json()
-    tenant.documents.append(state["id"])
-    if state["jobId"]:
-        tenant.jobs.append(state["jobId"])
-    return state
+    if response.is_success:
+        state = response.json()
+        tenant.documents.append(state["id"])
+        tenant.jobs += [state["jobId"]] if state["jobId"] else []
+    return response
 
 
 def home_of(world: CanaryWorld, command: str) -> Path:

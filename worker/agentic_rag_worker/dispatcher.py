@@ -53,15 +53,18 @@ class Dispatcher:
         self._next_upkeep = 0.0
         self._upkeep_due: Sequence[UpkeepTask] = ()
         self._stopping = asyncio.Event()
+        self.leads = False
+        """Whether the last look was one of the leader's."""
 
     async def run(self) -> None:
         """Dispatch until stopped."""
         pause = self._timings.poll_shortest
         while not self._stopping.is_set():
             try:
-                leads = await self._board.lead()
+                leads = self.leads = await self._board.lead()
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
+                self.leads = False
                 self._telemetry.event("rag_dispatch_failed", code=error.code, message=error.message)
                 pause = self._timings.outage
             else:

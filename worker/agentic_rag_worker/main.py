@@ -7,10 +7,10 @@ import contextlib
 import os
 import signal
 import socket
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, Protocol
 
 from agentic_rag.app.upkeep import Upkeep
 from agentic_rag.domain.job_message import QueueLayout
@@ -20,6 +20,7 @@ from agentic_rag_worker.company import Company
 from agentic_rag_worker.dispatcher import Dispatcher
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.metrics_http import MetricsServer
+from agentic_rag_worker.patrol import Attacks, Patrol
 from agentic_rag_worker.runner import JobRunner
 from agentic_rag_worker.sieve import Slots
 from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
@@ -41,6 +42,8 @@ class WorkerOptions:
     metrics_host: str = "127.0.0.1"
     metrics_port: int | None = None
     timings: WorkerTimings = WorkerTimings()
+    attack_every_seconds: float = 0.0
+    """How often the walls between the organisations are attacked; 0: never."""
 
 
 async def run_worker(
@@ -49,6 +52,7 @@ async def run_worker(
     *,
     stop: asyncio.Event | None = None,
     handle_signals: bool = True,
+    attacks: Attacks | None = None,
 ) -> None:
     """Work until SIGTERM, SIGINT or `stop`; then drain: running jobs finish within the grace period or are given back.
 
@@ -98,7 +102,16 @@ async def run_worker(
             for key, deliver, slots in _queues(container, options, runner, company)
         ]
         with _stopping(stop, handle_signals=handle_signals):
-            await _work(stop, dispatcher, consumers, runner)
+            await _work(stop, [dispatcher, *consumers, *_patrols(container, options, attacks, dispatcher)], runner)
+
+
+def _patrols(
+    container: WorkerContainer, options: WorkerOptions, attacks: Attacks | None, dispatcher: Dispatcher
+) -> list[Patrol]:
+    every = options.attack_every_seconds
+    if attacks is None or every <= 0:
+        return []
+    return [Patrol(attacks, every, lambda: dispatcher.leads, container.clock, container.telemetry)]
 
 
 def _queues(
@@ -117,13 +130,20 @@ def _queues(
     ]
 
 
-async def _work(stop: asyncio.Event, dispatcher: Dispatcher, consumers: list[QueueConsumer], runner: JobRunner) -> None:
-    parts = [asyncio.create_task(dispatcher.run(), name="dispatcher")]
-    parts += [asyncio.create_task(consumer.run(), name="consumer") for consumer in consumers]
+class Part(Protocol):
+    """What runs until it is told to stop."""
+
+    async def run(self) -> None: ...
+
+    def stop(self) -> None: ...
+
+
+async def _work(stop: asyncio.Event, stoppables: Sequence[Part], runner: JobRunner) -> None:
+    parts = [asyncio.create_task(part.run(), name=type(part).__name__.lower()) for part in stoppables]
     told = asyncio.create_task(stop.wait(), name="stop")
     try:
         await asyncio.wait([told, *parts], return_when=asyncio.FIRST_COMPLETED)
-        for stoppable in (dispatcher, *consumers):
+        for stoppable in stoppables:
             stoppable.stop()
         await runner.drain()
         ended, _ = await asyncio.wait(parts, timeout=ENDING_SECONDS)

@@ -113,6 +113,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
         served=settings.served_partitions,
         metrics_host=settings.host,
         metrics_port=settings.worker_metrics_port or None,
+        attack_every_seconds=60 * settings.leak_canaries_minutes,
         timings=WorkerTimings(
             lease=settings.job_lease_seconds,
             grace=settings.drain_seconds,
@@ -137,7 +138,8 @@ async def _work(settings: Settings, more: MoreBodies | None) -> None:
     options = worker_options(settings)
     async with build_container(settings) as container:
         try:
-            await run_worker(worker_parts(container, more), options)
+            attacks = container.leak_canaries if options.attack_every_seconds > 0 else None
+            await run_worker(worker_parts(container, more), options, attacks=attacks)
         except OSError as error:
             raise Misconfigured(
                 f"{options.metrics_host}:{options.metrics_port} cannot be used for the worker's metrics ({error}): "

@@ -8,6 +8,7 @@ import typer
 
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag_cli import output
+from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import in_process
 
@@ -134,6 +135,28 @@ def _per_minute(name: str, text: str) -> int | None:
         return int(text)
     except ValueError:
         raise InvalidInput(f"--{name}s takes a number of requests, or `default`.", path=(name,)) from None
+
+
+@app.command("canaries")
+def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Attack the walls between the organisations once: each looks for the canary document of the others.
+
+    Exit code 5: something leaked, or an attack could not be made. The canaries stay, in a workspace that no list shows.
+
+    Example: rag tenant canaries
+    """
+    report = in_process(context, lambda session: session.tenants.attack())
+    if as_json:
+        from agentic_rag_cli.tenants import canaries_json
+
+        output.result_json(canaries_json(report))
+    else:
+        lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
+        lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
+        counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
+        output.result("\n".join([*lines, f"{counts}, {report.failed} failed"]))
+    if not report.holds:
+        raise typer.Exit(ExitCode.THRESHOLD)
 
 
 def _switch(name: str, to: str) -> bool:

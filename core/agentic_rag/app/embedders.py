@@ -38,11 +38,11 @@ class RegisteredEmbedders:
         self._keyless = keyless
         self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
 
-    async def of(self, _: WorkspaceRef) -> RegisteredEmbedders:
+    async def of(self, workspace: WorkspaceRef) -> RegisteredEmbedders:
         """These, for every workspace."""
         return self
 
-    async def admit(self, _: WorkspaceRef) -> None:
+    async def admit(self, workspace: WorkspaceRef) -> None:
         """Nobody pays: everything passes."""
 
     @property

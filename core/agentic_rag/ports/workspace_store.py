@@ -47,7 +47,7 @@ class WorkspaceStore(Protocol):
         ...
 
     async def all(self) -> list[Workspace]:
-        """Every workspace of the organisation, by name."""
+        """Every workspace of the organisation but that of the leak canary, by name."""
         ...
 
     async def drop_expired(self, workspace: WorkspaceRef) -> bool:

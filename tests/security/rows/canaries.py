@@ -7,6 +7,7 @@ import time
 from collections.abc import Mapping
 
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.app.leak_canaries import CanaryReport
 from agentic_rag.domain.errors import AgenticRagError
 from tests.bench.reports import Row, exactly
 from tests.chaos.ground import Ground as Plane
@@ -35,7 +36,21 @@ async def tenant_canaries(ground: Ground, short: bool) -> list[Row]:
     async with canary_world(ground, tenants) as world:
         rows = await _attacked(world, requests)
         leaks = _metric(await world.metrics(), "rag_tenant_leaks_total")
-    return [*rows, exactly("rag_tenant_leaks_total of server and worker", leaks, 0)]
+        attack = await world.plane.container.leak_canaries.run()
+    return [
+        *rows,
+        exactly("rag_tenant_leaks_total of server and worker", leaks, 0),
+        Row(
+            f"self-attack of {attack.organisations} organisations, {attack.checks} checks",
+            _held(attack),
+            "holds",
+            attack.holds,
+        ),
+    ]
+
+
+def _held(attack: CanaryReport) -> str:
+    return "holds" if attack.holds else f"{len(attack.leaks)} leaks, {len(attack.blind)} blind, {attack.failed} failed"
 
 
 async def tenant_canaries_mutant(ground: Ground, short: bool) -> list[Row]:
@@ -53,7 +68,7 @@ async def tenant_canaries_mutant(ground: Ground, short: bool) -> list[Row]:
         bound = await _replayed(world, list(notes.values()), role="rag_app")
     rows += [
         Row("statements without their tenant predicates", str(len(notes)), "≥ 40", len(notes) >= 40),
-        Row("of these, with words of others for a role without policies", str(unbound), "≥ 5", unbound >= 5),
+        Row("of these, with words of others for a role without policies", str(unbound), "> 0", unbound > 0),
         exactly("the same for the application's role", bound, 0),
         Row("foreign values stopped behind caches without tenants", str(stopped), "> 0", stopped > 0),
     ]

@@ -11,6 +11,7 @@ import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal
 
 from agentic_rag.app.api_keys import KeyWish, MadeKey
+from agentic_rag.app.leak_canaries import CanaryReport, Leak
 from agentic_rag.domain.api_keys import ApiKey
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
 from agentic_rag.domain.rate_limits import RateLimits
@@ -26,6 +27,7 @@ class FakeTenants:
 
     organisation: Organisation = ACME
     wishes: list[KeyWish] = field(default_factory=list)
+    report: CanaryReport = field(default_factory=lambda: CanaryReport(2, 6, (), (), 0))
 
     async def all(self) -> list[Organisation]:
         return [self.organisation]
@@ -50,6 +52,9 @@ class FakeTenants:
         self.wishes.append(wish)
         key = ApiKey(UUID(int=9), wish.name, wish.name, wish.role, wish.groups, wish.scopes, NOW, None, None, None)
         return MadeKey(key, "rag_secret")
+
+    async def attack(self) -> CanaryReport:
+        return self.report
 
 
 class TenantSession(FakeSession):
@@ -94,6 +99,35 @@ def test_limits_are_shown_set_one_by_one_and_given_back_to_the_settings() -> Non
 @pytest.mark.parametrize("given", ["-1", "many"])
 def test_a_limit_that_is_none_is_a_usage_error(given: str) -> None:
     assert Terminal(TenantSession()).rag("tenant", "limits", "acme", "--reads", given).exit_code == 2
+
+
+def test_walls_that_hold_end_the_self_attack_with_zero() -> None:
+    shown = Terminal(TenantSession()).rag("tenant", "canaries")
+
+    assert (shown.exit_code, shown.stdout) == (0, "2 organisations, 6 checks, 0 leaks, 0 failed\n")
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        CanaryReport(2, 6, (Leak(UUID(int=7), UUID(int=8), "answer"),), (), 0),
+        CanaryReport(2, 6, (), (UUID(int=7),), 0),
+        CanaryReport(2, 5, (), (), 1),
+    ],
+    ids=["a leak", "a canary that is not found", "an attack that failed"],
+)
+def test_a_self_attack_that_does_not_prove_the_walls_ends_with_five(report: CanaryReport) -> None:
+    session = TenantSession()
+    session.tenants.report = report
+    shown = Terminal(session).rag("tenant", "canaries", "--json")
+
+    said = json.loads(shown.stdout)
+    assert shown.exit_code == 5
+    assert (len(said["leaks"]), len(said["blind"]), said["failed"]) == (
+        len(report.leaks),
+        len(report.blind),
+        report.failed,
+    )
 
 
 def test_a_key_prints_its_token_alone_on_standard_output() -> None:

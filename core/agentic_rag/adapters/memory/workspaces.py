@@ -11,6 +11,7 @@ from agentic_rag.adapters.memory.spaces import drop_expired_spaces, register_spa
 from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.leak_canaries import canary_workspace
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
@@ -76,8 +77,13 @@ class MemoryWorkspaceStore:
         return state.workspace
 
     async def all(self) -> list[Workspace]:
-        """Every workspace of the organisation, by name."""
-        workspaces = [state.workspace for ref, state in self._working.states.items() if ref.org_id == self._org_id]
+        """Every workspace of the organisation but that of the leak canary, by name."""
+        hidden = canary_workspace(self._org_id)
+        workspaces = [
+            state.workspace
+            for ref, state in self._working.states.items()
+            if ref.org_id == self._org_id and ref != hidden
+        ]
         return sorted(workspaces, key=lambda workspace: workspace.name)
 
     async def drop_expired(self, workspace: WorkspaceRef) -> bool:

@@ -11,6 +11,7 @@ from agentic_rag.adapters.postgres.model_settings import read_limits, stored_lim
 from agentic_rag.adapters.postgres.retention import drop_expired
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
 from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.leak_canaries import canary_workspace
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.domain.workspace_settings import RagConfig
@@ -47,7 +48,9 @@ UPDATE rag_workspaces SET settings = $3, history_days = $4 WHERE org_id = $1 AND
 RETURNING {_COLUMNS}
 """  # noqa: S608
 
-ALL = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 ORDER BY name"  # noqa: S608
+ALL = f"""
+SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id <> $2 ORDER BY name
+"""  # noqa: S608 - a constant list of columns
 
 ACTIVE_SPACE = """
 SELECT s.space_id, s.provider, s.model, s.dimensions, s.precision
@@ -112,8 +115,9 @@ class PostgresWorkspaceStore:
         return self._workspace(changed or row)
 
     async def all(self) -> list[Workspace]:
-        """Every workspace of the organisation, by name."""
-        return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id)]
+        """Every workspace of the organisation but that of the leak canary, by name."""
+        hidden = canary_workspace(self._org_id).workspace_id
+        return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id, hidden)]
 
     async def drop_expired(self, workspace: WorkspaceRef) -> bool:
         """Drop a bounded number of what is past its keeping; True when there may be more."""

@@ -92,5 +92,11 @@ METRICS: tuple[Metric, ...] = (
         MetricKind.COUNTER,
         "Requests counted by this process alone, while Redis was away.",
     ),
-    Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "Rows of another tenant that a last check caught."),
+    Metric("rag_tenant_leaks_total", MetricKind.COUNTER, "What one tenant saw, or nearly saw, of another."),
+    Metric(
+        "rag_tenant_leak_checks_total",
+        MetricKind.COUNTER,
+        "Attacks of the leak canaries, by how they ended.",
+        ("outcome",),
+    ),
 )

@@ -1,0 +1,71 @@
+"""The scheduled self-attack: the worker that leads runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Protocol
+
+from agentic_rag.app.leak_canaries import CanaryReport
+from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.ports.clock import Clock
+from agentic_rag.ports.telemetry import Telemetry
+
+LOOK_SECONDS = 1.0
+"""How often a worker looks whether it leads and a round is due."""
+
+
+class Attacks(Protocol):
+    """Runs one round of the self-attack."""
+
+    async def run(self) -> CanaryReport: ...
+
+
+class Patrol:
+    """Runs a round when this worker begins to lead, and then each `every_seconds`."""
+
+    def __init__(
+        self,
+        attacks: Attacks,
+        every_seconds: float,
+        leads: Callable[[], bool],
+        clock: Clock,
+        telemetry: Telemetry,
+        look_seconds: float = LOOK_SECONDS,
+    ) -> None:
+        self._attacks = attacks
+        self._every = every_seconds
+        self._leads = leads
+        self._clock = clock
+        self._telemetry = telemetry
+        self._look = look_seconds
+        self._next = 0.0
+        self._stopping = asyncio.Event()
+
+    async def run(self) -> None:
+        """Until stopped; a round under way ends with the worker."""
+        while not self._stopping.is_set():
+            if self._leads() and self._clock.monotonic() >= self._next:
+                self._next = self._clock.monotonic() + self._every
+                await self._round()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._stopping.wait(), self._look)
+
+    def stop(self) -> None:
+        """End `run` after the round that is under way."""
+        self._stopping.set()
+
+    async def _round(self) -> None:
+        try:
+            report = await self._attacks.run()
+        except AgenticRagError as error:
+            self._telemetry.count("rag_tenant_leak_checks_total", outcome="failed")
+            self._telemetry.event("rag_tenant_canaries_failed", level="warning", code=error.code)
+            return
+        self._telemetry.event(
+            "rag_tenant_canaries_checked",
+            organisations=report.organisations,
+            checks=report.checks,
+            leaks=len(report.leaks),
+        )
