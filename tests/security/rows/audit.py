@@ -41,6 +41,8 @@ MUTATIONS: Mapping[str, str] = {
     "createSnapshot": "(workspaceId: %(createWorkspace)s) { %s }",
     "switchEmbeddingSpace": '(input: {workspaceId: %(workspace)s, to: "openai:text-embedding-3-small"}) { %s }',
     "cancelEmbeddingSwitch": "(workspaceId: %(workspace)s) { %s }",
+    "startEvalRun": '(input: {workspaceId: %(workspace)s, dataset: "own", questions: '
+    '[{id: "1", question: "How much?", goldIds: ["valve.md"]}]}) { %s }',
     "createApiKey": '(input: {name: "ci", role: VIEWER}) { apiKey { id } %s }',
     "revokeApiKey": "(id: %(createApiKey)s) { %s }",
     "setFeature": "(flag: RAG_GUIDELINES, on: true) { organisation { name } }",
