@@ -26,7 +26,6 @@ from agentic_rag.domain.tenancy import (
     Principal,
     Role,
     Workspace,
-    WorkspaceKind,
     WorkspaceRef,
     WorkspaceSettings,
 )
@@ -65,8 +64,8 @@ class Session(Protocol):
         """Every workspace, by name."""
         ...
 
-    async def create_workspace(self, name: str) -> Workspace:
-        """Errors: `InvalidInput` code WORKSPACE_EXISTS."""
+    async def create_workspace(self, name: str, dimensions: int | None = None) -> Workspace:
+        """Errors: `InvalidInput`."""
         ...
 
     async def documents(
@@ -294,12 +293,12 @@ class ContainerSession:
         async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
             return await transaction.workspaces.all()
 
-    async def create_workspace(self, name: str) -> Workspace:
-        """Errors: `InvalidInput` code WORKSPACE_EXISTS."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
-            return await transaction.workspaces.create(
-                self._container.ids.new(), name, WorkspaceKind.GENERAL, None, WorkspaceSettings()
-            )
+    async def create_workspace(self, name: str, dimensions: int | None = None) -> Workspace:
+        """Errors: `InvalidInput`."""
+        from agentic_rag.app.administer import NewWorkspace
+
+        wish = NewWorkspace(name, settings=WorkspaceSettings(embedding_dimensions=dimensions))
+        return await self._container.administer.create_workspace(DEFAULT_ORG_ID, wish, OPERATOR.subject)
 
     async def documents(
         self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()

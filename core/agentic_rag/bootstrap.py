@@ -822,7 +822,7 @@ class Container:
         """Documents of projects and agents that callers know by ids of their own."""
         from agentic_rag.app.attached_documents import AttachedDocuments
 
-        return AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.embedders)
+        return AttachedDocuments(self.database, self.upload, self.delete, self.administer, self.embedders)
 
     @cached_property
     def reingest(self) -> ReingestDocument:

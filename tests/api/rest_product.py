@@ -117,8 +117,8 @@ class RestProduct:
             only(DeterministicEmbedder()), chunk_profile="default", max_bytes=self.options.max_upload_bytes,
         )  # fmt: skip
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
-        self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.ids, self.provider)
         self.administer = Administer(self.database, self.ids, self.telemetry)
+        self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.administer, self.provider)
         self.reingest = ReingestDocument(self.database, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
 

@@ -9,8 +9,9 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.domain.tenancy import KeyScope, Principal, Role
-from agentic_rag_server.graphql.node_ids import NodeKind, encode_in_organisation
+from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.tenancy import KeyScope, Principal, Role, WorkspaceRef
+from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode_in_organisation
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
 
 KEY = "apiKey { id name subject role groups scopes revokedAt } userErrors { code path }"
@@ -169,6 +170,7 @@ async def test_settings_are_changed_one_by_one_and_null_goes_back_to_the_default
 @pytest.mark.parametrize(
     ("given", "code", "path"),
     [
+        ({"embeddingDimensions": 4001}, "INVALID_INPUT", ["input", "embeddingDimensions"]),
         ({"historyDays": -1}, "INVALID_INPUT", ["input", "historyDays"]),
         ({"ragConfig": {"topK": 0}}, "INVALID_INPUT", ["input", "ragConfig", "topK"]),
         ({"inlineGuidelines": "a\0b"}, "VALUE_NOT_STORABLE", ["input", "inlineGuidelines"]),
@@ -183,6 +185,26 @@ async def test_a_setting_out_of_range_is_refused_by_name(
     refused = await update(container, workspaceId=made, **given)
 
     assert refused == {"workspace": None, "userErrors": [{"code": code, "path": path}]}
+
+
+async def test_dimensions_are_fixed_when_a_workspace_is_made_and_changed_until_it_has_vectors(
+    container: Container,
+) -> None:
+    make = """mutation { createWorkspace(input: {name: "wide", embeddingDimensions: 1536}) {
+        workspace { id settings { embeddingDimensions } } } }"""
+    made = (await query(container, make))["data"]["createWorkspace"]["workspace"]
+    ref = WorkspaceRef(ORG, decode(made["id"], NodeKind.WORKSPACE).key)
+
+    changed = await update(container, workspaceId=made["id"], embeddingDimensions=768)
+    async with container.database.transaction(ORG) as transaction:
+        await transaction.workspaces.register_space(ref, EmbeddingSpace("deterministic", "wide", 768))
+    other = await update(container, workspaceId=made["id"], embeddingDimensions=1024)
+    without = await update(container, workspaceId=made["id"], embeddingDimensions=None, historyDays=1)
+    same = await update(container, workspaceId=made["id"], embeddingDimensions=768)
+
+    assert made["settings"] == {"embeddingDimensions": 1536}
+    assert changed["userErrors"] == without["userErrors"] == same["userErrors"] == []
+    assert other["userErrors"] == [{"code": "INVALID_INPUT", "path": ["input", "embeddingDimensions"]}]
 
 
 async def test_what_administrators_do_is_in_the_audit_log(container: Container) -> None:

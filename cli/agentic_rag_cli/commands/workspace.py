@@ -33,6 +33,14 @@ def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None
 def create(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="A name that no other workspace has.")],
+    dimensions: Annotated[
+        int | None,
+        typer.Option(
+            "--embedding-dimensions",
+            metavar="N",
+            help="Of its vectors, 1 to 4000; shorter ones are filled up with zeros. Default: the model's.",
+        ),
+    ] = None,
     as_json: JsonOption = False,
 ) -> None:
     """Make an empty workspace (`rag ingest` makes one too).
@@ -43,7 +51,7 @@ def create(
     from agentic_rag_cli.views import workspace_json
 
     plain = checked_name(name, ("name",))
-    made = in_process(context, lambda session: session.create_workspace(plain))
+    made = in_process(context, lambda session: session.create_workspace(plain, dimensions))
     if as_json:
         output.result_json(workspace_json(made))
     else:

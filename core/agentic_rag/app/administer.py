@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.domain.audit import AuditAction, AuditEntry
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.organisations import FeatureFlag, Organisation
 from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, checked_name
 from agentic_rag.domain.trace import trace_id_in
 from agentic_rag.domain.workspace_settings import WorkspaceSettings
-from agentic_rag.ports.database import Database
+from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.ids import Ids
 from agentic_rag.ports.telemetry import Telemetry
 
@@ -50,10 +51,16 @@ class Administer:
     async def change_workspace(
         self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
     ) -> Workspace:
-        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, and what `apply` raises."""
+        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, what `apply` raises, and
+        `InvalidInput` for dimensions other than those of the vectors that are there.
+        """
         key = workspace.workspace_id
         async with self._database.transaction(workspace.org_id) as transaction:
+            before = await transaction.workspaces.get(key)
             changed = await transaction.workspaces.change_settings(key, apply)
+            dimensions = changed.settings.embedding_dimensions
+            if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
+                await _fits(transaction, workspace, dimensions)
             await transaction.audit.record(self._entry(AuditAction.CHANGE_WORKSPACE, key, actor, key))
         return changed
 
@@ -75,3 +82,13 @@ class Administer:
     ) -> AuditEntry:
         trace_id = trace_id_in(self._telemetry.carrier())
         return AuditEntry(action, str(subject), actor, workspace_id, dict(detail), trace_id)
+
+
+async def _fits(transaction: Transaction, workspace: WorkspaceRef, dimensions: int) -> None:
+    space = await transaction.workspaces.active_space(workspace)
+    if space is not None and space.space.dimensions != dimensions:
+        raise InvalidInput(
+            f"The workspace's vectors have {space.space.dimensions} dimensions, which stay as they are: make a "
+            "workspace for others, or switch the embedding space.",
+            path=("input", "embeddingDimensions"),
+        )

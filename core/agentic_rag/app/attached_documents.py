@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol
 from uuid import UUID
 
+from agentic_rag.app.administer import Administer, NewWorkspace
 from agentic_rag.app.delete import DeleteDocument, Deletion
 from agentic_rag.app.upload import Received, Upload, UploadDocument, UploadOptions
 from agentic_rag.domain.access import manages, readers
@@ -17,9 +18,8 @@ from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
 from agentic_rag.domain.holders import Holder
 from agentic_rag.domain.organisations import FeatureFlag
 from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import Principal, Workspace, WorkspaceRef, WorkspaceSettings
+from agentic_rag.domain.tenancy import Principal, Workspace, WorkspaceRef
 from agentic_rag.ports.database import Database
-from agentic_rag.ports.ids import Ids
 
 
 class ProviderCheck(Protocol):
@@ -42,12 +42,17 @@ class AttachedDocuments:
     """A holder without a workspace holds nothing; its first upload or its first plain text makes the workspace."""
 
     def __init__(
-        self, database: Database, upload: UploadDocument, delete: DeleteDocument, ids: Ids, provider: ProviderCheck
+        self,
+        database: Database,
+        upload: UploadDocument,
+        delete: DeleteDocument,
+        administer: Administer,
+        provider: ProviderCheck,
     ) -> None:
         self._database = database
         self._upload = upload
         self._delete = delete
-        self._ids = ids
+        self._administer = administer
         self._provider = provider
 
     async def is_ours(self, org_id: UUID, reference: str) -> bool:
@@ -76,10 +81,10 @@ class AttachedDocuments:
         async with self._database.transaction(holder.org_id) as transaction:
             return await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
 
-    async def open(self, holder: Holder) -> Workspace:
+    async def open(self, holder: Holder, actor: str) -> Workspace:
         """The holder's workspace, made where there is none. Of many who call this at once all get the same one."""
         for name in holder.names:
-            found = await self.find(holder) or await self._made(holder, name)
+            found = await self.find(holder) or await self._made(holder, name, actor)
             if found is not None:
                 return found
         # Both names are taken, or another made the workspace meanwhile.
@@ -143,15 +148,14 @@ class AttachedDocuments:
         workspace = await self.find(holder)
         return None if workspace is None else workspace.settings.inline_guidelines
 
-    async def set_inline_guidelines(self, workspace: WorkspaceRef, text: str | None) -> str | None:
+    async def set_inline_guidelines(self, workspace: WorkspaceRef, text: str | None, actor: str) -> str | None:
         """Replace a workspace's plain-text guidelines; None or white space only removes them. Errors: `InvalidInput`
         when they are too long, `NotFound` (workspace).
         """
         kept = text if text is not None and text.strip() else None
-        async with self._database.transaction(workspace.org_id) as transaction:
-            changed = await transaction.workspaces.change_settings(
-                workspace.workspace_id, lambda before: replace(before, inline_guidelines=kept)
-            )
+        changed = await self._administer.change_workspace(
+            workspace, lambda before: replace(before, inline_guidelines=kept), actor
+        )
         return changed.settings.inline_guidelines
 
     async def _is_shown(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
@@ -160,13 +164,11 @@ class AttachedDocuments:
         async with self._database.transaction(workspace.org_id) as transaction:
             return not await transaction.access.unreadable(workspace, [document_id], readers(principal))
 
-    async def _made(self, holder: Holder, name: str) -> Workspace | None:
+    async def _made(self, holder: Holder, name: str, actor: str) -> Workspace | None:
         """The new workspace; None when its name or holder has one already."""
         try:
-            async with self._database.transaction(holder.org_id) as transaction:
-                return await transaction.workspaces.create(
-                    self._ids.new(), name, holder.kind, holder.external_ref, WorkspaceSettings()
-                )
+            wish = NewWorkspace(name, holder.kind, holder.external_ref)
+            return await self._administer.create_workspace(holder.org_id, wish, actor)
         except InvalidInput as error:
             if error.code != "WORKSPACE_EXISTS":
                 raise

@@ -37,6 +37,9 @@ class WorkspaceSettings:
     history_days: int | None = strawberry.field(description="How long superseded versions stay readable.")
     inline_guidelines: str | None = strawberry.field(description="Plain text, used where the documents hold none.")
     rag_config: RagConfig | None
+    embedding_dimensions: int | None = strawberry.field(
+        description="Of its vectors, whatever its models have: shorter ones are filled up with zeros."
+    )
 
 
 @strawberry.type(description="A corpus: the unit of isolation, versioning and settings.")
@@ -67,6 +70,9 @@ class CreateWorkspaceInput:
     name: str
     kind: WorkspaceKind = tenancy.WorkspaceKind.GENERAL  # type: ignore[valid-type]
     external_ref: str | None = None
+    embedding_dimensions: int | None = strawberry.field(
+        default=None, description="1 to 4000; null takes those of the model."
+    )
 
 
 @strawberry.input(description="What is left out stays as it is; null goes back to the server's default.")
@@ -80,6 +86,9 @@ class UpdateWorkspaceSettingsInput:
     history_days: int | None = strawberry.field(default=strawberry.UNSET, description="0 to 3650.")
     inline_guidelines: str | None = strawberry.field(default=strawberry.UNSET, description="At most 50,000 characters.")
     rag_config: RagConfigInput | None = strawberry.UNSET
+    embedding_dimensions: int | None = strawberry.field(
+        default=strawberry.UNSET, description="1 to 4000, until the first document is in."
+    )
 
 
 @strawberry.type(description="The workspace as it is now, or why it could not be changed.")
@@ -119,6 +128,7 @@ def _show_settings(settings: workspace_settings.WorkspaceSettings) -> WorkspaceS
         history_days=settings.history_days,
         inline_guidelines=settings.inline_guidelines,
         rag_config=config and RagConfig(top_k=config.top_k, similarity_threshold=config.similarity_threshold),
+        embedding_dimensions=settings.embedding_dimensions,
     )
 
 
@@ -128,7 +138,7 @@ def changed_settings(
     """The settings with what was given. Errors: `InvalidInput`."""
     changes: dict[str, Any] = {
         name: getattr(wished, name)
-        for name in ("chunk_profile", "history_days", "inline_guidelines")
+        for name in ("chunk_profile", "history_days", "inline_guidelines", "embedding_dimensions")
         if getattr(wished, name) is not strawberry.UNSET
     }
     text = changes.get("inline_guidelines")
@@ -177,8 +187,12 @@ class WorkspaceMutation:
         context.require_enabled()
         authorise(context.principal, Action.CREATE_WORKSPACE)
         caller = context.principal
-        wish = NewWorkspace(input.name, tenancy.WorkspaceKind(input.kind), input.external_ref)
         try:
+            wished = UpdateWorkspaceSettingsInput(
+                workspace_id=strawberry.ID(""), embedding_dimensions=input.embedding_dimensions
+            )
+            settings = changed_settings(workspace_settings.WorkspaceSettings(), wished)
+            wish = NewWorkspace(input.name, tenancy.WorkspaceKind(input.kind), input.external_ref, settings)
             made = await context.container.administer.create_workspace(caller.org_id, wish, caller.subject)
         except USER_ERRORS as error:
             return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])

@@ -74,7 +74,7 @@ async def workspace_of(container: ServerContainer, principal: Principal, holder:
     found = await container.attached.find(holder)
     if found is None:
         authorise(principal, Action.CREATE_WORKSPACE)
-        found = await container.attached.open(holder)
+        found = await container.attached.open(holder, principal.subject)
     return found
 
 

@@ -208,7 +208,9 @@ class GuidelinesEndpoint:
         principal, holder = await self._opened(request, files=False)
         change = await read_json(request, InlineGuidelinesChange, self._container.options.max_body_bytes)
         workspace = await workspace_of(self._container, principal, holder)
-        text = await self._container.attached.set_inline_guidelines(workspace.ref, change.inline_guidelines)
+        text = await self._container.attached.set_inline_guidelines(
+            workspace.ref, change.inline_guidelines, principal.subject
+        )
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
     async def _opened(self, request: Request, *, files: bool) -> tuple[Principal, Holder]:

@@ -302,7 +302,7 @@ class FakeSession:
             raise self.error
         return self.known
 
-    async def create_workspace(self, name: str) -> Workspace:
+    async def create_workspace(self, name: str, dimensions: int | None = None) -> Workspace:
         self.known.append(workspace(name, len(self.known) + 1))
         return self.known[-1]
 

@@ -1,0 +1,187 @@
+"""Rows on the audit log: every mutation of the schema and every write by REST, found by walking both, leaves a line."""
+
+from __future__ import annotations
+
+import base64
+import json
+import secrets
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import httpx2
+
+from agentic_rag.app.api_keys import KeyWish
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.tenancy import Role
+from agentic_rag.embedded.loopback import free_port
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.graphql.schema import build_schema
+from agentic_rag_server.main import server_parts
+from agentic_rag_server.rest.api import operations
+from tests.bench.reports import Row, exactly
+from tests.security.ground import Ground
+from tests.security.table import Measure
+from tests.security.tenants import TwoTenants, two_tenants
+
+FAULTS = "userErrors { code message }"
+FILE = ("a.md", b"# A\n\nText.", "text/markdown")
+KILL = "UPDATE rag_jobs SET state = 'DEAD', error_code = 'PARSE_CORRUPT' WHERE org_id = $1 AND job_id = $2"
+
+MUTATIONS: Mapping[str, str] = {
+    "createWorkspace": '(input: {name: "second"}) { workspace { id } %s }',
+    "updateWorkspaceSettings": "(input: {workspaceId: %(workspace)s, historyDays: 5}) { %s }",
+    "uploadDocument": '(workspaceId: %(workspace)s, file: $file, sourcePath: "b.md") { %s }',
+    "setDocumentAccess": '(id: %(document)s, readableBy: {users: ["ada"]}) { %s }',
+    "replayDeadLetter": "(id: %(job)s) { %s }",
+    "purgeDeadLetter": "(id: %(job)s) { %s }",
+    "reingest": "(documentId: %(document)s, force: true) { %s }",
+    "createSnapshot": "(workspaceId: %(createWorkspace)s) { %s }",
+    "switchEmbeddingSpace": '(input: {workspaceId: %(workspace)s, to: "openai:text-embedding-3-small"}) { %s }',
+    "cancelEmbeddingSwitch": "(workspaceId: %(workspace)s) { %s }",
+    "startEvalRun": '(input: {workspaceId: %(workspace)s, dataset: "own", questions: '
+    '[{id: "1", question: "How much?", goldIds: ["valve.md"]}]}) { %s }',
+    "createApiKey": '(input: {name: "ci", role: VIEWER}) { apiKey { id } %s }',
+    "revokeApiKey": "(id: %(createApiKey)s) { %s }",
+    "setFeature": "(flag: RAG_GUIDELINES, on: true) { organisation { name } }",
+    "setRateLimits": "(input: {asks: 100000}) { %s }",
+    "setBudget": "(input: {dayUsd: 5}) { %s }",
+    "updateModelSettings": "(input: {mustBringKey: false}) { %s }",
+    "setProviderKey": '(input: {provider: OPENAI, key: "sk-canary-0123456789"}) { %s }',
+    "removeProviderKey": "(provider: OPENAI) { %s }",
+    "deleteDocument": "(id: %(document)s) { %s }",
+}
+"""How each is done with effect, in this order; `%(name)s` is an id that is there or that the mutation made."""
+
+WITHOUT_ENTRY: Mapping[str, str] = {"ragAnswer": "It changes nothing that anybody else sees; the run itself is kept."}
+"""Mutations that need leave none, each with why."""
+
+WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
+    "uploadDocument": ("/v1/workspaces/%(workspace)s/documents", {"files": {"file": FILE}}),
+    "reingestDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/reingest?force=true", {}),
+    "deleteDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s", {}),
+    "setInlineGuidelines": ("/api/projects/new/guidelines/inline", {"json": {"inlineGuidelines": "Be brief."}}),
+    "uploadGuideline": ("/api/projects/new/guidelines/upload", {"files": {"file": FILE}}),
+    "deleteGuideline": ("/api/projects/new/guidelines/%(uploadGuideline)s", {}),
+    "uploadAgentDocument": ("/organization/%(organisation)s/agents/new/documents", {"files": {"file": FILE}}),
+    "deleteAgentDocument": ("/organization/%(organisation)s/agents/new/documents/%(uploadAgentDocument)s", {}),
+}
+
+
+@dataclass
+class Acting:
+    """An operator of one organisation, what it knows of, and what was found wrong."""
+
+    world: TwoTenants
+    token: str
+    ids: dict[str, str]
+    seen: set[UUID] = field(default_factory=set[UUID])
+    silent: list[str] = field(default_factory=list[str])
+    failed: list[str] = field(default_factory=list[str])
+
+    async def new_entries(self) -> Sequence[str]:
+        """The actions entered since the last look."""
+        async with self.world.container.database.transaction(self.world.ours.org_id) as transaction:
+            page = await transaction.audit.page(PageRequest(100))
+        fresh = [entry for entry in page.items if entry.audit_id not in self.seen]
+        self.seen |= {entry.audit_id for entry in fresh}
+        return [entry.action for entry in fresh]
+
+    async def judge(self, name: str, fault: str | None) -> None:
+        """Write down how an act went."""
+        entries = await self.new_entries()
+        if fault is not None:
+            self.failed.append(f"{name}: {fault}")
+        elif not entries:
+            self.silent.append(name)
+
+    async def kill_job(self) -> None:
+        """Make a dead letter of the job."""
+        server = await asyncpg.connect(self.world.database_url)
+        try:
+            await server.execute(KILL, self.world.ours.org_id, decode(json.loads(self.ids["job"])).key)
+        finally:
+            await server.close()
+
+    async def mutate(self, name: str) -> None:
+        """Do one mutation, with effect."""
+        arguments = MUTATIONS[name].replace("%s", FAULTS) % self.ids
+        if "$file" not in arguments:
+            response = await self._send("/graphql", json={"query": f"mutation {{ it: {name}{arguments} }}"})
+        else:
+            query = f"mutation ($file: Upload!) {{ it: {name}{arguments} }}"
+            files = {
+                "operations": (None, json.dumps({"query": query, "variables": {"file": None}})),
+                "map": (None, json.dumps({"0": ["variables.file"]})),
+                "0": FILE,
+            }
+            response = await self._send("/graphql", files=files, headers={"graphql-require-preflight": "1"})
+        body = response.json()
+        made = (body.get("data") or {}).get("it") or {}
+        refused = bool(body.get("errors") or made.get("userErrors"))
+        await self.judge(name, response.text if refused else None)
+        for value in made.values():
+            if isinstance(value, dict) and "id" in value:
+                self.ids[name] = json.dumps(value["id"])
+
+    async def write(self, method: str, name: str) -> None:
+        """Do one write by REST, with effect."""
+        path, sent = WRITES[name]
+        response = await self._send(path % {key: value.strip('"') for key, value in self.ids.items()}, method, **sent)
+        await self.judge(f"{method} {name}", None if response.is_success else response.text)
+        if response.is_success:
+            body = response.json()
+            body = body.get("data") or body
+            self.ids[name] = str(body.get("id") or body.get("documentId"))
+
+    async def _send(self, path: str, method: str = "POST", **sent: Any) -> httpx2.Response:
+        headers = {"authorization": f"Bearer {self.token}", **sent.pop("headers", {})}
+        return await self.world.http.request(method, path, headers=headers, **sent)
+
+
+async def _acting(world: TwoTenants) -> Acting:
+    made = await world.container.api_keys.create(world.ours.org_id, KeyWish("operator", Role.OPERATOR), "test")
+    kinds = (NodeKind.WORKSPACE, NodeKind.DOCUMENT, NodeKind.JOB)
+    ids = {kind.name.lower(): json.dumps(world.ours.ids[kind]) for kind in kinds}
+    acting = Acting(world, made.token, {**ids, "organisation": str(world.ours.org_id)})
+    await acting.new_entries()
+    return acting
+
+
+async def audited(ground: Ground, short: bool) -> list[Row]:
+    """Everything that changes something is done once; then those without an entry are counted, and those that nobody
+    here knows how to do.
+    """
+    schema = build_schema()._schema
+    assert schema.mutation_type is not None
+    variables = {
+        "AGENTIC_RAG_MASTER_KEYS": f"m1:{base64.b64encode(secrets.token_bytes(32)).decode()}",
+        "OPENAI_API_KEY": "sk-test",
+        "OPENAI_BASE_URL": f"http://127.0.0.1:{free_port()}/v1",
+    }
+    async with two_tenants(ground, **variables) as world:
+        acting = await _acting(world)
+        for name in MUTATIONS:
+            if name.endswith("DeadLetter"):
+                await acting.kill_job()
+            await acting.mutate(name)
+        served = {one.name: one.method for one in operations(server_parts(world.container)) if one.takes_token}
+        writes = {name: method for name, method in served.items() if method != "GET"}
+        for name in WRITES:
+            if name in writes:
+                await acting.write(writes[name], name)
+    unknown = (set(schema.mutation_type.fields) ^ set(MUTATIONS) ^ set(WITHOUT_ENTRY)) | (set(writes) ^ set(WRITES))
+    for line in (*acting.failed, *(f"leaves no entry: {name}" for name in acting.silent)):
+        print(f"  {line[:2000]}")
+    for name in sorted(unknown):
+        print(f"  nobody here knows how to do it, or it is gone: {name}")
+    return [
+        exactly("mutations and writes that leave no entry in the audit log", len(acting.silent), 0),
+        exactly("mutations and writes that could not be done", len(acting.failed), 0),
+        exactly("mutations and writes that this row does not know", len(unknown), 0),
+    ]
+
+
+ROWS: Mapping[str, Measure] = {"audit-log": audited}
