@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
@@ -10,6 +9,7 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.app.meanwhile import under_way
 from agentic_rag.domain.bridge import (
     PASSAGE_CAP,
     TEMPERATURE,
@@ -117,19 +117,13 @@ class _Look:
         self._seen.update(new)
         self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
         # The database looks the vectors up while this process does all that needs none of them.
-        reading = asyncio.ensure_future(self._cosines_of(new))
-        try:
-            await asyncio.sleep(0)
+        async with under_way(self._cosines_of(new)) as reading:
             kept = sorted(self._titles.keys() & set(ordinals))
             titles = [self._titles[ordinal] for ordinal in kept]
             terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
             meant = [self._meaning(title) for title in titles]
             documents = document_fit(asked.text, titles)
             self._cosines |= await reading
-        finally:
-            if not reading.done():
-                reading.cancel()
-                await asyncio.wait([reading])
         return Pool(
             ordinals=np.array(kept, np.int64),
             cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),

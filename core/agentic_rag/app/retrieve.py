@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -12,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.app.graph_arm import GraphArm, GraphQuestion
+from agentic_rag.app.meanwhile import under_way
 from agentic_rag.app.rerank import Rerank
 from agentic_rag.domain.answers import CandidateTrace, Dependency, FusionMethod, FusionWeights
 from agentic_rag.domain.documents import Chunk
@@ -200,17 +200,10 @@ class Retrieve:
                 f"The workspace is embedded with {space.space.name}, the question with {query.vector.space.name}. "
                 "Set the embedder back or re-embed the workspace."
             )
-        scan = asyncio.ensure_future(
-            snapshot.vectors.nearest(query.vector.vector, space.space_id, ARM_LIMIT, query.scope)
-        )
-        try:
-            await asyncio.sleep(0)
+        scan = snapshot.vectors.nearest(query.vector.vector, space.space_id, ARM_LIMIT, query.scope)
+        async with under_way(scan) as scanning:
             found = await self._beside(snapshot, query, terms)
-            return replace(found, dense=await scan)
-        finally:
-            if not scan.done():
-                scan.cancel()
-                await asyncio.wait([scan])
+            return replace(found, dense=await scanning)
 
     async def _beside(self, snapshot: Snapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
         return _TextArms(

@@ -59,7 +59,10 @@ class Clause:
     def shows_in(self, seen: str, folded: str) -> bool:
         """Whether a text shows it; `folded` is its `folded_case`."""
         for group in self.words:
-            if not any(word in folded for word in group):
+            for word in group:
+                if word in folded:
+                    break
+            else:
                 return False
         return self.pattern.search(seen) is not None
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.app.figure_evidence import figure_evidence
 from agentic_rag.app.kept_evidence import kept_evidence
+from agentic_rag.app.meanwhile import under_way
 from agentic_rag.app.reads import Reads
 from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of, trace_of
 from agentic_rag.app.stages.embed import embedded
@@ -21,7 +22,7 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.findings import names_found
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.part_queries import part_query
-from agentic_rag.domain.passage_units import PartQuery
+from agentic_rag.domain.passage_units import PartQuery, reading_of
 from agentic_rag.domain.pipeline import Stage, Verdict
 from agentic_rag.domain.planning import answer_type
 from agentic_rag.domain.retrieval import Candidate, Scope
@@ -31,6 +32,7 @@ from agentic_rag.domain.sections import grown, places_beside
 from agentic_rag.domain.selection import CONTEXT_BUDGET
 from agentic_rag.domain.similarity import least_cosine
 from agentic_rag.domain.support import signs_of, support_from
+from agentic_rag.domain.suspicion import suspicions
 from agentic_rag.domain.synthesis import draft_part
 from agentic_rag.domain.tokens import estimate_tokens
 from agentic_rag.domain.trail_draft import trail_of
@@ -115,8 +117,7 @@ class RetrieveStage:
         if not hurried:
             collected, hurried = await self._with_figures(collected, snapshot, scope)
         if not hurried:
-            places = places_beside(collected.state.passages)
-            beside = await self._in_time(state, snapshot.documents.placed(places, snapshot.access.access_ids))
+            beside = await self._in_time(state, _beside(collected.state, snapshot))
             hurried = beside is None
         if hurried:
             # Statements that are cut off leave their transaction unusable.
@@ -207,6 +208,19 @@ class RetrieveStage:
             about=about,
             min_cosine=least_cosine(options.similarity_threshold, state.space),
         )
+
+
+async def _beside(state: RunState, snapshot: Snapshot) -> list[Chunk]:
+    """The chunks beside the first passages. Drafting and assembling remember what they read of a text: while the
+    database looks, this process reads the passages for them.
+    """
+    asked = snapshot.documents.placed(places_beside(state.passages), snapshot.access.access_ids)
+    async with under_way(asked) as placed:
+        for passage in state.passages:
+            suspicions(passage.chunk.text)
+            if len(state.parts) == 1:
+                reading_of(passage).hits(state.parts[0].terms)
+        return await placed
 
 
 def _kind(state: RunState) -> AnswerType:
