@@ -20,7 +20,7 @@ from agentic_rag.domain.bridge import (
     first_trails,
     strongest,
 )
-from agentic_rag.domain.complement import complement_gains, onward
+from agentic_rag.domain.complement import complement_gains, over_links
 from agentic_rag.domain.document_fit import document_fit
 from agentic_rag.domain.entities import title_entities
 from agentic_rag.domain.hops import Trails
@@ -166,7 +166,7 @@ def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
     whole = np.round(pool.score - pool.title_gain + gain, SCORE_DIGITS)[places]
     best = np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]
     places, whole = places[best], whole[best]
-    gain[places] += complement_gains(whole, pool.terms.of_rows(places), onward(trails.extensions[0]))
+    gain[places] += complement_gains(whole, pool.terms.of_rows(places), over_links(trails.extensions[0]))
     gain = np.round(gain, SCORE_DIGITS)
     sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
     bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)

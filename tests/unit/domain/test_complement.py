@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.domain.bm25 import TermProfile
 from agentic_rag.domain.bridge import Extension, Trail
-from agentic_rag.domain.complement import COMPLEMENT_GAIN, complement_gains, onward
+from agentic_rag.domain.complement import COMPLEMENT_GAIN, complement_gains, over_links
 
 ONE_HOP = [True, True, False, False]
 OTHER_HOP = [False, False, True, True]
@@ -34,7 +34,7 @@ def test_the_passage_of_another_hop_comes_before_the_second_of_the_same_hop() ->
     assert order_of([0.5, 0.45, 0.4], profile, going_on=1.0) == [0, 2, 1]
 
 
-def test_a_question_whose_trails_end_at_once_keeps_its_order() -> None:
+def test_a_question_whose_trails_lead_nowhere_keeps_its_order() -> None:
     profile = terms([ONE_HOP, ONE_HOP, OTHER_HOP])
 
     assert complement_gains(np.array([0.5, 0.45, 0.4]), profile, 0.0).tolist() == [0.0, 0.0, 0.0]
@@ -74,12 +74,14 @@ def test_all_that_passages_gain_is_what_they_hold_together(data: st.DataObject) 
     assert gains.sum() == pytest.approx(COMPLEMENT_GAIN * np.array(held).any(axis=0).mean(), abs=1e-5)
 
 
-def test_how_likely_trails_go_on_is_what_does_not_end() -> None:
+def test_trails_lead_on_as_far_as_entities_do() -> None:
     trails = (Trail((1,), 0.4), Trail((2,), 0.1))
-    first = Extension(trails, np.array([1, 2, 3]), np.array([[0.0, 0.1, 0.2], [0.0, 0.0, 0.05]]))
+    chance = np.array([[0.0, 0.1, 0.2], [0.0, 0.0, 0.05]])
 
-    assert onward(first) == pytest.approx(0.7)
+    first = Extension(trails, np.array([1, 2, 3]), chance, np.array([0.2, 0.05]))
+
+    assert over_links(first) == pytest.approx(0.5)
 
 
-def test_without_a_trail_nothing_goes_on() -> None:
-    assert onward(Extension((), np.zeros(0, np.int64), np.zeros((0, 0)))) == 0.0
+def test_without_a_trail_nothing_leads_on() -> None:
+    assert over_links(Extension((), np.zeros(0, np.int64), np.zeros((0, 0)), np.zeros(0))) == 0.0
