@@ -20,6 +20,7 @@ from agentic_rag.domain.bridge import (
     first_trails,
     strongest,
 )
+from agentic_rag.domain.complement import complement_gains, over_links
 from agentic_rag.domain.document_fit import document_fit
 from agentic_rag.domain.entities import title_entities
 from agentic_rag.domain.hops import Trails
@@ -157,7 +158,10 @@ def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
     gain = np.round(pool.title_gain + TEMPERATURE * lift, SCORE_DIGITS)
     places = np.flatnonzero(gain)
     whole = np.round(pool.score - pool.title_gain + gain, SCORE_DIGITS)[places]
-    places = places[np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]]
+    best = np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]
+    places, whole = places[best], whole[best]
+    gain[places] += complement_gains(whole, pool.terms.of_rows(places), over_links(trails.extensions[0]))
+    gain = np.round(gain, SCORE_DIGITS)
     sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
     bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)
     graph = [ArmHit(int(pool.ordinals[row]), float(chance[row]), min(1.0, SCALE * float(gain[row]))) for row in places]

@@ -58,6 +58,10 @@ class TermProfile:
     bound: float
     """BM25's upper bound for the question."""
 
+    def of_rows(self, rows: NDArray[np.int64]) -> TermProfile:
+        """The same of some of the chunks, in the order of `rows`."""
+        return TermProfile(self.held[rows], self.gain[rows], self.idf, self.bound)
+
 
 @dataclass(frozen=True, eq=False)
 class VisiblePostings:

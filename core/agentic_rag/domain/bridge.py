@@ -89,6 +89,7 @@ class StepWeights:
 
 
 _STEP_WEIGHTS = fields(StepWeights)
+_LINK = [one.name for one in _STEP_WEIGHTS].index("link")
 
 
 @dataclass(frozen=True, eq=False)
@@ -209,6 +210,8 @@ class Extension:
     """(n,)"""
     chance: Floats
     """(trails, n) of the trail with that passage behind it."""
+    linked: Floats
+    """(trails,) of the trail with any passage behind it that an entity leads to."""
 
 
 def specificity(passages: int, passages_total: int) -> float:
@@ -246,12 +249,14 @@ def extend(
     entities of the question: sharing one of them links nothing new.
     """
     chance = np.zeros((len(trails), len(pool.ordinals)))
+    linked = np.zeros(len(trails))
     linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
     for place, trail in enumerate(trails):
         features, open_rows = trail_features(pool, around, asked, trail)
         logits = np.where(open_rows, features @ linear, -np.inf)
         chance[place] = trail.chance * softmax(logits)[:-1]
-    return Extension(tuple(trails), pool.ordinals, chance)
+        linked[place] = chance[place] @ (features[:-1, _LINK] > 0)
+    return Extension(tuple(trails), pool.ordinals, chance, linked)
 
 
 def strongest(extension: Extension) -> tuple[Trail, ...]:

@@ -182,7 +182,7 @@ def test_lift_does_not_hang_on_the_order_in_which_passages_were_found(order: lis
 
 def test_a_lift_counts_what_every_trail_makes_of_a_passage(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION)
-    single = Extension((Trail((0,), 0.5),), pool.ordinals[1:2], np.array([[0.2]]))
+    single = Extension((Trail((0,), 0.5),), pool.ordinals[1:2], np.array([[0.2]]), np.zeros(1))
 
     once, twice = lift_of(pool, [single]), lift_of(pool, [single, single])
 
