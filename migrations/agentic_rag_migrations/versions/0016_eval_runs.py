@@ -2,9 +2,9 @@
 
 from agentic_rag_migrations.script import run_sql
 
-revision = "0021"
+revision = "0016"
 down_revision = "0015"
 
 
 def upgrade() -> None:
-    run_sql("0021_eval_runs.sql")
+    run_sql("0016_eval_runs.sql")
