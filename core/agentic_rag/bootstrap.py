@@ -128,6 +128,13 @@ def _temperature(settings: Settings) -> float | None:
     return settings.chat_temperature if settings.chat_temperature >= 0 else None
 
 
+def settle_collector() -> None:
+    """Look for cyclic garbage as rarely as a process of this product needs, once it has imported what it runs."""
+    from agentic_rag.adapters.system.collector import settle_collector
+
+    settle_collector()
+
+
 def route_library_logs(settings: Settings) -> None:
     """Give the log lines of libraries the form of ours; for entry points whose standard error is a log."""
     from agentic_rag.adapters.telemetry.logging import route_standard_logging

@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable
 
 import uvicorn
 
+from agentic_rag.bootstrap import settle_collector
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag_server.app import build_app
 from agentic_rag_server.wiring import ServerContainer, ServerOptions
@@ -72,6 +73,7 @@ def run(open_container: Callable[[], Awaitable[ServerContainer]], options: Serve
 
     async def work() -> None:
         server = build_server(await open_container())
+        settle_collector()
         # uvicorn raises the signal that stopped it once more when all is closed. By default that would kill the
         # process before its callers' own clean-up, and with a status that says it did not drain.
         signal.signal(signal.SIGTERM, lambda *_: setattr(server, "should_exit", True))

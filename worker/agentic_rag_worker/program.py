@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import gc
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -12,7 +11,7 @@ from typing import Any
 
 from arq.connections import ArqRedis
 
-from agentic_rag.bootstrap import Container, build_container, route_library_logs
+from agentic_rag.bootstrap import Container, build_container, route_library_logs, settle_collector
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.jobs import JobKind, RetryPolicy
 from agentic_rag.ports.clock import Clock
@@ -38,11 +37,6 @@ from agentic_rag_worker.bodies import (
 from agentic_rag_worker.heap import return_large_blocks
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
-
-COLLECT_AFTER = (50_000, 20, 50)
-"""Python looks for cyclic garbage after every 700 new objects. Documents in flight are tens of thousands, none in a
-cycle: looking through them took 9 % of the CPU time of ingestion (the throughput row of `make chaos`).
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,8 +122,7 @@ def run_program(settings: Settings, more: MoreBodies | None = None) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
     return_large_blocks()
     route_library_logs(settings)
-    gc.freeze()
-    gc.set_threshold(*COLLECT_AFTER)
+    settle_collector()
     with asyncio.Runner(loop_factory=_loop_factory()) as runner:
         runner.run(_work(settings, more))
 

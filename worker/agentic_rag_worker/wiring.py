@@ -84,7 +84,7 @@ class WorkerTimings:
     lease: float = 25.0
     """A dead worker's job waits at most this long, and a dispatcher's look, to be run again."""
     poll_shortest: float = 0.05
-    poll_longest: float = 1.0
+    poll_longest: float = 0.25
     """The dispatcher looks again after the first when it found work, and ever later, up to the second, when not."""
     follow: float = 1.0
     """How often a dispatcher that does not lead tries to."""

@@ -24,7 +24,7 @@ LEADER_LOCK = 0x7261675F6A6F6273
 
 LEAD_SECONDS = 5.0
 """A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
-the server, which frees the lead. A leader with nothing to do looks every second.
+the server, which frees the lead. A leader with nothing to do looks four times a second.
 """
 EXACT_SCAN_BYTES = 8 << 20
 """Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from arq.connections import ArqRedis
-from arq.constants import in_progress_key_prefix
+from arq.constants import in_progress_key_prefix, job_key_prefix
 
 from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
 from agentic_rag.domain.dead_payloads import DeadPayload
@@ -38,11 +38,11 @@ class ArqJobQueue:
         """Hand over jobs that are not waiting there yet; how many were new."""
         new = 0
         try:
-            for ref in refs:
+            for ref, delivery in await self._absent([(ref, self._layout.delivery_id(queue, ref)) for ref in refs]):
                 entry = await self._pool.enqueue_job(
                     FUNCTION,
                     encode(ref),
-                    _job_id=self._layout.delivery_id(queue, ref),
+                    _job_id=delivery,
                     _queue_name=self._layout.key(queue, self._layout.partition(queue, ref)),
                     _expires=HAND_OVER_SECONDS,
                 )
@@ -50,6 +50,14 @@ class ArqJobQueue:
         except FAILURES as error:
             raise unavailable() from error
         return new
+
+    async def _absent(self, offered: Sequence[tuple[JobRef, str]]) -> list[tuple[JobRef, str]]:
+        """What does not wait there: most of what is offered does, and arq takes three round trips to see it."""
+        async with self._pool.pipeline(transaction=False) as commands:
+            for _, delivery in offered:
+                commands.exists(job_key_prefix + delivery)
+            found = await commands.execute() if offered else []
+        return [one for one, is_there in zip(offered, found, strict=True) if not is_there]
 
     async def depth(self, queue: QueueName, partition: int = 0) -> int:
         """How many jobs wait there; arq lists running ones too until they end, these are not counted."""
