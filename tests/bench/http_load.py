@@ -9,7 +9,6 @@ import json
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from statistics import median
 from typing import Any
 
 
@@ -57,8 +56,8 @@ def body_of(query: str, variables: dict[str, Any]) -> bytes:
     return json.dumps({"query": query, "variables": variables}).encode()
 
 
-async def sequential(endpoint: Endpoint, bodies: Sequence[bytes]) -> tuple[float, list[dict[str, Any]]]:
-    """Median seconds, one request after the other on one connection, and the replies."""
+async def sequential(endpoint: Endpoint, bodies: Sequence[bytes]) -> tuple[list[float], list[dict[str, Any]]]:
+    """Seconds of each, one request after the other on one connection, and the replies."""
     connection = await Connection.open(endpoint)
     seconds: list[float] = []
     replies: list[dict[str, Any]] = []
@@ -68,7 +67,7 @@ async def sequential(endpoint: Endpoint, bodies: Sequence[bytes]) -> tuple[float
         seconds.append(time.perf_counter() - began)
         replies.append(_checked(raw))
     await connection.close()
-    return median(seconds), replies
+    return seconds, replies
 
 
 async def throughput(endpoint: Endpoint, body: bytes, clients: int, requests: int) -> float:
