@@ -118,6 +118,10 @@ class Session(Protocol):
         """Let exactly these read a document; none: the whole workspace."""
         ...
 
+    async def readers_of(self, document: Document) -> tuple[str, ...]:
+        """Who may read a document; none: the whole workspace."""
+        ...
+
     async def sync(
         self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
     ) -> SyncResult:
@@ -365,6 +369,10 @@ class ContainerSession:
         """Let exactly these read a document; none: the whole workspace."""
         access = self._container.document_access
         await access.change(OPERATOR, document.workspace, document.document_id, principals)
+
+    async def readers_of(self, document: Document) -> tuple[str, ...]:
+        """Who may read a document; none: the whole workspace."""
+        return await self._container.document_access.named(document)
 
     async def sync(
         self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()

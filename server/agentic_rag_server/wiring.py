@@ -127,6 +127,10 @@ class ControlsAccess(Protocol):
         """Let exactly these principals read a document. Errors: `NotFound`, `Forbidden`."""
         ...
 
+    async def named(self, document: Document) -> tuple[str, ...]:
+        """The principals that may read a document; none: the whole workspace."""
+        ...
+
 
 class DeletesDocuments(Protocol):
     """The use case behind `deleteDocument`."""

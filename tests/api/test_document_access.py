@@ -282,6 +282,25 @@ async def test_who_cannot_read_all_cannot_count_it(works: Works) -> None:
     assert told["errors"][0]["extensions"]["code"] == "FORBIDDEN"
 
 
+async def test_readers_are_set_over_rest_as_by_graphql(works: Works) -> None:
+    path = f"/v1/workspaces/{WORKSPACE_ID}/documents/{rota()}/readers"
+
+    async with client(works, NINA) as http:
+        shared = await http.put(path, json={"readableBy": ["group:night"]})
+        odd = await http.put(path, json={"readableBy": ["night"]})
+        nobody = await http.put(path, json={"readableBy": []})
+    async with client(works, DANA) as http:
+        hidden = await http.put(path, json={"readableBy": ["user:dana"]})
+    refused = await works.ask(DANA)
+    async with client(works, NINA) as http:
+        opened = await http.put(path, json={"readableBy": ["everyone"]})
+
+    assert (shared.status_code, shared.json()["readableBy"]) == (200, ["group:night"])
+    assert (odd.status_code, nobody.status_code, hidden.status_code) == (400, 400, 404)
+    assert "third step" not in str(refused)
+    assert opened.json() == {"documentId": rota(), "readableBy": ["everyone"]}
+
+
 async def test_changing_readers_is_audited(works: Works) -> None:
     await works.share(NINA, groups=["night"])
 

@@ -77,13 +77,16 @@ def show(
     from agentic_rag_cli.listing import the_document, the_workspace
     from agentic_rag_cli.views import document_json
 
-    async def work(session: Session) -> Document:
-        return await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
+    async def work(session: Session) -> tuple[Document, tuple[str, ...]]:
+        found = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
+        return found, await session.readers_of(found)
 
-    shown = document_json(in_process(context, work))
+    found, readers = in_process(context, work)
+    shown = {**document_json(found), "readableBy": list(readers) or None}
     if as_json:
         output.result_json(shown)
         return
+    shown["readableBy"] = ", ".join(readers) or "the whole workspace"
     error = shown.pop("error")
     provenance = shown.pop("provenance")
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}

@@ -6,7 +6,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.app.auditing import audit
-from agentic_rag.domain.access import kept_in, manages, readers
+from agentic_rag.domain.access import EVERYBODY, kept_in, manages, readers
 from agentic_rag.domain.audit import AuditAction
 from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import Forbidden, NotFound
@@ -78,6 +78,12 @@ class DocumentAccess:
                 passages=change.passages if change else 0,
             )
         return replace(document, access_id=access_id)
+
+    async def named(self, document: Document) -> tuple[str, ...]:
+        """The principals that may read a document; none: the whole workspace."""
+        async with self._database.transaction(document.workspace.org_id) as transaction:
+            found = await transaction.access.principals(document.workspace, [document.access_id])
+        return found.get(document.access_id, EVERYBODY)
 
 
 def require_owner(principal: Principal, document: Document) -> None:

@@ -1,4 +1,4 @@
-"""Deleting a document and ingesting it again over plain HTTP."""
+"""Deleting a document, ingesting it again and saying who reads it, over plain HTTP."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.app.delete import Deletion
+from agentic_rag.domain.access import EVERYONE, MAX_PRINCIPALS, parsed_principals
 from agentic_rag.domain.certificate import ErasedStore, certificate_json
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import InvalidInput, NotFound
@@ -18,7 +19,8 @@ from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode, encode
-from agentic_rag_server.rest.models import Instant, Model, answer
+from agentic_rag_server.rest.json_body import read_json
+from agentic_rag_server.rest.models import NOT_STORED, Instant, Model, answer
 from agentic_rag_server.rest.operations import Answer, Operation, Parameter
 from agentic_rag_server.rest.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.wiring import ServerContainer
@@ -72,6 +74,22 @@ class ReingestionQueued(Model, frozen=True):
     new: Annotated[bool, Meta(description="False when such a job was waiting or running already.")]
 
 
+class ReadersChange(Model, frozen=True, forbid_unknown_fields=True):
+    """Who may read the document from the next question on: exactly those named."""
+
+    readable_by: Annotated[
+        list[str],
+        Meta(min_length=1, max_length=MAX_PRINCIPALS, description="`user:NAME` and `group:NAME`, or `everyone`."),
+    ]
+
+
+class DocumentReaders(Model, frozen=True):
+    """Who may read a document."""
+
+    document_id: str
+    readable_by: Annotated[list[str], Meta(description="`everyone`, or users and groups; whoever asked is among them.")]
+
+
 class DocumentEndpoint:
     """`/v1/workspaces/{workspace}/documents/{document}` and what can be done to it."""
 
@@ -106,6 +124,19 @@ class DocumentEndpoint:
                 answers=(Answer(202, "Queued.", ReingestionQueued),),
                 refusals=(400, 401, 402, 403, 404, 422, 429, 500, 503),
             ),
+            Operation(
+                method="PUT",
+                path=f"{PATH}/{{document}}/readers",
+                name="setDocumentReaders",
+                tag=TAG,
+                summary="Say who may read a document",
+                description="Takes the role member, and whoever uploaded the document or an admin.",
+                serve=self.put_readers,
+                parameters=(WORKSPACE, DOCUMENT),
+                takes=ReadersChange,
+                answers=(Answer(200, "The readers as they are kept.", DocumentReaders),),
+                refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
+            ),
         ]
 
     async def delete(self, request: Request) -> Response:
@@ -134,6 +165,19 @@ class DocumentEndpoint:
             ),
             202,
         )
+
+    async def put_readers(self, request: Request) -> Response:
+        """Let exactly those named read the document: 200 with its readers. Errors: as `delete`, and those of
+        `read_json`.
+        """
+        ref, node, principal = await self._opened(request, Action.SET_DOCUMENT_ACCESS)
+        change = await read_json(request, ReadersChange, self._container.options.max_body_bytes)
+        document = await self._container.document_access.change(
+            principal, ref, node.key, parsed_principals(change.readable_by)
+        )
+        readers = await self._container.document_access.named(document)
+        body = DocumentReaders(document_id=request.path_params["document"], readable_by=list(readers) or [EVERYONE])
+        return answer(body, headers=NOT_STORED)
 
     async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
         """The workspace, the document, which the caller may know of, and who asks."""

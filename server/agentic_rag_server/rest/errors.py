@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from email.utils import format_datetime
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -68,6 +69,8 @@ def headers_of(error: AgenticRagError) -> dict[str, str]:
         headers.update(CHALLENGE)
     if isinstance(error, Retryable) and error.retry_after_seconds is not None:
         headers["retry-after"] = str(max(1, math.ceil(error.retry_after_seconds)))
+    if isinstance(error, BudgetExceeded) and error.resets_at is not None:
+        headers["retry-after"] = format_datetime(error.resets_at, usegmt=True)
     return headers
 
 

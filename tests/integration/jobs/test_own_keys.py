@@ -121,6 +121,7 @@ async def test_a_spent_budget_refuses_uploads_with_amounts_and_answers_go_on_wit
     assert refused.status_code == 429
     assert refused.json()["error"]["code"] == "BUDGET_EXCEEDED"
     assert "begins anew" in refused.json()["error"]["message"]
+    assert refused.headers["retry-after"].endswith(" 00:00:00 GMT")
     assert answered["degraded"] == ["EMBEDDER"]
     assert "3 bar" in answered["answer"]
     assert "degraded: BUDGET_EXCEEDED" in [timing["outcome"] for timing in answered["debug"]["timings"]]

@@ -61,6 +61,10 @@ WITHOUT_ENTRY: Mapping[str, str] = {"ragAnswer": "It changes nothing that anybod
 WRITES: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "uploadDocument": ("/v1/workspaces/%(workspace)s/documents", {"files": {"file": FILE}}),
     "reingestDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/reingest?force=true", {}),
+    "setDocumentReaders": (
+        "/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s/readers",
+        {"json": {"readableBy": ["user:ada"]}},
+    ),
     "deleteDocument": ("/v1/workspaces/%(workspace)s/documents/%(uploadDocument)s", {}),
     "setInlineGuidelines": ("/api/projects/new/guidelines/inline", {"json": {"inlineGuidelines": "Be brief."}}),
     "uploadGuideline": ("/api/projects/new/guidelines/upload", {"files": {"file": FILE}}),

@@ -355,6 +355,9 @@ class FakeSession:
     async def share(self, document: Document, principals: tuple[str, ...]) -> None:
         self.shared.append((document.source_path, principals))
 
+    async def readers_of(self, document: Document) -> tuple[str, ...]:
+        return dict(self.shared).get(document.source_path, ())
+
     async def sync(
         self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
     ) -> SyncResult:

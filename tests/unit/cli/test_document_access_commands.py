@@ -32,6 +32,17 @@ def test_everyone_takes_an_option_of_its_own() -> None:
     assert (nobody.exit_code, both.exit_code) == (2, 2)
 
 
+def test_a_document_is_shown_with_its_readers() -> None:
+    terminal = Terminal(
+        FakeSession(held=[document("pay.md", 1), document("plan.md", 2)], shared=[("pay.md", ("user:ada",))])
+    )
+
+    assert json.loads(terminal.rag("doc", "show", "pay.md", "--json").stdout)["readableBy"] == ["user:ada"]
+    assert "user:ada" in terminal.rag("doc", "show", "pay.md").stdout
+    assert json.loads(terminal.rag("doc", "show", "plan.md", "--json").stdout)["readableBy"] is None
+    assert "the whole workspace" in terminal.rag("doc", "show", "plan.md").stdout
+
+
 def test_uploads_and_folders_name_their_readers(tmp_path: Path) -> None:
     session = FakeSession(held=[document("a.md", 1)])
     (tmp_path / "a.md").write_text("Water flows.")
