@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Annotated, Any
 
 import typer
@@ -45,6 +46,7 @@ from agentic_rag_cli.commands import (
     workspace,
 )
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for
+from agentic_rag_cli.wiring import wiring_of
 
 
 class ProductGroup(TyperGroup):
@@ -82,11 +84,23 @@ def _print_version(wanted: bool) -> None:
 
 @app.callback()
 def options(
+    context: typer.Context,
     version: Annotated[
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
+    tenant: Annotated[
+        str | None,
+        typer.Option(
+            "--tenant",
+            metavar="NAME",
+            help="Act in this organisation: its id, name or external id (AGENTIC_RAG_TENANT).",
+        ),
+    ] = None,
 ) -> None:
     """Answers questions over your documents and proves every sentence with a verified citation."""
+    if tenant is not None:
+        wiring = wiring_of(context)
+        context.obj = replace(wiring, settings=lambda: replace(wiring.settings(), tenant=tenant))
 
 
 app.command("up")(up.up)

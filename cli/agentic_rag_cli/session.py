@@ -289,12 +289,13 @@ class Session(Protocol):
 class ContainerSession:
     """`Session` over the wired container."""
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, org_id: UUID = DEFAULT_ORG_ID) -> None:
         self._container = container
+        self._org_id = org_id
 
     async def workspaces(self) -> list[Workspace]:
         """Every workspace, by name."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(self._org_id) as transaction:
             return await transaction.workspaces.all()
 
     async def create_workspace(self, name: str, dimensions: int | None = None) -> Workspace:
@@ -302,7 +303,7 @@ class ContainerSession:
         from agentic_rag.app.administer import NewWorkspace
 
         wish = NewWorkspace(name, settings=WorkspaceSettings(embedding_dimensions=dimensions))
-        return await self._container.administer.create_workspace(DEFAULT_ORG_ID, wish, OPERATOR.subject)
+        return await self._container.administer.create_workspace(self._org_id, wish, OPERATOR.subject)
 
     async def documents(
         self, workspace: WorkspaceRef, request: PageRequest, statuses: Sequence[DocumentStatus] = ()
@@ -313,13 +314,13 @@ class ContainerSession:
 
     async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.documents.get(workspace, document_id)
 
     async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
         """The documents that a directory brought, by source path."""
         source_id = self._container.directory_source(directory).source_id
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.documents.paths(workspace, source_id)
 
     async def opening(self, document: Document, characters: int) -> str:
@@ -368,7 +369,7 @@ class ContainerSession:
     async def share(self, document: Document, principals: tuple[str, ...]) -> None:
         """Let exactly these read a document; none: the whole workspace."""
         access = self._container.document_access
-        await access.change(OPERATOR, document.workspace, document.document_id, principals)
+        await access.change(_operator_of(document.workspace), document.workspace, document.document_id, principals)
 
     async def readers_of(self, document: Document) -> tuple[str, ...]:
         """Who may read a document; none: the whole workspace."""
@@ -425,11 +426,11 @@ class ContainerSession:
         from agentic_rag.app.upload import UploadOptions
 
         options = UploadOptions(idempotency_key=key, readable_by=readers)
-        return await self._container.upload.run(workspace, file_name, pieces, options, OPERATOR)
+        return await self._container.upload.run(workspace, file_name, pieces, options, _operator_of(workspace))
 
     async def ask(self, question: Question) -> Run:
         """Answer in this process."""
-        return await self._container.answer.ask(replace(OPERATOR, org_id=question.workspace.org_id), question)
+        return await self._container.answer.ask(_operator_of(question.workspace), question)
 
     async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
         """A chat model's marks for an answer."""
@@ -454,7 +455,7 @@ class ContainerSession:
 
     async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
         """Why a run used what it used, and not these chunks."""
-        return await self._container.explain.run(OPERATOR, workspace, run_id, why_not)
+        return await self._container.explain.run(_operator_of(workspace), workspace, run_id, why_not)
 
     async def jobs(
         self,
@@ -465,17 +466,17 @@ class ContainerSession:
         codes: Sequence[str] = (),
     ) -> Page[Job]:
         """Jobs, newest first."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.jobs.page(workspace, request, states, kinds, codes)
 
     async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
         """The job, or None."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.jobs.get(workspace, job_id)
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         """Every attempt at a job, first to last."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.jobs.attempts(workspace, job_id)
 
     async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
@@ -504,7 +505,7 @@ class ContainerSession:
 
     async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
         """Who did what to a workspace, newest first."""
-        async with self._container.database.transaction(DEFAULT_ORG_ID) as transaction:
+        async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.audit.page(request, workspace.workspace_id)
 
     async def graph_status(self, workspace: WorkspaceRef) -> GraphStatus:
@@ -548,7 +549,7 @@ class ContainerSession:
         """Organisations and their API keys."""
         from agentic_rag_cli.tenants import ContainerTenants
 
-        return ContainerTenants(self._container)
+        return ContainerTenants(self._container, self._org_id)
 
     @property
     def evaluations(self) -> Evaluations:
@@ -560,7 +561,7 @@ class ContainerSession:
         """Snapshots of workspaces."""
         from agentic_rag_cli.snapshots import ContainerSnapshots
 
-        return ContainerSnapshots(self._container)
+        return ContainerSnapshots(self._container, self._org_id)
 
     async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         """Its embedding spaces, oldest first."""
@@ -587,17 +588,24 @@ class ContainerSession:
         return await self._container.calibrate_support.keep(workspace, threshold, OPERATOR.subject)
 
 
+def _operator_of(workspace: WorkspaceRef) -> Principal:
+    return replace(OPERATOR, org_id=workspace.org_id)
+
+
 @asynccontextmanager
 async def open_session(settings: Settings) -> AsyncIterator[Session]:
     """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
     AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
 
-    Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong).
+    Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong), `NotFound` (no
+    such organisation).
     """
     from agentic_rag.bootstrap import build_container
+    from agentic_rag_cli.tenants import ContainerTenants
 
     quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
     async with build_container(quiet) as container:
         await container.database.check()
         await container.first_access.ensure_organisation()
-        yield ContainerSession(container)
+        organisation = await ContainerTenants(container).named(settings.tenant or None)
+        yield ContainerSession(container, organisation.org_id)

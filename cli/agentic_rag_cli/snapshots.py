@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.domain.errors import NotFound, Permanent
 from agentic_rag.domain.jobs import Job
 from agentic_rag.domain.snapshots import Manifest, SnapshotRecord, SnapshotState
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_cli.session import OPERATOR
 
 if TYPE_CHECKING:
@@ -54,8 +54,9 @@ class Snapshots(Protocol):
 class ContainerSnapshots:
     """`Snapshots` over the wired container."""
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, org_id: UUID) -> None:
         self._container = container
+        self._org_id = org_id
 
     async def known(self, workspace: WorkspaceRef) -> list[SnapshotRecord]:
         """Every snapshot the database knows of a workspace, newest first."""
@@ -65,7 +66,7 @@ class ContainerSnapshots:
     async def stored(self) -> list[tuple[Manifest, str]]:
         """Every readable archive in the blob store with its folder, oldest first."""
         found: list[tuple[Manifest, str]] = []
-        for place in await self._container.restore_snapshot.places(DEFAULT_ORG_ID):
+        for place in await self._container.restore_snapshot.places(self._org_id):
             try:
                 found.append((await place.manifest(), place.folder))
             except (NotFound, Permanent):
@@ -95,10 +96,10 @@ class ContainerSnapshots:
         if source is not None:
             place = await only_archive(self._container.directory_blobs(source), snapshot_id)
         elif snapshot_id is not None:
-            place = await use_case.find(DEFAULT_ORG_ID, snapshot_id)
+            place = await use_case.find(self._org_id, snapshot_id)
         else:
             raise NotFound("Name a snapshot, or a directory with --from.", code="SNAPSHOT_NOT_FOUND")
-        return await use_case.run(DEFAULT_ORG_ID, place, into, progress, OPERATOR.subject)
+        return await use_case.run(self._org_id, place, into, progress, OPERATOR.subject)
 
 
 async def finished(

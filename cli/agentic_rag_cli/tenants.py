@@ -26,7 +26,7 @@ class Tenants(Protocol):
         ...
 
     async def named(self, text: str | None) -> Organisation:
-        """The one of that id, name or external id; without a text the embedded one. Errors: `NotFound`."""
+        """The one of that id, name or external id; without a text the session's. Errors: `NotFound`."""
         ...
 
     async def create(self, name: str, external_ref: str | None) -> Organisation:
@@ -65,8 +65,9 @@ class Tenants(Protocol):
 class ContainerTenants:
     """`Tenants` over the wired container."""
 
-    def __init__(self, container: Container) -> None:
+    def __init__(self, container: Container, org_id: UUID = DEFAULT_ORG_ID) -> None:
         self._container = container
+        self._org_id = org_id
 
     async def all(self) -> list[Organisation]:
         """Every organisation, by name."""
@@ -75,7 +76,7 @@ class ContainerTenants:
     async def named(self, text: str | None) -> Organisation:
         """The one of that id, name or external id. Errors: `NotFound`."""
         if text is None:
-            return await self._container.administer.organisation(DEFAULT_ORG_ID)
+            return await self._container.administer.organisation(self._org_id)
         for one in await self.all():
             if text in (str(one.org_id), one.name, one.external_ref):
                 return one

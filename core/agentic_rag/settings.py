@@ -656,6 +656,13 @@ class Settings:
     url: str = _var(
         "AGENTIC_RAG_URL", "", "Server that the command line talks to; empty means HOST:PORT.", group=_C, url=True
     )
+    tenant: str = _var(
+        "AGENTIC_RAG_TENANT",
+        "",
+        "Organisation that commands without a server act in (`rag --tenant`): its id, name or external id; empty means "
+        "the embedded one.",
+        group=_C,
+    )
     token: str = _var(
         "AGENTIC_RAG_TOKEN", "", "Token of the command line; empty means HOME/dev-token.", group=_C, secret=True
     )

@@ -101,6 +101,12 @@ def test_the_same_commands_work_on_given_servers(given: Given, home: Path) -> No
     ingested = json.loads(rag("ingest", "--source", str(ROOT / "simulated_ingestion"), "--workspace", "w", "--json"))
     answer = json.loads(rag("ask", "On which date did SKN-03 return to service?", "--workspace", "w", "--json"))
 
+    rag("tenant", "create", "acme")
+    rag("--tenant", "acme", "workspace", "create", "w")
+    theirs = json.loads(rag("--tenant", "acme", "doc", "list", "--workspace", "w", "--json"))
+    ours = json.loads(rag("doc", "list", "--workspace", "w", "--json"))
+
+    assert (len(theirs), len(ours)) == (0, len(list((ROOT / "simulated_ingestion").rglob("*.*"))))
     assert ingested["failed"] == 0
     assert answer["outcome"] != "ABSTAINED"
     assert answer["citations"]

@@ -67,7 +67,8 @@ def dev(
 
 def _organisation(context: typer.Context, tenant: str | None) -> UUID:
     """The organisation's id; only a name has to be looked up."""
-    if tenant is None:
+    tenant = tenant or wiring_of(context).settings().tenant
+    if not tenant:
         return DEFAULT_ORG_ID
     try:
         return UUID(tenant)
