@@ -20,6 +20,7 @@ from tests.bench.reports import Row, exactly
 from tests.own_keys import Product, Tenant, running, settings_for
 from tests.provider_stub import Fault, ProviderStub, Received
 from tests.security.ground import Ground
+from tests.security.span_receiver import receiving_spans
 from tests.security.table import Measure
 
 CANARIES = 50
@@ -62,10 +63,11 @@ async def canary_keys(ground: Ground, short: bool) -> list[Row]:
         tempfile.TemporaryDirectory() as home,
         captured() as log,
         open_to_read(Path(home)),
+        receiving_spans() as spans,
     ):
         stub.otherwise = misbehave
         stub.accepts_any_key = True
-        async with running(settings_for(database_url, redis_url, Path(home), stub)) as it:
+        async with running(settings_for(database_url, redis_url, Path(home), stub, otlp_endpoint=spans.endpoint)) as it:
             for key in keys:
                 await one_life(it, key)
             metrics = it.container.telemetry.exposition()[0].decode()
@@ -75,6 +77,7 @@ async def canary_keys(ground: Ground, short: bool) -> list[Row]:
             "Redis": await contents(redis_url),
             "logs": log.getvalue(),
             "metrics": metrics,
+            "traces": spans.text(),
             "answers and errors": shown,
             "files": "\n".join(path.read_bytes().decode("latin-1") for path in Path(home).rglob("*") if path.is_file()),
         }
