@@ -13,6 +13,7 @@ from agentic_rag.domain.cost import EmbeddingCost, embedding_cost
 from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
 from agentic_rag.domain.half_precision import encode_half
+from agentic_rag.domain.hidden_characters import count_hidden
 from agentic_rag.domain.prices import PriceTable
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -47,6 +48,10 @@ class TextAnalysis:
         return await self._computed(
             lambda: chunk_document(document_id, parsed, cut, self._count_tokens), len(parsed.text)
         )
+
+    async def hidden(self, text: str) -> int:
+        """How many characters of a text its readers do not see."""
+        return await self._computed(lambda: count_hidden(text), len(text))
 
     async def cost(self, paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace) -> EmbeddingCost:
         """What embedding the texts `paid` costs, and what not embedding `reused` saves."""

@@ -50,6 +50,9 @@ from agentic_rag.ports.telemetry import Telemetry
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
 
+HIDDEN_CHARACTERS = "hidden_characters"
+"""The provenance that says how many characters of a document its readers do not see."""
+
 FORCE_ARGUMENT = "force"
 """The job argument that says: keep nothing that is published, make every chunk anew."""
 
@@ -376,7 +379,7 @@ class IngestDocument:
         title = _title(parsed, document)
         vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
         added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
-        provenance: dict[str, str] = {}
+        provenance = {HIDDEN_CHARACTERS: str(await self._analysis.hidden(parsed.text))}
         if self._model_entities is not None:
             extracted = await self._model_entities.read(document.workspace, title, added, work.progress)
             if extracted is not None:

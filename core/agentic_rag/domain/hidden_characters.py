@@ -24,9 +24,17 @@ _LINES = str.maketrans("\t\n\r", "   ")
 
 def without_hidden(text: str) -> str:
     """`text` as a reader sees it."""
-    if text.isascii() and text.translate(_LINES).isprintable():
-        return text
-    return HIDDEN.sub("", text)
+    return text if _shows_all(text) else HIDDEN.sub("", text)
+
+
+def count_hidden(text: str) -> int:
+    """How many characters of `text` a reader does not see."""
+    return 0 if _shows_all(text) else sum(1 for _ in HIDDEN.finditer(text))
+
+
+def _shows_all(text: str) -> bool:
+    """True for most texts at a glance; False says nothing."""
+    return text.isascii() and text.translate(_LINES).isprintable()
 
 
 def seen_with_places(text: str) -> tuple[str, list[int]]:

@@ -136,6 +136,15 @@ async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_w
     assert after.tokens + after.reused_tokens == pytest.approx(recorded.tokens, rel=0.05)
 
 
+async def test_a_document_says_how_many_of_its_characters_nobody_sees(plane: DataPlane, folder: Path) -> None:
+    (folder / "tagged.md").write_text("The pump\u200b runs.\u202e \U000e0041", encoding="utf-8")
+    (folder / "plain.md").write_text("Die Pumpe läuft.", encoding="utf-8")
+    await plane.ingest_folder(folder)
+
+    assert (await stored(plane, "tagged.md")).provenance["hidden_characters"] == "3"
+    assert (await stored(plane, "plain.md")).provenance["hidden_characters"] == "0"
+
+
 async def test_a_dry_run_tells_the_plan_and_changes_nothing(plane: DataPlane, folder: Path) -> None:
     (folder / "a.md").write_text("Water.")
 
