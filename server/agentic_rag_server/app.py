@@ -41,7 +41,11 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
             Middleware(SecurityHeaders, behind_tls=container.options.behind_tls),
             Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served)),
         ],
-        exception_handlers={AgenticRagError: on_product_error, 404: on_no_route, 405: on_wrong_method},
+        exception_handlers={
+            AgenticRagError: on_product_error(container.telemetry),
+            404: on_no_route,
+            405: on_wrong_method,
+        },
         lifespan=lifespan,
     )
     # A redirect to the path without its slash would be built from the client's Host header.

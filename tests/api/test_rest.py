@@ -247,6 +247,20 @@ async def test_a_fault_of_the_program_is_a_masked_500() -> None:
     assert response.json()["error"]["traceId"] == container.telemetry.events[-1].trace_id
 
 
+async def test_a_server_that_does_not_answer_is_logged_with_what_it_said_and_never_shown() -> None:
+    container = holding()
+    container.database.failure = DependencyUnavailable("Postgres does not answer.", dependency="postgres")
+    container.database.failure.__cause__ = OSError("db-3.internal refused")
+    async with client(container) as http:
+        response = await http.get(f"/v1/documents/{document_id(1)}/source")
+    logged = container.telemetry.events[-1]
+
+    assert (response.status_code, response.json()["error"]["code"]) == (503, "DEPENDENCY_UNAVAILABLE")
+    assert "db-3" not in response.text
+    assert logged.fields["reason"] == "db-3.internal refused"
+    assert response.json()["error"]["traceId"] == logged.trace_id
+
+
 async def test_the_container_is_closed_when_the_application_stops() -> None:
     container = Container()
     app = build_app(container)

@@ -117,7 +117,7 @@ def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[s
     if isinstance(cause, AgenticRagError):
         shown["message"] = cause.message
         shown["extensions"] = _product_extensions(cause, trace_id)
-        _report_product(cause, telemetry)
+        report_product(cause, telemetry)
     elif _is_request_fault(error, cause):
         if isinstance(cause, Exception):
             shown["message"] = BAD_VALUE_MESSAGE
@@ -143,7 +143,8 @@ def report_internal(error: BaseException, telemetry: Telemetry) -> None:
     )
 
 
-def _report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
+def report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
+    """Log a refusal that is not the caller's doing, with the foreign error behind it, which callers never see."""
     if not isinstance(error, USER_ERRORS):
         telemetry.event(
             "request_refused", level="warning", code=error.code, message=error.message, reason=error.reason or None

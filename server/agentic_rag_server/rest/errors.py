@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from email.utils import format_datetime
 
 from starlette.requests import Request
@@ -30,7 +30,9 @@ from agentic_rag.domain.errors import (
     Unauthenticated,
     UploadTooLarge,
 )
+from agentic_rag.ports.telemetry import Telemetry
 from agentic_rag_server.auth.bearer import CHALLENGE
+from agentic_rag_server.graphql.errors import report_product
 from agentic_rag_server.observing import trace_id_of
 from agentic_rag_server.rest.envelope import ENVELOPED, enveloped_refusal
 from agentic_rag_server.rest.models import NOT_STORED, ErrorDetail, Refusal, answer
@@ -86,11 +88,16 @@ def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping
     return answer(body, status, {**NOT_STORED, **(headers or {})})
 
 
-async def on_product_error(request: Request, error: Exception) -> Response:
+def on_product_error(telemetry: Telemetry) -> Callable[[Request, Exception], Awaitable[Response]]:
     """Starlette's exception handler for product errors."""
-    if not isinstance(error, AgenticRagError):
-        raise error
-    return error_response(request, error)
+
+    async def handle(request: Request, error: Exception) -> Response:
+        if not isinstance(error, AgenticRagError):
+            raise error
+        report_product(error, telemetry)
+        return error_response(request, error)
+
+    return handle
 
 
 async def on_wrong_method(request: Request, error: Exception) -> Response:
