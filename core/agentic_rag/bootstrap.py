@@ -115,6 +115,10 @@ async def build_container(settings: Settings, *, reranker: Reranker | None = Non
         await container.aclose()
 
 
+LOOK_CONNECTIONS = 2
+"""Of a process; a look takes a millisecond, and what it found is known for five seconds."""
+
+
 def open_chat_model(settings: Settings) -> ChatModel:
     """The platform's chat model; who asks for it closes it."""
     from agentic_rag.adapters.openai.chat import OpenAIChatModel
@@ -210,6 +214,20 @@ class Container:
     def database(self) -> Database:
         """The one place that opens tenant transactions."""
         return self._database_on(self._pool)
+
+    @cached_property
+    def _looks(self) -> Database:
+        """For what is looked up in the middle of other work: keys, ceilings, limits, and the ledger behind them.
+
+        Whoever holds a connection of the pool may wait for one of these, and these wait for nobody: with one pool
+        for both, as many answers as it has connections would wait for one another until all of them give up.
+        """
+        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+
+        options = PoolOptions(max_size=LOOK_CONNECTIONS, application_name="agentic-rag looks")
+        pool = PostgresPool(self.settings.database_url, options)
+        self._closing.push_async_callback(pool.aclose)
+        return self._database_on(pool)
 
     def heartbeat_database(self) -> Database:
         """A database of one connection, for another event loop; the caller closes it."""
@@ -393,7 +411,7 @@ class Container:
         )
         self._closing.push_async_callback(clients.aclose)
         return ProviderAccess(
-            self.database,
+            self._looks,
             self._vault,
             clients,
             lambda: Platform(self.platform_embedders, self._advisor if settings.chat_model else None),
@@ -413,7 +431,7 @@ class Container:
         """Writes down what calls of models used."""
         from agentic_rag.app.usage_ledger import UsageLedger
 
-        ledger = UsageLedger(self.database, self.telemetry)
+        ledger = UsageLedger(self._looks, self.telemetry)
         self._closing.push_async_callback(ledger.aclose)
         return ledger
 
@@ -422,7 +440,7 @@ class Container:
         """Holds calls of models to their ceilings."""
         from agentic_rag.app.budgets import Budgets
 
-        return Budgets(self.database, self.usage_ledger, self.clock, self.telemetry)
+        return Budgets(self._looks, self.usage_ledger, self.clock, self.telemetry)
 
     @cached_property
     def platform_embedders(self) -> Embedders:
@@ -581,7 +599,7 @@ class Container:
         shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
         self._closing.push_async_callback(shared.aclose)
         return Admission(
-            self.database,
+            self._looks,
             shared,
             MemoryRateBuckets(self.clock),
             RateLimits(settings.asks_per_minute, settings.writes_per_minute, settings.reads_per_minute),

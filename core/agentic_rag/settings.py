@@ -192,7 +192,12 @@ class Settings:
         url=True,
     )
     database_pool_size: int = _var(
-        "AGENTIC_RAG_DATABASE_POOL_SIZE", 8, "Connections of one process.", group=_S, minimum=1, maximum=200
+        "AGENTIC_RAG_DATABASE_POOL_SIZE",
+        8,
+        "Connections of one process; at most two more look up keys, ceilings and limits.",
+        group=_S,
+        minimum=1,
+        maximum=200,
     )
     redis_url: str = _var("REDIS_URL", "", "Redis; empty means the embedded server.", group=_S, url=True)
     neo4j_uri: str = _var(

@@ -10,6 +10,7 @@ import pytest
 from tests.own_keys import ASK, USAGE, Product, running, settings_for
 from tests.provider_stub import ProviderStub
 
+from agentic_rag.app import admission, budgets, provider_access
 from agentic_rag.bootstrap import new_master_key
 from agentic_rag.settings import Settings
 
@@ -60,6 +61,24 @@ async def test_with_its_own_key_an_organisation_uploads_asks_and_sees_what_it_us
     assert (line["kind"], line["provider"], line["ownKey"], line["calls"]) == ("embedding", "openai", True, 2)
     assert line["inputTokens"] > 0
     assert usage["costUsd"] == pytest.approx(line["inputTokens"] * 0.02 / 1e6)
+
+
+async def test_an_answer_never_waits_for_a_second_connection_while_it_holds_one(
+    settings: Settings, stub: ProviderStub, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for module in (provider_access, budgets, admission):
+        monkeypatch.setattr(module, "FRESH_SECONDS", 0.0)  # keys, ceilings and limits are looked up at every step
+    async with running(replace(settings, database_pool_size=1)) as product:
+        tenant = await product.tenant()
+        await tenant.bring(KEY)
+        await tenant.field(LIMIT, day=100.0)
+        workspace = await tenant.workspace()
+        await tenant.ended((await tenant.upload(workspace, TEXT)).json()["id"])
+
+        answered = await asyncio.wait_for(tenant.ask(workspace, QUESTION), 8.0)
+
+    assert "3 bar" in answered["answer"]
+    assert answered["degraded"] == []
 
 
 async def until_used(product: Product) -> None:
