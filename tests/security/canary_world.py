@@ -27,6 +27,7 @@ from tests.chaos.ground import new_ground, until
 from tests.security.ground import Ground
 from tests.security.span_receiver import SpanReceiver, receiving_spans
 
+PRODUCT = "agentic_rag_cli"
 POOL = 4
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 CANARY = re.compile(r"qanary[a-z]{14}")
@@ -94,11 +95,14 @@ async def canary_world(
     ground: Ground,
     count: int,
     *,
-    program: str = "agentic_rag_cli",
+    program: str = PRODUCT,
+    filled_by: str | None = None,
     prepared: Callable[[Plane], object] | None = None,
     **more: str,
 ) -> AsyncIterator[CanaryWorld]:
-    """Tenants with their documents READY. `program` is the module to run as server and worker."""
+    """Tenants with their documents READY. `program` is the module to run as server and worker, `filled_by` another one
+    that runs while the documents come.
+    """
     port, metrics_port = free_port(), free_port()
     with receiving_spans() as spans:
         variables = {
@@ -112,17 +116,31 @@ async def canary_world(
             **more,
         }
         async with new_ground(ground.servers(), **variables) as plane:
-            if prepared is not None:
-                await prepared(plane)  # type: ignore[misc]
             tenants = await _tenants(plane, count)
             limits = httpx2.Limits(max_connections=64, max_keepalive_connections=64)
             client = httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60.0, limits=limits)
-            with _process(plane, program, "serve"), _process(plane, program, "worker"):
-                async with client as http:
-                    await until(lambda: _answers(http), "the server answers", 60.0, 0.05)
-                    world = CanaryWorld(plane, tenants, http, f"http://127.0.0.1:{metrics_port}/metrics", spans)
-                    await asyncio.gather(*(_upload(world, tenant) for tenant in tenants))
+            async with client as http:
+                world = CanaryWorld(plane, tenants, http, f"http://127.0.0.1:{metrics_port}/metrics", spans)
+                if filled_by is not None:
+                    async with _running(world, filled_by):
+                        await _fill(world)
+                if prepared is not None:
+                    await prepared(plane)  # type: ignore[misc]
+                async with _running(world, program):
+                    if filled_by is None:
+                        await _fill(world)
                     yield world
+
+
+@asynccontextmanager
+async def _running(world: CanaryWorld, program: str) -> AsyncIterator[None]:
+    with _process(world.plane, program, "serve"), _process(world.plane, program, "worker"):
+        await until(lambda: _answers(world.http), "the server answers", 60.0, 0.05)
+        yield
+
+
+async def _fill(world: CanaryWorld) -> None:
+    await asyncio.gather(*(_upload(world, tenant) for tenant in world.tenants))
 
 
 async def _tenants(plane: Plane, count: int) -> list[Tenant]:

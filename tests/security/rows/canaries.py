@@ -14,7 +14,7 @@ from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import until
 from tests.security import mutant
 from tests.security.canary_requests import find_own, send_many
-from tests.security.canary_world import CANARY, POOL, CanaryWorld, canary_world, home_of
+from tests.security.canary_world import CANARY, POOL, PRODUCT, CanaryWorld, canary_world, home_of
 from tests.security.ground import Ground
 from tests.security.table import Measure
 
@@ -78,7 +78,13 @@ async def tenant_canaries_mutant(ground: Ground, short: bool) -> list[Row]:
 async def _seen_without_policies(ground: Ground) -> Row:
     """The harness itself: with the policies gone as well it must find leaks."""
     world_of = canary_world(
-        ground, SHORT_TENANTS, program=MUTANT, prepared=_without_predicates, **{mutant.WITHOUT_POLICIES: "1"}
+        ground,
+        SHORT_TENANTS,
+        program=MUTANT,
+        # Writing mixes tenants up where nothing is left, and is refused by foreign keys: only reading is tried.
+        filled_by=PRODUCT,
+        prepared=_without_predicates,
+        **{mutant.WITHOUT_POLICIES: "1"},
     )
     async with world_of as world:
         seen = await send_many(world, WITHOUT_POLICIES_REQUESTS, seed=3)
