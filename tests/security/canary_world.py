@@ -25,6 +25,7 @@ from agentic_rag_server.graphql.node_ids import NodeKind, encode_in_organisation
 from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import new_ground, until
 from tests.security.ground import Ground
+from tests.security.servers import end
 from tests.security.span_receiver import SpanReceiver, receiving_spans
 
 PRODUCT = "agentic_rag_cli"
@@ -167,12 +168,7 @@ def _process(plane: Plane, program: str, command: str) -> Iterator[None]:
     try:
         yield
     finally:
-        process.terminate()
-        try:
-            process.wait(20)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
+        end(process)
 
 
 async def _answers(http: httpx2.AsyncClient) -> bool:

@@ -52,9 +52,14 @@ async def running_server(servers: Servers, **more: str) -> AsyncIterator[Served]
                 await until(up, "the server answers", 60.0, 0.1)
                 yield Served(port, TOKEN, http)
         finally:
-            process.terminate()
-            try:
-                process.wait(20)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Stop a process of ours, by force when it does not go."""
+    process.terminate()
+    try:
+        process.wait(20)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        process.wait()

@@ -90,7 +90,7 @@ async def test_room_comes_back_when_its_holder_fails() -> None:
     with pytest.raises(ValueError, match="broken"):
         async with room.hold(1, nothing):
             raise ValueError("broken")
-    await asyncio.wait_for(_through(room, 1), 1)
+    assert await asyncio.wait_for(_through(room, 1), 1)
 
 
 async def test_room_comes_back_when_its_holder_is_cancelled() -> None:
@@ -99,7 +99,7 @@ async def test_room_comes_back_when_its_holder_is_cancelled() -> None:
     await settled()
     guest.task.cancel()
     await asyncio.wait([guest.task])
-    await asyncio.wait_for(_through(room, 1), 1)
+    assert await asyncio.wait_for(_through(room, 1), 1)
 
 
 async def test_one_that_is_cancelled_while_it_waits_lets_those_behind_it_in() -> None:
@@ -114,7 +114,7 @@ async def test_one_that_is_cancelled_while_it_waits_lets_those_behind_it_in() ->
     assert small.inside
     await holder.leave()
     await small.leave()
-    await asyncio.wait_for(_through(room, 10), 1)
+    assert await asyncio.wait_for(_through(room, 10), 1)
 
 
 async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> None:
@@ -127,14 +127,14 @@ async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> N
     await asyncio.wait([holder.task])
     waiting.task.cancel()
     await asyncio.wait([waiting.task])
-    await asyncio.wait_for(_through(room, 1), 1)
+    assert await asyncio.wait_for(_through(room, 1), 1)
 
 
 async def test_what_weighs_nothing_waits_behind_nobody() -> None:
     room = Room(1)
     holder, waiting = Guest(room, 1), Guest(room, 1)
     await settled()
-    await asyncio.wait_for(_through(room, 0), 1)
+    assert await asyncio.wait_for(_through(room, 0), 1)
     await holder.leave()
     await waiting.leave()
 
@@ -151,6 +151,6 @@ async def test_one_that_waits_says_that_it_lives() -> None:
     await waiting.leave()
 
 
-async def _through(room: Room, amount: int) -> None:
+async def _through(room: Room, amount: int) -> bool:
     async with room.hold(amount, nothing):
-        return
+        return True

@@ -55,7 +55,10 @@ async def test_the_worker_that_leads_attacks_at_once_and_says_what_it_checked() 
 async def test_rounds_come_back_after_their_interval() -> None:
     attacks = Attacks()
 
-    await while_patrolling(attacks, lambda: attacks.rounds >= 3, every=0.002)
+    telemetry = await while_patrolling(attacks, lambda: attacks.rounds >= 3, every=0.002)
+
+    assert {event.name for event in telemetry.events} == {"rag_tenant_canaries_checked"}
+    assert len(telemetry.events) >= 3
 
 
 async def test_a_worker_that_does_not_lead_attacks_nobody() -> None:
