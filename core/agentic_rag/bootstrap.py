@@ -21,6 +21,7 @@ from agentic_rag.domain.fetching import FetchPolicy
 from agentic_rag.domain.fusion import dense_trust_of
 from agentic_rag.domain.jobs import RetryPolicy
 from agentic_rag.domain.netpolicy import host_list
+from agentic_rag.domain.prices import PLATFORM
 from agentic_rag.domain.rate_limits import RateLimits
 from agentic_rag.settings import Settings
 from agentic_rag_migrations import HEAD
@@ -521,7 +522,7 @@ class Container:
             self.ids,
             self.telemetry,
             timeout_seconds=settings.chat_timeout_seconds,
-            price=settings.prices.of("platform", settings.chat_model),
+            price=settings.prices.of(PLATFORM, settings.chat_model),
             rest=rest,
         )
 

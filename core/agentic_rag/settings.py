@@ -19,7 +19,7 @@ from agentic_rag.domain.chat import ChatTask
 from agentic_rag.domain.errors import Misconfigured
 from agentic_rag.domain.master_keys import read_masters
 from agentic_rag.domain.netpolicy import host_list
-from agentic_rag.domain.prices import PriceTable, TokenPrice, read_prices
+from agentic_rag.domain.prices import PLATFORM, PriceTable, TokenPrice, read_prices
 from agentic_rag.domain.provider_keys import canonical_url
 from agentic_rag.domain.rate_limits import MOST_PER_MINUTE
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
@@ -718,7 +718,7 @@ class Settings:
         """What models cost. Raises ValueError for AGENTIC_RAG_MODEL_PRICES that cannot be read."""
         own = dict(read_prices(self.model_prices))
         if self.chat_input_usd or self.chat_output_usd:
-            own[f"platform:{self.chat_model}"] = TokenPrice(self.chat_input_usd, self.chat_output_usd)
+            own[f"{PLATFORM}:{self.chat_model}"] = TokenPrice(self.chat_input_usd, self.chat_output_usd)
         return PriceTable(own)
 
     @property

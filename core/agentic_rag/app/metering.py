@@ -95,14 +95,16 @@ class MeteredEmbedders:
         return self._inner.named(choice)
 
     def _metered(self, embedder: Embedder) -> Embedder:
-        if self._meters.prices.of_space(embedder.space) == FREE:
+        if embedder.space.is_local:
             return embedder
         own_key = embedder.space.provider in self._own_keys
         return MeteredEmbedder(self._meters, self._workspace, embedder, own_key=own_key)
 
 
 class MeteredEmbedder:
-    """Implements `ports.Embedder` over one that costs something. Errors besides its own: `BudgetExceeded`."""
+    """Implements `ports.Embedder` over one that somebody serves: each call is written down, and must fit the budget
+    unless it costs nothing. Errors besides its own: `BudgetExceeded`.
+    """
 
     def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
         self._meters = meters
@@ -124,7 +126,8 @@ class MeteredEmbedder:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
         price = self._meters.prices.of_space(self.space)
         estimate = sum(map(estimate_tokens, texts))
-        await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
+        if price != FREE:
+            await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
         vectors, tokens = await _counted(self._inner, texts)
         tokens = estimate if tokens is None else tokens
         self._meters.ledger.note(

@@ -15,7 +15,7 @@ from agentic_rag.app.embedders import KNOWN_DIMENSIONS
 from agentic_rag.app.metering import Meters
 from agentic_rag.app.padded_embedder import PaddedEmbedder
 from agentic_rag.domain.errors import AgenticRagError, NotFound
-from agentic_rag.domain.prices import FREE
+from agentic_rag.domain.prices import FREE, PLATFORM
 from agentic_rag.domain.provider_keys import Provider, ProviderKey
 from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -32,12 +32,6 @@ FRESH_SECONDS = 5.0
 
 MAX_ORGANISATIONS = 256
 """Whose opened keys a process holds at a time."""
-
-_PLATFORM = "platform"
-"""Whose chat model it is when no organisation brought it."""
-
-_LOCAL_PROVIDERS = frozenset({"deterministic", "onnx"})
-"""Computed on this machine: nobody's key is used."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +112,7 @@ class ProviderAccess:
             platform = None if known.settings.must_bring_key else self._platform().advisor
             if platform is None:
                 return None
-            return platform.charged_to(self._meters.chat(workspace, _PLATFORM, own_key=False))
+            return platform.charged_to(self._meters.chat(workspace, PLATFORM, own_key=False))
         if known.advisor is None:
             model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
             known.advisor = self._advisor(model, Rest())
@@ -195,7 +189,7 @@ class TenantEmbedders:
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
         """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`."""
-        if space.provider in _LOCAL_PROVIDERS:
+        if space.is_local:
             return self._platform.for_space(space)
         in_use(space.model)
         provider = Provider(space.provider)

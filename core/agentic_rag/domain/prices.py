@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import date
 from types import MappingProxyType
 
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.domain.spaces import LOCAL_PROVIDERS, EmbeddingSpace
 
 _MILLION = 1_000_000
 
@@ -48,8 +48,8 @@ PUBLISHED: Mapping[str, TokenPrice] = MappingProxyType(
 PRICED_ON = date(2026, 11, 21)
 """When the published prices were read."""
 FREE = TokenPrice(0.0)
-FREE_PROVIDERS = frozenset({"deterministic", "onnx"})
-"""Computed on this machine."""
+PLATFORM = "platform"
+"""As whose the chat model of the process's own settings is priced and written down."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +61,7 @@ class PriceTable:
 
     def of(self, provider: str, model: str) -> TokenPrice | None:
         """The price of a model; None when it is not known, and then no budget can hold its calls."""
-        if provider in FREE_PROVIDERS:
+        if provider in LOCAL_PROVIDERS:
             return FREE
         bare = model.removeprefix("models/")
         return self.own.get(f"{provider}:{bare}") or self.own.get(bare) or PUBLISHED.get(bare)

@@ -19,6 +19,10 @@ HASHED_PROVIDER = "deterministic"
 """Of spaces whose vectors are hashed from spellings (`domain.hashed_embedding`), without a model."""
 
 
+LOCAL_PROVIDERS = (HASHED_PROVIDER, "onnx")
+"""Of spaces whose vectors are computed on this machine: they need no key and cost nothing."""
+
+
 SERVED_PROVIDERS = ("openai", "gemini", "compatible")
 """Of spaces whose models run at somebody's server."""
 
@@ -39,6 +43,11 @@ class EmbeddingSpace:
     model: str
     dimensions: int
     precision: Precision = Precision.HALF
+
+    @property
+    def is_local(self) -> bool:
+        """Whether its vectors are computed on this machine."""
+        return self.provider in LOCAL_PROVIDERS
 
     @property
     def name(self) -> str:
@@ -134,7 +143,7 @@ def parse_choice(text: str) -> SpaceChoice:
     as dimensions when it is a number. Errors: `InvalidInput` code SPACE_UNKNOWN.
     """
     provider, _, rest = text.strip().partition(":")
-    if provider in ("deterministic", "onnx") and not rest:
+    if provider in LOCAL_PROVIDERS and not rest:
         return SpaceChoice(provider)
     if provider in SERVED_PROVIDERS and rest:
         model, _, last = rest.rpartition(":")

@@ -30,7 +30,7 @@ from agentic_rag.app.provider_keys import ProviderKeys
 from agentic_rag.app.spending import Spending
 from agentic_rag.app.usage_ledger import UsageLedger
 from agentic_rag.domain.errors import BudgetExceeded, MissingProviderKey, Permanent
-from agentic_rag.domain.prices import PriceTable
+from agentic_rag.domain.prices import PriceTable, TokenPrice
 from agentic_rag.domain.provider_keys import GivenKey, Provider
 from agentic_rag.domain.secret import Secret
 from agentic_rag.domain.spaces import EmbeddingSpace
@@ -56,6 +56,7 @@ class World:
     stub: ProviderStub
     clock: MovedClock = field(default_factory=MovedClock)
     store: MemoryStore = field(default_factory=lambda: MemoryStore(SystemClock()))
+    prices: PriceTable = field(default_factory=PriceTable)
 
     def __post_init__(self) -> None:
         self.database = MemoryDatabase(self.store)
@@ -83,7 +84,7 @@ class World:
             lambda model, rest: Advisor(model, self.clock, RandomIds(), self.telemetry, rest=rest),
             self.clock,
             Meters(
-                Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock, PriceTable()
+                Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock, self.prices
             ),
         )
 
@@ -370,3 +371,18 @@ async def test_what_costs_nothing_needs_no_budget(stub: ProviderStub) -> None:
 
         await world.access.admit(workspace)
         assert len(await (await world.access.of(workspace)).default.embed(["a text"])) == 1
+
+
+async def test_a_served_model_without_a_price_to_pay_is_written_down_and_held_by_no_budget(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        world.prices = PriceTable({SMALL.model: TokenPrice(0.0)})
+        workspace = await world.workspace_of((await world.organisation()).org_id)
+        await world.bring(workspace.org_id)
+        await world.limit(workspace.org_id, None, SpendingLimits(day_usd=0.0))
+
+        await (await world.access.of(workspace)).for_space(SMALL).embed(["12345"])
+        await world.ledger.flush()
+
+        async with world.database.transaction(workspace.org_id) as transaction:
+            [line] = await transaction.usage.between(date.min, date.max)
+        assert (line.calls, line.input_tokens, line.cost_usd, line.unpriced_calls) == (1, 5, 0.0, 0)

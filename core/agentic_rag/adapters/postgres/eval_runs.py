@@ -97,5 +97,5 @@ def _question(stored: dict[str, Any]) -> EvalQuestion:
 
 
 def _score(stored: dict[str, Any]) -> EvalScore:
-    cited: tuple[str, ...] = tuple(stored.pop("cited"))
-    return EvalScore(cited=cited, **stored)
+    rest = {name: value for name, value in stored.items() if name != "cited"}
+    return EvalScore(cited=tuple(stored["cited"]), **rest)
