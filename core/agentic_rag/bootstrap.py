@@ -595,13 +595,14 @@ class Container:
         from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
         from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
         from agentic_rag.app.admission import Admission
+        from agentic_rag.app.leased_buckets import LeasedBuckets
 
         settings = self.settings
         shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
         self._closing.push_async_callback(shared.aclose)
         return Admission(
             self._looks,
-            shared,
+            LeasedBuckets(shared, self.clock),
             MemoryRateBuckets(self.clock),
             RateLimits(settings.asks_per_minute, settings.writes_per_minute, settings.reads_per_minute),
             self.clock,

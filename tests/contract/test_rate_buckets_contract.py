@@ -10,6 +10,7 @@ from tests.waiting import eventually
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.app.leased_buckets import LeasedBuckets
 from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.rate_limits import Bucket
 from agentic_rag.embedded.loopback import free_port
@@ -22,10 +23,13 @@ SLOW = Bucket("ask", 3)
 """One comes back every 20 s: within a test, none."""
 
 
-@pytest.fixture(params=["memory", *(pytest.param(name, marks=REAL) for name in redis_sources())])
+@pytest.fixture(params=["memory", "leased", *(pytest.param(name, marks=REAL) for name in redis_sources())])
 async def buckets(request: pytest.FixtureRequest, session_stack: SessionStack) -> AsyncIterator[RateBuckets]:
     if request.param == "memory":
         yield MemoryRateBuckets(SystemClock())
+        return
+    if request.param == "leased":
+        yield LeasedBuckets(MemoryRateBuckets(SystemClock()), SystemClock())
         return
     url = session_stack.redis_url(request.param)
     redis = RedisRateBuckets(url, prefix=f"test-{uuid4()}", timeout_seconds=PATIENT_SECONDS)

@@ -64,7 +64,7 @@ def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
 async def cached_answer(ground: Ground, short: bool) -> list[Row]:
     """Turn by turn, so that both meet the same machine."""
     rounds = 40 if short else 600
-    async with new_ground(ground.servers(), AGENTIC_RAG_ASKS_PER_MINUTE="1000000") as world:
+    async with new_ground(ground.servers(), AGENTIC_RAG_ASKS_PER_MINUTE="60000") as world:
         document = PreparedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
         await world.container.ingest_prepared.run(world.workspace, [document], "security")
         parts = server_parts(world.container)
