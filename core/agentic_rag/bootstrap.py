@@ -440,8 +440,11 @@ class Container:
     def budgets(self) -> Budgets:
         """Holds calls of models to their ceilings."""
         from agentic_rag.app.budgets import Budgets
+        from agentic_rag.app.soft_limits import SoftLimits
 
-        return Budgets(self._looks, self.usage_ledger, self.clock, self.telemetry)
+        soft_limits = SoftLimits(self._looks, self.telemetry)
+        self._closing.push_async_callback(soft_limits.aclose)
+        return Budgets(self._looks, self.usage_ledger, self.clock, soft_limits)
 
     @cached_property
     def platform_embedders(self) -> Embedders:

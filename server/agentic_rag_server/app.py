@@ -17,6 +17,7 @@ from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.operations import route_names, routes
 from agentic_rag_server.security_headers import SecurityHeaders
+from agentic_rag_server.unread_bodies import UnreadBodies
 from agentic_rag_server.wiring import ServerContainer
 
 
@@ -38,6 +39,7 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
         middleware=[
+            Middleware(UnreadBodies),
             Middleware(SecurityHeaders, behind_tls=container.options.behind_tls),
             Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served)),
         ],

@@ -1,5 +1,6 @@
 """Dead letters over every backend: replays that forget nothing, purges, and the audit entries of both."""
 
+import asyncio
 from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID, uuid4
@@ -276,3 +277,24 @@ def _job() -> Job:
     from tests.contract.test_job_queue_contract import given_up
 
     return given_up({})
+
+
+async def test_what_is_told_once_stands_once_however_many_tell_it(adapter: Backend) -> None:
+    org_id = (await adapter.workspace()).org_id
+    other = (await adapter.workspace()).org_id
+
+    async def tell(org_id: UUID, subject: str, key: str) -> bool:
+        async with adapter.database.transaction(org_id) as transaction:
+            return await transaction.audit.record_once(entry(subject), key)
+
+    together = await asyncio.gather(*(tell(org_id, "ours", "day 1") for _ in range(8)))
+    later = [
+        await tell(org_id, "ours", "day 2"),
+        await tell(org_id, "mine", "day 1"),
+        await tell(other, "ours", "day 1"),
+    ]
+
+    assert sorted(together) == [*(7 * [False]), True]
+    assert later == [True, True, True]
+    async with adapter.database.transaction(org_id) as transaction:
+        assert len((await transaction.audit.page(PageRequest())).items) == 3

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
-from uuid import UUID
 
+from agentic_rag.app.soft_limits import SoftLimits
 from agentic_rag.app.usage_ledger import UsageLedger
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.spending import Ceiling, SpendingLimits, Spent, ceilings, is_soft, refuse_beyond
@@ -18,11 +18,9 @@ from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.usage import Charge
 from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.database import Database
-from agentic_rag.ports.telemetry import Telemetry
 
 FRESH_SECONDS = 5.0
 MAX_WORKSPACES = 1024
-_TOLD_AT_MOST = 10_000
 
 
 @dataclass(slots=True)
@@ -48,13 +46,12 @@ class _Account:
 class Budgets:
     """Decides before each call that costs something."""
 
-    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, telemetry: Telemetry) -> None:
+    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: SoftLimits) -> None:
         self._database = database
         self._ledger = ledger
         self._clock = clock
-        self._telemetry = telemetry
+        self._soft_limits = soft_limits
         self._accounts: OrderedDict[WorkspaceRef, _Account] = OrderedDict()
-        self._told: OrderedDict[tuple[UUID, UUID | None, str], None] = OrderedDict()
         ledger.heard = self._charged
 
     async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
@@ -62,7 +59,7 @@ class Budgets:
         account = await self._account(workspace)
         for ceiling, soft_share in account.ceilings():
             if is_soft(ceiling, usd or 0.0, soft_share):
-                self._tell(workspace, ceiling)
+                self._soft_limits.tell(workspace, ceiling)
             refuse_beyond(ceiling, usd or 0.0)
 
     async def standing(self, workspace: WorkspaceRef) -> list[Ceiling]:
@@ -108,22 +105,3 @@ class Budgets:
                 account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd)
             if workspace == charge.workspace:
                 account.spent["workspace"] = account.spent["workspace"].plus(charge.cost_usd)
-
-    def _tell(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
-        place = workspace.workspace_id if ceiling.scope == "workspace" else None
-        key = (workspace.org_id, place, ceiling.key)
-        if key in self._told:
-            return
-        self._told[key] = None
-        if len(self._told) > _TOLD_AT_MOST:
-            self._told.popitem(last=False)
-        self._telemetry.event(
-            "rag_budget_soft_limit",
-            level="warning",
-            organisation=str(workspace.org_id),
-            workspace=None if place is None else str(place),
-            period=ceiling.period,
-            limit_usd=ceiling.limit_usd,
-            spent_usd=ceiling.spent_usd,
-            resets_at=ceiling.resets_at.isoformat(),
-        )

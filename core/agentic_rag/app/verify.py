@@ -15,11 +15,12 @@ from agentic_rag.domain.blob_keys import owner_prefix
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.near_duplicates import signature, similar_pairs
 from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.domain.verification import (
     Finding,
     HeldDocument,
     Severity,
+    check_access,
     check_chunk,
     check_derived,
     check_document,
@@ -81,9 +82,15 @@ class _Tally:
 
 @dataclass(slots=True)
 class _Postings:
-    """What the segments say: by ordinal the length in terms and the number of distinct terms."""
+    """What the segments say: by ordinal the length in terms and the number of distinct terms, and the access set."""
 
     posted: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    restricted: dict[int, int] = field(default_factory=dict[int, int])
+    """Access sets other than the default one."""
+
+    def access(self, ordinal: int) -> int | None:
+        """The access set of a chunk; None when it stands in no segment."""
+        return self.restricted.get(ordinal, DEFAULT_ACCESS_ID) if ordinal in self.posted else None
 
 
 class VerifyStores:
@@ -164,6 +171,7 @@ class VerifyStores:
             for document in page:
                 documents += 1
                 tally.add(check_document(document))
+                tally.add(check_access(document, postings.access))
                 for chunk in document.chunks:
                     tally.add(check_chunk(document.source_path, chunk, dimensions))
                     if chunk.ordinal % stride == 0:
@@ -221,6 +229,7 @@ def _same_bytes(document: HeldDocument, by_content: dict[bytes, str], tally: _Ta
 async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
     """Sizes by ordinal; ordinals that stand in two segments are findings."""
     postings = _Postings()
+    moves = await inspection.moved()
     try:
         async for segment in inspection.segments():
             places = np.searchsorted(segment.ordinals, segment.posting_ordinals)
@@ -231,6 +240,10 @@ async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
                 if ordinal in postings.posted:
                     tally.add([finding("POSTINGS_TWICE", f"ordinal {ordinal}")])
                 postings.posted[ordinal] = (length, terms)
+            access = moves.over(segment.ordinals, segment.access)
+            told = access != DEFAULT_ACCESS_ID
+            restricted = zip(segment.ordinals[told].tolist(), access[told].tolist(), strict=True)
+            postings.restricted.update(restricted)
     except ValueError as error:
         tally.add([finding("SEGMENT_DAMAGED", "a postings segment", str(error))])
     return postings

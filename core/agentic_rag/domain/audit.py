@@ -6,7 +6,9 @@ import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from uuid import UUID
+from uuid import UUID, uuid5
+
+_ONCE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
 
 SYSTEM_ACTOR = "system"
 """Who acts when nobody asked: schedules and jobs."""
@@ -31,6 +33,7 @@ class AuditAction(enum.Enum):
     SET_PROVIDER_KEY = "provider_key.set"
     REMOVE_PROVIDER_KEY = "provider_key.remove"
     SET_BUDGET = "budget.set"
+    REACH_SOFT_LIMIT = "budget.soft_limit"
     SET_RATE_LIMITS = "rate_limits.set"
     CHANGE_MODELS = "models.change"
     ROTATE_MASTER_KEY = "provider_key.rotate"
@@ -53,6 +56,13 @@ class AuditEntry:
     workspace_id: UUID | None = None
     detail: Mapping[str, str | int | bool | None] = field(default_factory=dict[str, str | int | bool | None])
     trace_id: str | None = None
+
+
+def id_once(entry: AuditEntry, key: str) -> UUID:
+    """The id of an entry that stands once in its organisation's log, however many processes write it. `key` tells
+    apart what may each be told once of the subject.
+    """
+    return uuid5(_ONCE, f"{entry.action.value} {entry.subject} {key}")
 
 
 @dataclass(frozen=True, slots=True)

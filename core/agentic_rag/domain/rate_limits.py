@@ -35,6 +35,11 @@ Demand = Mapping[Traffic, int]
 """How many of each kind a request is."""
 
 
+def rest_of(demand: Demand, counted: Demand) -> Demand:
+    """What of a demand is left to count."""
+    return {traffic: max(0, count - counted.get(traffic, 0)) for traffic, count in demand.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class RateLimits:
     """Requests a minute; 0: no limit; None: as the operator's settings say. Raises `InvalidInput` for anything else."""

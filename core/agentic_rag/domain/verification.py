@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
 from uuid import UUID
@@ -70,6 +71,10 @@ RULES: Mapping[str, Rule] = MappingProxyType(
         "POSTINGS_MISSING": Rule("postings", _E, "A chunk stands in no segment: words never find it.", REINGEST),
         "POSTINGS_TWICE": Rule("postings", _E, "A chunk stands in several segments.", FILE_A_BUG),
         "POSTINGS_ORPHAN": Rule("postings", _E, "A segment names a chunk that is not there.", FILE_A_BUG),
+        "CHUNK_ACCESS": Rule("chunks", _E, "Chunks stand under other readers than their document.", REINGEST),
+        "VECTOR_ACCESS": Rule("vectors", _E, "Vectors stand under other readers than their document.", REINGEST),
+        "MENTION_ACCESS": Rule("graph", _E, "Mentions stand under other readers than their document.", REINGEST),
+        "POSTINGS_ACCESS": Rule("postings", _E, "Postings stand under other readers than their document.", REINGEST),
         "SEGMENT_DAMAGED": Rule("postings", _E, "A segment's arrays do not fit together.", FILE_A_BUG),
         "VECTOR_ORPHAN": Rule("vectors", _E, "Vectors of chunks that are not there.", FILE_A_BUG),
         "MENTION_ORPHAN": Rule("graph", _E, "Mentions of chunks that are not there.", FILE_A_BUG),
@@ -143,6 +148,8 @@ class HeldChunk:
     """In the active space, little-endian float16; None when there is none."""
     mentions: frozenset[tuple[UUID, int]]
     """Entities and how often."""
+    copies: frozenset[tuple[str, int]]
+    """Access sets that stand beside it for searches, each with the kind of finding that a wrong one is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,8 +166,17 @@ class HeldDocument:
     content_hash: bytes | None
     text: str | None
     text_hash: bytes | None
+    access_id: int
+    """Who may read it."""
     chunks: tuple[HeldChunk, ...]
 
+
+CHUNK_ACCESS, VECTOR_ACCESS, MENTION_ACCESS, POSTINGS_ACCESS = (
+    "CHUNK_ACCESS",
+    "VECTOR_ACCESS",
+    "MENTION_ACCESS",
+    "POSTINGS_ACCESS",
+)
 
 UNIT_TOLERANCE = 0.02
 """Of a vector's length: half precision rounds each component by at most 2⁻¹¹ of itself."""
@@ -183,6 +199,19 @@ def check_document(document: HeldDocument) -> Iterator[Finding]:
         yield finding("CHUNK_COUNT_WRONG", name, f"{document.chunk_count} counted, {len(document.chunks)} seen")
     if [chunk.index for chunk in document.chunks] != list(range(len(document.chunks))):
         yield finding("CHUNK_GAP", name)
+
+
+def check_access(document: HeldDocument, posted: Callable[[int], int | None]) -> Iterator[Finding]:
+    """The copies of a document's access set beside its chunks; `posted` tells that of an ordinal's postings, None
+    when it has none.
+    """
+    strayed: Counter[str] = Counter()
+    for chunk in document.chunks:
+        strayed.update({kind for kind, access_id in chunk.copies if access_id != document.access_id})
+        strayed[POSTINGS_ACCESS] += posted(chunk.ordinal) not in (document.access_id, None)
+    for kind, chunks in sorted(strayed.items()):
+        if chunks:
+            yield finding(kind, document.source_path, f"{chunks} of {len(document.chunks)} passages")
 
 
 def check_chunk(name: str, chunk: HeldChunk, dimensions: int | None) -> Iterator[Finding]:

@@ -16,6 +16,10 @@ class AuditLog(Protocol):
         """Append; the act and its entry are committed together or not at all."""
         ...
 
+    async def record_once(self, entry: AuditEntry, key: str) -> bool:
+        """Append unless the log has it under the key (`domain.audit.id_once`); whether it was appended."""
+        ...
+
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
         """Entries, newest first; of one workspace when it is given. Errors: `InvalidInput` (page size, cursor)."""
         ...

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.postings import AccessMoves, Segment
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import HeldDocument
@@ -56,6 +56,10 @@ class Inspection(Protocol):
 
     def segments(self) -> AsyncIterator[Segment]:
         """Every postings segment. Errors: `ValueError` for a damaged one."""
+        ...
+
+    async def moved(self) -> AccessMoves:
+        """Where chunks stand that their segments say stand elsewhere."""
         ...
 
     async def closed_ordinals(self) -> Sequence[int]:

@@ -15,6 +15,7 @@ from agentic_rag.domain.documents import Document
 from agentic_rag.domain.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
 from agentic_rag.domain.jobs import JobAttempt
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
+from agentic_rag.domain.rate_limits import Demand
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.database import Transaction
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
@@ -33,12 +34,19 @@ class RequestContext:
     """The wired process, the caller of one request, and the operation it named."""
 
     def __init__(
-        self, container: ServerContainer, principal: Principal, trace_id: str, operation_name: str | None = None
+        self,
+        container: ServerContainer,
+        principal: Principal,
+        trace_id: str,
+        operation_name: str | None = None,
+        counted: Demand | None = None,
     ) -> None:
         self.container = container
         self.principal = principal
         self.trace_id = trace_id
         self.operation_name = operation_name
+        self.counted: Demand = counted or {}
+        """What of the request was counted against the limits before its body was read."""
         self.refusal: AgenticRagError | None = None
         """Why nothing of the operation ran, when the whole request was refused."""
 

@@ -18,7 +18,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
 from agentic_rag.domain.errors import FeatureDisabled, RateLimited
-from agentic_rag.domain.rate_limits import Demand
+from agentic_rag.domain.rate_limits import Demand, rest_of
 from agentic_rag_server.graphql.context import RequestContext
 from agentic_rag_server.graphql.demand import demand_of
 from agentic_rag_server.graphql.limits import Limits, parse_within, uses_introspection
@@ -86,7 +86,7 @@ class Admitting(SchemaExtension):
         if context.result is None:
             try:
                 demand = self._demanded(context.query or "", context.operation_name)
-                await caller.container.admission.admit(caller.principal, demand)
+                await caller.container.admission.admit(caller.principal, rest_of(demand, caller.counted))
             except RateLimited as refused:
                 caller.refusal = refused
                 context.result = ExecutionResult(data=None, errors=[])

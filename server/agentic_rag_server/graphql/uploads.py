@@ -47,14 +47,18 @@ class UploadDocumentPayload:
     user_errors: list[UserError]
 
 
-async def read_multipart(request: Request, most: int, most_json: int) -> Operation:
-    """The operation of a multipart request; its file is read by whoever resolves it. Errors: `RequestFault`,
-    `InvalidInput`, `UploadTooLarge`.
-    """
+def require_preflight(request: Request) -> None:
+    """Errors: `RequestFault` code PREFLIGHT_HEADER_MISSING for what a form of another site could send."""
     if not any(request.headers.get(name) for name in PREFLIGHT_HEADERS):
         raise RequestFault(
             403, "PREFLIGHT_HEADER_MISSING", f"Send one of the headers {', '.join(PREFLIGHT_HEADERS)} with a file."
         )
+
+
+async def read_multipart(request: Request, most: int, most_json: int) -> Operation:
+    """The operation of a multipart request; its file is read by whoever resolves it. Errors: `RequestFault`,
+    `InvalidInput`, `UploadTooLarge`.
+    """
     parts = MultipartBody(request, most).parts()
     operations = await _json(parts, "operations", most_json)
     places = await _json(parts, "map", most_json)

@@ -15,6 +15,7 @@ from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 
 from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.domain.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.context import RequestContext
 from agentic_rag_server.graphql.errors import present, response_error
@@ -29,7 +30,7 @@ from agentic_rag_server.graphql.http import (
 from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.graphql.persisted import read_persisted
 from agentic_rag_server.graphql.schema import RagSchema
-from agentic_rag_server.graphql.uploads import read_multipart
+from agentic_rag_server.graphql.uploads import read_multipart, require_preflight
 from agentic_rag_server.observing import trace_id_of
 from agentic_rag_server.rest.errors import headers_of, status_of
 from agentic_rag_server.rest.multipart import is_multipart
@@ -37,6 +38,11 @@ from agentic_rag_server.wiring import ServerContainer
 
 NOT_STORED = {"cache-control": "no-store"}
 """Answers hold what one caller may read."""
+
+A_FILE: Demand = {Traffic.WRITE: 1}
+"""Counted before the body of a request with a file is read: only changes take files."""
+
+NOTHING: Demand = {}
 
 _GET_OPERATIONS = frozenset({OperationType.QUERY})
 _POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
@@ -73,8 +79,13 @@ class GraphQLEndpoint:
         if media is None:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
         principal = await principal_of(request, self._container.identity)
+        counted: Demand = NOTHING
+        if _carries_file(request):
+            require_preflight(request)
+            counted = A_FILE
+            await self._container.admission.admit(principal, counted)
         operation = self._persisted.admitted(await self._read(request))
-        context = RequestContext(self._container, principal, trace_id, operation.operation_name)
+        context = RequestContext(self._container, principal, trace_id, operation.operation_name, counted)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if context.refusal is not None:
             raise context.refusal
@@ -87,7 +98,7 @@ class GraphQLEndpoint:
 
     async def _read(self, request: Request) -> Operation:
         options = self._container.options
-        if request.method == "POST" and is_multipart(request):
+        if _carries_file(request):
             most = options.max_upload_bytes + options.max_body_bytes
             return await read_multipart(request, most, options.max_body_bytes)
         return await read_operation(request, options.max_body_bytes)
@@ -115,6 +126,10 @@ def _wrong_operation(allow_mutations: bool) -> RequestFault:
     if allow_mutations:
         return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
     return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
+
+
+def _carries_file(request: Request) -> bool:
+    return request.method == "POST" and is_multipart(request)
 
 
 def _wants_page(request: Request) -> bool:

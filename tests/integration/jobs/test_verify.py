@@ -52,6 +52,12 @@ PLANTED: dict[str, tuple[str, frozenset[str]]] = {
         frozenset(),
     ),
     "SEGMENT_DAMAGED": ("UPDATE rag_segments SET lengths = ''", frozenset({"POSTINGS_MISSING"})),
+    "CHUNK_ACCESS": ("UPDATE rag_chunks SET access_id = 7 WHERE ordinal = 0", frozenset()),
+    "VECTOR_ACCESS": ("UPDATE rag_embeddings SET access_id = 7 WHERE ordinal = 0", frozenset()),
+    "MENTION_ACCESS": ("UPDATE rag_mentions SET access_id = 7 WHERE ordinal = 0", frozenset()),
+    "POSTINGS_ACCESS": (
+        "INSERT INTO rag_moved_ordinals SELECT org_id, workspace_id, 0, 7 FROM rag_documents LIMIT 1", frozenset()
+    ),
     "VECTOR_ORPHAN": (
         "INSERT INTO rag_embeddings (org_id, workspace_id, space_id, ordinal, visible_from, v) "
         "SELECT org_id, workspace_id, space_id, 900, 1, v FROM rag_embeddings LIMIT 1",
@@ -220,3 +226,40 @@ async def test_what_force_mends_is_no_finding_any_more(plane: DataPlane, folder:
 
     assert (await report_of(plane)).findings == ()
     assert len(await plane.jobs(JobKind.INGEST)) == 3
+
+
+async def test_copies_of_rights_that_strayed_are_found_and_force_mends_them(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    document_id = document_id_for(plane.workspace, "a.md")
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        night = await transaction.access.intern(plane.workspace, ("group:night",))
+        await transaction.access.change(plane.workspace, document_id, night)
+    assert (await report_of(plane)).findings == ()
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("DELETE FROM rag_moved_ordinals")
+        await connection.execute("UPDATE rag_mentions SET access_id = 0 WHERE document_id = $1", document_id)
+
+    strayed = await verifying(plane).run(plane.workspace)
+    await ReingestDocument(plane.database, plane.telemetry).run(plane.workspace, document_id, force=True)
+    await work_in_order(plane)
+
+    assert strayed.failed
+    assert [(one.kind, one.subject) for one in strayed.findings] == [
+        ("MENTION_ACCESS", "a.md"),
+        ("POSTINGS_ACCESS", "a.md"),
+    ]
+    assert all("reingest --force" in one.remedy for one in strayed.findings)
+    assert (await report_of(plane)).findings == ()
+
+
+async def test_a_document_whose_own_rights_changed_strays_from_every_copy(plane: DataPlane, folder: Path) -> None:
+    await healthy(plane, folder)
+    async with plane.database.transaction(plane.workspace.org_id) as transaction:
+        night = await transaction.access.intern(plane.workspace, ("group:night",))
+    async with plane.pool.transaction(plane.workspace.org_id) as connection:
+        await connection.execute("UPDATE rag_documents SET access_id = $1 WHERE source_path = 'b.md'", night)
+
+    report = await report_of(plane)
+
+    kinds = {"CHUNK_ACCESS", "VECTOR_ACCESS", "MENTION_ACCESS", "POSTINGS_ACCESS"}
+    assert {(one.kind, one.subject) for one in report.findings} == {(kind, "b.md") for kind in kinds}

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import date
+from typing import Any
 from uuid import UUID, uuid4
 
 import numpy as np
@@ -27,14 +28,16 @@ from agentic_rag.app.metering import Meters
 from agentic_rag.app.model_settings import ChangeModels, ModelChanges
 from agentic_rag.app.provider_access import FRESH_SECONDS, Platform, ProviderAccess
 from agentic_rag.app.provider_keys import ProviderKeys
+from agentic_rag.app.soft_limits import SoftLimits
 from agentic_rag.app.spending import Spending
 from agentic_rag.app.usage_ledger import UsageLedger
-from agentic_rag.domain.errors import BudgetExceeded, MissingProviderKey, Permanent
+from agentic_rag.domain.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Permanent
+from agentic_rag.domain.pages import PageRequest
 from agentic_rag.domain.prices import PriceTable, TokenPrice
 from agentic_rag.domain.provider_keys import GivenKey, Provider
 from agentic_rag.domain.secret import Secret
 from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.spending import SpendingLimits
+from agentic_rag.domain.spending import SpendingLimits, Spent, ceilings
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 
 MASTERS = {"one": bytes(32)}
@@ -72,6 +75,7 @@ class World:
             temperature=None,
         )
         self.ledger = UsageLedger(self.database, self.telemetry)
+        self.telling: list[SoftLimits] = []
         self.access = self.process()
 
     def process(self) -> ProviderAccess:
@@ -84,9 +88,23 @@ class World:
             lambda model, rest: Advisor(model, self.clock, RandomIds(), self.telemetry, rest=rest),
             self.clock,
             Meters(
-                Budgets(self.database, self.ledger, self.clock, self.telemetry), self.ledger, self.clock, self.prices
+                Budgets(self.database, self.ledger, self.clock, self.soft_limits()),
+                self.ledger,
+                self.clock,
+                self.prices,
             ),
         )
+
+    def soft_limits(self) -> SoftLimits:
+        made = SoftLimits(self.database, self.telemetry)
+        self.telling.append(made)
+        return made
+
+    async def told(self) -> list[str]:
+        """The events of soft limits, once they are written."""
+        for one in self.telling:
+            await one.aclose()
+        return [event.name for event in self.telemetry.events if event.name == "rag_budget_soft_limit"]
 
     async def organisation(self) -> WorkspaceRef:
         org_id = uuid4()
@@ -102,7 +120,7 @@ class World:
         return ref
 
     async def limit(self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits) -> None:
-        budgets = Budgets(self.database, self.ledger, self.clock, self.telemetry)
+        budgets = Budgets(self.database, self.ledger, self.clock, self.soft_limits())
         await Spending(self.database, budgets, self.telemetry).set_limits(org_id, workspace_id, limits, "ada")
         self.access = self.process()
 
@@ -137,6 +155,7 @@ async def opened(stub: ProviderStub) -> AsyncIterator[World]:
     try:
         yield world
     finally:
+        await world.told()
         await world.ledger.aclose()
         await world.clients.aclose()
 
@@ -347,7 +366,56 @@ async def test_a_spent_budget_stops_the_next_call_before_it_is_made(stub: Provid
         assert refusal.value.limit_usd == 0.000_000_2
         assert refusal.value.spent_usd == pytest.approx(9 * 0.02 / 1e6)
         assert refusal.value.resets_at is not None
-        assert [event.name for event in world.telemetry.events].count("rag_budget_soft_limit") == 1
+        assert len(await world.told()) == 1
+
+
+async def test_a_soft_limit_is_told_once_over_all_processes_and_stands_in_the_audit_log(stub: ProviderStub) -> None:
+    async with opened(stub) as world:
+        workspace = await world.workspace_of((await world.organisation()).org_id)
+        await world.bring(workspace.org_id)
+        await world.limit(workspace.org_id, None, SpendingLimits(day_usd=1e-6, month_usd=9.0, soft_share=0.1))
+        await world.limit(workspace.org_id, workspace.workspace_id, SpendingLimits(day_usd=1e-6, soft_share=0.1))
+
+        for process in (world.access, world.process(), world.process()):
+            for _ in range(2):
+                await (await process.of(workspace)).for_space(SMALL).embed(["123456789"])
+
+        assert len(await world.told()) == 2
+        async with world.database.transaction(workspace.org_id) as transaction:
+            records = (await transaction.audit.page(PageRequest())).items
+        told = [record for record in records if record.action == "budget.soft_limit"]
+        assert {(record.subject, record.workspace_id) for record in told} == {
+            (str(workspace.org_id), None),
+            (str(workspace.workspace_id), workspace.workspace_id),
+        }
+        assert [record.detail["period"] for record in told] == ["day", "day"]
+
+
+class _Away(MemoryDatabase):
+    """Fails while it is away."""
+
+    away = True
+
+    def transaction(self, org_id: UUID) -> Any:
+        if self.away:
+            raise DependencyUnavailable("The database does not answer.", dependency="postgres")
+        return super().transaction(org_id)
+
+
+async def test_a_soft_limit_that_could_not_be_written_is_told_with_a_later_call() -> None:
+    store, telemetry, org_id = MemoryStore(SystemClock()), RecordingTelemetry(), uuid4()
+    await MemoryOrganisations(store).ensure_organisation(org_id, "ours")
+    database = _Away(store)
+    limits = SoftLimits(database, telemetry)
+    [ceiling] = ceilings("organisation", SpendingLimits(day_usd=1.0), Spent(0.9, 0.9), date(2026, 11, 22))
+    limits.tell(WorkspaceRef(org_id, uuid4()), ceiling)
+    await limits.aclose()
+    database.away = False
+
+    limits.tell(WorkspaceRef(org_id, uuid4()), ceiling)
+    await limits.aclose()
+
+    assert [event.name for event in telemetry.events] == ["rag_budget_soft_limit"]
 
 
 async def test_a_workspaces_budget_leaves_its_neighbours_alone(stub: ProviderStub) -> None:

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 
 from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.audit import AuditEntry, AuditRecord
+from agentic_rag.domain.audit import AuditEntry, AuditRecord, id_once
 from agentic_rag.domain.pages import Page, PageRequest
 
 
@@ -20,10 +20,21 @@ class MemoryAuditLog:
 
     async def record(self, entry: AuditEntry) -> None:
         """Append."""
+        self._append(entry, uuid4())
+
+    async def record_once(self, entry: AuditEntry, key: str) -> bool:
+        """Append unless it is there."""
+        audit_id = id_once(entry, key)
+        if any(record.audit_id == audit_id for record in self._working.organisation(self._org_id).audit):
+            return False
+        self._append(entry, audit_id)
+        return True
+
+    def _append(self, entry: AuditEntry, audit_id: UUID) -> None:
         self._working.audit(
             self._org_id,
             AuditRecord(
-                audit_id=uuid4(),
+                audit_id=audit_id,
                 created_at=self._working.now(),
                 action=entry.action.value,
                 subject=entry.subject,

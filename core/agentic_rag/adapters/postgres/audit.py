@@ -3,16 +3,22 @@
 from __future__ import annotations
 
 import uuid
+from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
-from agentic_rag.domain.audit import AuditEntry, AuditRecord
+from agentic_rag.domain.audit import AuditEntry, AuditRecord, id_once
 from agentic_rag.domain.pages import Page, PageRequest
 
 RECORD = """
 INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, detail, trace_id, created_at)
 VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+"""
+
+RECORD_ONCE = f"""{RECORD}
+ON CONFLICT (org_id, audit_id) DO NOTHING
+RETURNING audit_id
 """
 
 PAGE = """
@@ -34,17 +40,11 @@ class PostgresAuditLog:
 
     async def record(self, entry: AuditEntry) -> None:
         """Append."""
-        await self._connection.execute(
-            RECORD,
-            self._org_id,
-            uuid.uuid4(),
-            entry.workspace_id,
-            entry.actor,
-            entry.action.value,
-            entry.subject,
-            dict(entry.detail),
-            entry.trace_id,
-        )
+        await self._connection.execute(RECORD, *self._values(entry, uuid.uuid4()))
+
+    async def record_once(self, entry: AuditEntry, key: str) -> bool:
+        """Append unless it is there."""
+        return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, id_once(entry, key))) is not None
 
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
         """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
@@ -67,3 +67,15 @@ class PostgresAuditLog:
         )
         cursors = tuple(instant_cursor(record.created_at, record.audit_id) for record in records)
         return Page(records, cursors, len(rows) > size)
+
+    def _values(self, entry: AuditEntry, audit_id: UUID) -> tuple[Any, ...]:
+        return (
+            self._org_id,
+            audit_id,
+            entry.workspace_id,
+            entry.actor,
+            entry.action.value,
+            entry.subject,
+            dict(entry.detail),
+            entry.trace_id,
+        )

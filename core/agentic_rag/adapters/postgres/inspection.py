@@ -15,7 +15,7 @@ from agentic_rag.adapters.postgres.segments import segment_from
 from agentic_rag.adapters.postgres.workspaces import space_from
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.postings import Segment
+from agentic_rag.domain.postings import AccessMoves, Segment
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import HeldChunk, HeldDocument
 from agentic_rag.ports.inspection import Anomaly, HeldOriginal, Inspection, WorkspaceHead
@@ -67,6 +67,11 @@ class PostgresInspection:
             if stored is not None:
                 yield segment_from(stored)
 
+    async def moved(self) -> AccessMoves:
+        """Where chunks stand that their segments say stand elsewhere."""
+        rows = await self._connection.fetch(sql.MOVED, *self._key)
+        return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
+
     async def closed_ordinals(self) -> Sequence[int]:
         """The numbers of chunks that are gone and may stand in segments."""
         return [row["ordinal"] for row in await self._connection.fetch(sql.CLOSED, *self._key)]
@@ -109,6 +114,9 @@ class PostgresInspection:
         mentions: dict[int, set[tuple[UUID, int]]] = defaultdict(set)
         for row in await self._connection.fetch(sql.MENTIONS, *self._key, ordinals):
             mentions[row["ordinal"]].add((row["entity_id"], row["count"]))
+        copies: dict[int, set[tuple[str, int]]] = defaultdict(set)
+        for row in await self._connection.fetch(sql.ACCESS_COPIES, *self._key, ordinals):
+            copies[row["ordinal"]].add((row["kind"], row["access_id"]))
         held: dict[UUID, list[HeldChunk]] = defaultdict(list)
         for row in chunks:
             ordinal = row["ordinal"]
@@ -125,6 +133,7 @@ class PostgresInspection:
                     stands_in=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
                     vector=to_stored(vectors[ordinal]) if ordinal in vectors else None,
                     mentions=frozenset(mentions[ordinal]),
+                    copies=frozenset(copies[ordinal]),
                 )
             )
         return [_document(row, texts.get(row["revision_id"]), held[row["document_id"]]) for row in rows]
@@ -141,5 +150,6 @@ def _document(row: Row, revision: tuple[str, bytes] | None, chunks: Sequence[Hel
         content_hash=row["content_hash"],
         text=None if revision is None else revision[0],
         text_hash=None if revision is None else revision[1],
+        access_id=row["access_id"],
         chunks=tuple(chunks),
     )

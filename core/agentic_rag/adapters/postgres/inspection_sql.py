@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS
+from agentic_rag.domain.verification import CHUNK_ACCESS, MENTION_ACCESS, VECTOR_ACCESS
 
 HEAD = """
 SELECT w.corpus_version, w.graph_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,
@@ -19,7 +20,7 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 
 # $3: the last one seen, $4: how many.
 DOCUMENTS = """
-SELECT document_id, source_path, title, status, revision_id, chunk_count, content_hash
+SELECT document_id, source_path, title, status, revision_id, chunk_count, content_hash, access_id
 FROM rag_documents
 WHERE org_id = $1 AND workspace_id = $2 AND document_id > $3
 ORDER BY document_id
@@ -60,6 +61,21 @@ MENTIONS = """
 SELECT ordinal, entity_id, count FROM rag_mentions
 WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
 """
+
+# $3: ordinals. Vectors of every space: one that is being filled answers next.
+ACCESS_COPIES = f"""
+SELECT ordinal, '{CHUNK_ACCESS}' AS kind, access_id FROM rag_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
+UNION
+SELECT ordinal, '{VECTOR_ACCESS}', access_id FROM rag_embeddings
+WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
+  AND space_id IN (SELECT space_id FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2)
+UNION
+SELECT ordinal, '{MENTION_ACCESS}', access_id FROM rag_mentions
+WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
+"""  # noqa: S608 - constant names
+
+MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
 
 SEGMENT_IDS = "SELECT segment_id FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY segment_id"
 
