@@ -327,7 +327,7 @@ def deletion_json(deletion: Deletion) -> dict[str, Any]:
         else {
             name: count
             for name, count in asdict(erasure).items()
-            if name not in ("document_id", "version", "cache_entries", "ordinals")
+            if name not in ("document_id", "version", "cache_entries", "ordinals", "is_followed")
         }
     )
     return {

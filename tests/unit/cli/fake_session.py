@@ -324,7 +324,7 @@ class FakeSession:
         return {UUID(int=300): TextSpan(0, 60), UUID(int=301): TextSpan(50, 110)}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
-        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
+        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0, is_followed=True)
         return Deletion(document_id, erasure, 2, 1, (), certificate(document_id))
 
     async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
