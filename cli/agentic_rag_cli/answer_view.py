@@ -8,7 +8,7 @@ from textwrap import fill, indent
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.domain.answers import Citation, Run
+from agentic_rag.domain.answers import Citation, Dependency, Run
 from agentic_rag_cli.paths import ShownHop, hop_json, path_text, shown_hop
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
@@ -164,8 +164,12 @@ def answer_text(shown: ShownAnswer) -> str:
             parts.append("The nearest passages:")
         parts += [_citation_text(one) for one in shown.nearest]
     if shown.degraded:
-        parts.append(f"Degraded, missing: {', '.join(shown.degraded)}")
+        parts.append(f"Degraded, missing: {', '.join(map(_missing, shown.degraded))}")
     return "\n\n".join(part for part in parts if part)
+
+
+def _missing(part: str) -> str:
+    return f"{part} ({'rag graph status' if part == Dependency.GRAPH.value else 'rag doctor'} says why)"
 
 
 def _citation_text(citation: ShownCitation, *, dated: bool = False) -> str:

@@ -11,32 +11,46 @@ from typing import Any
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
 
+_CONTROLS = tuple(code for code in (*range(0x20), *range(0x7F, 0xA0)) if code not in (0x09, 0x0A))
+"""C0 and C1 without tab and line feed (ECMA-48): a file's name or text must not steer the terminal that shows it."""
+_SHOWN = {code: f"\\x{code:02x}" for code in _CONTROLS}
+_ON_ONE_LINE = {0x09: "\\t", 0x0A: "\\n"}
+_IN_JSON = {code: f"\\u{code:04x}" for code in _CONTROLS}
+
 
 def result(text: str) -> None:
     """Print a part of the command's result."""
-    print(text, flush=True)
+    print(_visible(text), flush=True)
 
 
 def result_json(value: Any) -> None:
     """Print the result as one JSON document."""
-    print(json.dumps(value, ensure_ascii=False, indent=2))
+    print(json.dumps(value, ensure_ascii=False, indent=2).translate(_IN_JSON))
 
 
 def note(text: str) -> None:
     """Tell a person what is going on."""
-    print(text, file=sys.stderr, flush=True)
+    print(_visible(text), file=sys.stderr, flush=True)
 
 
 def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     """Rows in aligned columns, the last one ragged."""
     cells = [
         [str(header) for header in headers],
-        *[["" if cell is None else str(cell) for cell in row] for row in rows],
+        *[["" if cell is None else _one_line(str(cell)) for cell in row] for row in rows],
     ]
     widths = [max(len(row[column]) for row in cells) for column in range(len(headers))]
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
     )
+
+
+def _visible(text: str) -> str:
+    return text.replace("\r\n", "\n").translate(_SHOWN)
+
+
+def _one_line(text: str) -> str:
+    return text.translate(_ON_ONE_LINE).translate(_SHOWN)
 
 
 class Progress:
@@ -56,7 +70,8 @@ class Progress:
         self._drawn_at = now
         filled = _BAR_WIDTH * done // total if total else _BAR_WIDTH
         bar = "█" * filled + "░" * (_BAR_WIDTH - filled)
-        print(f"\r\033[K{self._label} {bar} {done}/{total} {remark[:40]}", end="", file=sys.stderr, flush=True)
+        line = f"{self._label} {bar} {done}/{total} {_one_line(remark[:40])}"
+        print(f"\r\033[K{line}", end="", file=sys.stderr, flush=True)
 
     def close(self) -> None:
         """Leave the terminal's line empty for what follows."""

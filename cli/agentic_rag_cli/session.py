@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -76,6 +76,10 @@ class Session(Protocol):
 
     async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None."""
+        ...
+
+    async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
+        """The documents that jobs are about, by id; those that are gone are left out."""
         ...
 
     async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
@@ -316,6 +320,12 @@ class ContainerSession:
         """The document, or None."""
         async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.documents.get(workspace, document_id)
+
+    async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
+        """The documents that jobs are about."""
+        wanted = sorted({job.document_id for job in jobs if job.document_id is not None})
+        async with self._container.database.transaction(workspace.org_id) as transaction:
+            return await transaction.documents.get_many(workspace, wanted)
 
     async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
         """The documents that a directory brought, by source path."""

@@ -210,8 +210,8 @@ def _subject(record: AuditRecord) -> str:
         return record.subject
 
 
-def job_json(job: Job) -> dict[str, Any]:
-    """A job; secrets in its arguments are blotted out."""
+def job_json(job: Job, document: Document | None) -> dict[str, Any]:
+    """A job and the document that it is about, if that is still there; secrets in its arguments are blotted out."""
     return {
         "id": encode(NodeKind.JOB, job.workspace.workspace_id, job.job_id),
         "kind": job.kind_name,
@@ -221,6 +221,7 @@ def job_json(job: Job) -> dict[str, Any]:
         "documentId": encode(NodeKind.DOCUMENT, job.workspace.workspace_id, job.document_id)
         if job.document_id
         else None,
+        "document": None if document is None else document_key_json(document),
         "arguments": redacted_arguments(job.arguments),
         "attempts": job.attempts,
         "progress": job.progress,
@@ -327,7 +328,7 @@ def deletion_json(deletion: Deletion) -> dict[str, Any]:
         else {
             name: count
             for name, count in asdict(erasure).items()
-            if name not in ("document_id", "version", "cache_entries", "ordinals")
+            if name not in ("document_id", "version", "cache_entries", "ordinals", "is_followed")
         }
     )
     return {

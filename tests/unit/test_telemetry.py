@@ -169,6 +169,23 @@ def test_libraries_log_in_the_same_form() -> None:
     assert "hunter2" not in stream.getvalue()
 
 
+@pytest.mark.parametrize(("level", "told"), [("info", ["warning"]), ("debug", ["info", "warning"])])
+def test_what_the_queue_library_says_of_each_delivery_is_for_debugging(level: str, told: list[str]) -> None:
+    stream = io.StringIO()
+    root, library = logging.getLogger(), logging.getLogger("arq.worker")
+    before = root.handlers[:], root.level, library.level
+    try:
+        route_standard_logging(level, stream)
+        library.info("0.30s → 86cbab3a:0:run_job")
+        library.warning("a fault")
+    finally:
+        root.handlers[:] = before[0]
+        root.setLevel(before[1])
+        library.setLevel(before[2])
+
+    assert [line["level"] for line in lines(stream)] == told
+
+
 def test_metric_names_follow_the_conventions() -> None:
     for metric in METRICS:
         assert re.fullmatch(r"rag_[a-z_]+", metric.name)

@@ -24,6 +24,7 @@ from agentic_rag.domain.jobs import JobRef
 from agentic_rag.ports.dead_payloads import DeadPayloads
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.outage import Outage
 from agentic_rag_worker.runner import RunOutcome
 from agentic_rag_worker.sieve import PollsEnded, Sieve, SievingWorker, Slots
 from agentic_rag_worker.wiring import WorkerTimings
@@ -89,7 +90,8 @@ class QueueConsumer:
         self._pool = pool
         self._key = key
         self._run = run
-        self._sieve = Sieve(findings.keep, timings.outage)
+        self._outage = Outage(telemetry, "rag_queue_unreachable", "rag_queue_reachable", queue=key)
+        self._sieve = Sieve(findings.keep, timings.outage, self._outage.over)
         self._telemetry = telemetry
         self._timings = timings
         self._slots = slots
@@ -105,7 +107,7 @@ class QueueConsumer:
             except PollsEnded:
                 return
             except (RedisError, OSError) as error:
-                self._telemetry.event("rag_queue_unreachable", queue=self._key, message=type(error).__name__)
+                self._outage.met(DependencyUnavailable.code, type(error).__name__)
                 await asyncio.sleep(self._timings.outage)
 
     def stop(self) -> None:

@@ -13,6 +13,7 @@ from agentic_rag.ports.clock import Clock
 from agentic_rag.ports.job_queue import JobQueue
 from agentic_rag.ports.job_store import JobBoard
 from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag_worker.outage import Outage
 from agentic_rag_worker.wiring import WorkerTimings
 
 UPKEEP_STEP = 100
@@ -45,6 +46,7 @@ class Dispatcher:
         self._upkeep = upkeep
         self._clock = clock
         self._telemetry = telemetry
+        self._outage = Outage(telemetry, "rag_dispatch_failed", "rag_dispatch_resumed")
         self._timings = timings
         self._window = window
         self._partitions = partitions
@@ -65,9 +67,10 @@ class Dispatcher:
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
                 self.leads = False
-                self._telemetry.event("rag_dispatch_failed", code=error.code, message=error.message)
+                self._outage.met(error.code, error.message)
                 pause = self._timings.outage
             else:
+                self._outage.over()
                 if not leads:
                     self._upkeep_due = ()  # the one that leads looks for itself
                     pause = self._timings.follow

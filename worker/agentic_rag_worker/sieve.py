@@ -41,6 +41,8 @@ class Sieve:
     keep: Callable[[DeadPayload], Awaitable[None]]
     """Errors: `DependencyUnavailable`."""
     outage_seconds: float
+    polled: Callable[[], None]
+    """Called after each look that Redis answered."""
 
 
 class PollsEnded(Exception):
@@ -82,6 +84,7 @@ class SievingWorker(Worker):
 
     async def _poll_iteration(self) -> None:
         await super()._poll_iteration()
+        self._sieve.polled()
         if self._stopping and not self.tasks:
             raise PollsEnded
 

@@ -51,18 +51,21 @@ def list_letters(
     if payloads:
         _list_payloads(context, limit, as_json=as_json)
         return
+    from agentic_rag_cli.job_views import about, jobs_json
     from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.views import job_json
 
-    async def work(session: Session) -> list[Job]:
-        return await _letters(session, (await the_workspace(session, workspace)).ref, kind, code, limit)
+    async def work(session: Session) -> list[dict[str, Any]]:
+        ref = (await the_workspace(session, workspace)).ref
+        return await jobs_json(session, ref, await _letters(session, ref, kind, code, limit))
 
-    shown = [job_json(one) for one in in_process(context, work)]
+    shown = in_process(context, work)
     if as_json:
         output.result_json(shown)
         return
-    rows = [(row["id"], row["kind"], row["attempts"], row["updatedAt"], row["error"]["code"]) for row in shown]
-    output.result(output.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR"), rows))
+    rows = [
+        (row["id"], row["kind"], row["attempts"], row["updatedAt"], row["error"]["code"], about(row)) for row in shown
+    ]
+    output.result(output.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR", "ABOUT"), rows))
 
 
 @app.command("show")
@@ -149,8 +152,8 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     """One transaction a letter, so that an interruption leaves what was done done. Exit code 3 when some of them could
     not be.
     """
+    from agentic_rag_cli.job_views import jobs_json
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_cli.views import job_json
     from agentic_rag_server.graphql.node_ids import NodeKind
 
     if bool(choice.named) == choice.every:
@@ -160,14 +163,14 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     async def work(session: Session) -> list[dict[str, Any]]:
         ref = (await the_workspace(session, choice.workspace, *choice.named)).ref
         wanted = named or [one.job_id for one in await _letters(session, ref, choice.kinds, choice.codes, None)]
-        done: list[dict[str, Any]] = []
+        done: list[tuple[Job, str]] = []
         progress = output.Progress("dead letters")
         for place, job_id in enumerate(wanted, 1):
-            job, outcome = await act(session, ref, job_id)
-            done.append({**job_json(job), "outcome": outcome})
+            done.append(await act(session, ref, job_id))
             progress.update(place, len(wanted))
         progress.close()
-        return done
+        rows = await jobs_json(session, ref, [job for job, _ in done])
+        return [{**row, "outcome": outcome} for row, (_, outcome) in zip(rows, done, strict=True)]
 
     done = in_process(context, work)
     if as_json:

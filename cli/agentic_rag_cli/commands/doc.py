@@ -168,7 +168,7 @@ def delete(
         output.note(f"a job finishes {', '.join(deletion.unfinished)} as soon as it answers: rag job list")
     if deletion.certificate is not None:
         for limit in deletion.certificate.not_covered:
-            output.note(f"not covered: {limit.place}{f' of {limit.taken_at:%F %T}' if limit.taken_at else ''}")
+            output.note(f"not covered: {limit.reason}{f' ({limit.taken_at:%F %T %Z})' if limit.taken_at else ''}")
         output.note(f"check it any time: rag doc prove-erased {found.source_path}")
 
 

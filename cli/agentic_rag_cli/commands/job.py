@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.eval_runs import EvalRun
-from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobState
+from agentic_rag.domain.jobs import JobAttempt, JobKind, JobState
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -34,23 +34,23 @@ def list_jobs(
     Example: rag job list --state DEAD
     """
 
+    from agentic_rag_cli.job_views import about, jobs_json
     from agentic_rag_cli.listing import collect, the_workspace
-    from agentic_rag_cli.views import job_json
 
-    async def work(session: Session) -> list[Job]:
+    async def work(session: Session) -> list[dict[str, Any]]:
         chosen = (await the_workspace(session, workspace)).ref
-        return await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
+        found = await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
+        return await jobs_json(session, chosen, found)
 
-    found = in_process(context, work)
-    shown = [job_json(one) for one in found]
+    shown = in_process(context, work)
     if as_json:
         output.result_json(shown)
         return
     rows = [
-        (row["id"], row["kind"], row["state"], row["attempts"], job.error_code, job.key)
-        for row, job in zip(shown, found, strict=True)
+        (row["id"], row["kind"], row["state"], row["attempts"], (row["error"] or {}).get("code"), about(row))
+        for row in shown
     ]
-    output.result(output.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "KEY"), rows))
+    output.result(output.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "ABOUT"), rows))
 
 
 @app.command("show")
@@ -70,37 +70,38 @@ def show(
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
     from agentic_rag_cli.evaluating import eval_json
+    from agentic_rag_cli.job_views import attempt_line, error_text, jobs_json
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_cli.views import attempt_json, job_json
+    from agentic_rag_cli.views import attempt_json
     from agentic_rag_server.graphql.node_ids import NodeKind
 
     job_id = needed_id(job, NodeKind.JOB)
 
-    async def work(session: Session) -> tuple[Job, tuple[JobAttempt, ...], EvalRun | None]:
+    async def work(session: Session) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
         ref = (await the_workspace(session, workspace, job)).ref
         found = await session.job(ref, job_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
         evaluation = await session.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
-        return found, await session.attempts(ref, job_id), evaluation
+        [row] = await jobs_json(session, ref, [found])
+        return row, await session.attempts(ref, job_id), evaluation
 
-    found, attempts, evaluation = in_process(context, work)
-    shown, tries = job_json(found), [attempt_json(one) for one in attempts]
+    shown, attempts, evaluation = in_process(context, work)
+    tries = [attempt_json(one) for one in attempts]
     asked = {} if evaluation is None else {"evaluation": eval_json(evaluation)}
     if as_json:
         output.result_json({**shown, **asked, "attemptHistory": tries})
         return
-    error, arguments = shown.pop("error"), shown.pop("arguments")
-    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *arguments.items()]))
+    error, arguments, document = (shown.pop(name) for name in ("error", "arguments", "document"))
+    named = {"document": document["sourcePath"]} if document else {}
+    output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:
         output.result(f"\n{evaluation.answered} of {len(evaluation.asked.questions)} questions answered")
         for name, mean in eval_json(evaluation)["figures"].items():
             output.result(f"  {name:<24}{100 * mean:>7.1f} %")
     for one in tries:
-        output.result(
-            f"\nattempt {one['attempt']} by {one['worker']} at {one['startedAt']}: {one['outcome'] or 'runs'}"
-        )
+        output.result(f"\n{attempt_line(one)}")
         for line in one["errorChain"]:
             output.result(f"  {line}")
     if error:
-        output.result(f"\nlast error [{error['code']}]: {error['message']}")
+        output.result(f"\nlast error {error_text(error)}")

@@ -36,7 +36,8 @@ def up(
     chosen = settings.port if port is None else port
     settings = replace(settings, port=chosen or free_port(), home=settings.state_home, enabled=True)
     require_free(settings)
-    output.note("starting Postgres and Redis …" if not settings.database_url else "connecting …")
+    embedded = [name for name, url in (("Postgres", settings.database_url), ("Redis", settings.redis_url)) if not url]
+    output.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
     with wiring.servers(settings) as ready:
         run_async(migrate(ready))
         token = settings.token or ensure_token(settings)

@@ -72,6 +72,10 @@ async def test_work_goes_on_after_an_outage_of_redis(migrated_database: str, tmp
         await started.__aexit__(None, None, None)
 
     assert took <= 10
+    told = [(event.name, event.fields.get("queue")) for event in plane.telemetry.events]
+    for queue in {queue for name, queue in told if name == "rag_queue_unreachable"}:
+        assert told.count(("rag_queue_unreachable", queue)) == told.count(("rag_queue_reachable", queue)) == 1
+    assert told.count(("rag_dispatch_failed", None)) == told.count(("rag_dispatch_resumed", None)) == 1
 
     assert [job.state for job in await plane.jobs()] == [JobState.DONE] * 2
     assert await plane.chunk_texts("b.md") == ["Water flows back."]

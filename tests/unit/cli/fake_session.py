@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -268,6 +268,9 @@ class FakeSession:
     progress: list[Mapping[str, Document]] = field(default_factory=lambda: [{}])
     answers: Mapping[str, Run] = field(default_factory=dict[str, Run])
     stored_jobs: list[Job] = field(default_factory=lambda: [job()])
+    tries: tuple[JobAttempt, ...] = (
+        JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),
+    )
     stored_payloads: list[StoredPayload] = field(default_factory=list[StoredPayload])
     superseded: set[UUID] = field(default_factory=set[UUID])
     space_looks: list[list[SpaceRecord]] = field(default_factory=lambda: [[space(SpaceState.FILLING, 1)]])
@@ -314,6 +317,10 @@ class FakeSession:
     async def document(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         return next((one for one in self.held if one.document_id == document_id), None)
 
+    async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
+        wanted = {one.document_id for one in jobs}
+        return {one.document_id: one for one in self.held if one.document_id in wanted}
+
     async def directory_documents(self, workspace: WorkspaceRef, directory: Path) -> Mapping[str, Document]:
         return self.progress.pop(0) if len(self.progress) > 1 else self.progress[0]
 
@@ -324,7 +331,7 @@ class FakeSession:
         return {UUID(int=300): TextSpan(0, 60), UUID(int=301): TextSpan(50, 110)}
 
     async def delete_document(self, workspace: WorkspaceRef, document_id: UUID) -> Deletion:
-        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0)
+        erasure = Erasure(document_id, 8, 1, 3, 3, 3, 5, 2, 0, 1, 0, is_followed=True)
         return Deletion(document_id, erasure, 2, 1, (), certificate(document_id))
 
     async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
@@ -445,7 +452,7 @@ class FakeSession:
         return _page(wanted, request)
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
-        return (JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),)
+        return self.tries
 
     async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
         one = await self._letter(workspace, job_id)

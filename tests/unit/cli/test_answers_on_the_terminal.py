@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from tests.unit.cli.fake_session import NOW, FakeSession, Terminal, abstained, answered, reached, workspace
 
-from agentic_rag.domain.answers import Outcome
+from agentic_rag.domain.answers import Dependency, Outcome
 
 
 def terminal(**environ: str) -> Terminal:
@@ -48,6 +48,16 @@ def test_a_citation_over_several_hops_says_how_it_was_reached() -> None:
     assert "    reached: Staff list —names→ Oona Pellgrave —shares “Umea” with→ Policy\n" in shown.stdout
     assert list(hops[1]) == ["kind", "via", "fromChunkId", "fromTitle", "toChunkId", "toTitle"]
     assert (hops[1]["kind"], hops[1]["via"], hops[1]["toTitle"]) == ("SHARES", "Umea", "Policy")
+
+
+def test_a_degraded_answer_names_the_command_that_tells_why() -> None:
+    whole = answered()
+    answer = replace(whole.answer, degraded=(Dependency.CACHE, Dependency.GRAPH))
+    asked = Terminal(FakeSession(answers={"Who signs?": replace(whole, answer=answer)}), {})
+
+    shown = asked.rag("ask", "Who signs?").stdout
+
+    assert shown.endswith("Degraded, missing: CACHE (rag doctor says why), GRAPH (rag graph status says why)\n")
 
 
 def test_an_abstention_is_an_outcome_with_reason_and_nearest_passages() -> None:

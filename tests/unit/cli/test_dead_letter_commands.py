@@ -6,11 +6,11 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, job
+from tests.unit.cli.fake_session import FakeSession, Terminal, document, job
 
 from agentic_rag.domain.audit import AuditRecord
 from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
-from agentic_rag.domain.jobs import JobKind, JobState
+from agentic_rag.domain.jobs import JobAttempt, JobKind, JobState
 from agentic_rag_cli.views import audit_json
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
@@ -41,6 +41,41 @@ def test_a_letter_shows_what_went_wrong_in_each_attempt() -> None:
     assert "attempt 1 by host:1" in shown.stdout
     assert "ParseFailed: It is damaged." in shown.stdout
     assert as_json["attemptHistory"][0]["errorChain"] == ["ParseFailed: It is damaged."]
+
+
+def test_a_letter_is_told_by_its_document() -> None:
+    at = Terminal(FakeSession(held=[document("reports/policy.md", 100)], stored_jobs=[job()]))
+
+    for command in (("dlq", "list"), ("job", "list"), ("dlq", "show", str(FIRST))):
+        assert "reports/policy.md" in at.rag(*command).stdout
+    [row] = json.loads(at.rag("dlq", "list", "--json").stdout)
+    assert row["document"]["sourcePath"] == "reports/policy.md"
+    assert row["document"]["id"] == row["documentId"]
+
+
+def test_work_without_a_document_is_told_by_its_key_and_a_missing_document_as_gone() -> None:
+    jobs = [job(), replace(job(), job_id=SECOND, kind=JobKind.GRAPH, key="graph", document_id=None)]
+    gone, whole = Terminal(FakeSession(held=[], stored_jobs=jobs)).rag("job", "list").stdout.splitlines()[1:]
+
+    assert gone.endswith("a document that is gone")
+    assert whole.endswith("graph")
+
+
+def test_an_attempt_whose_worker_died_says_so() -> None:
+    lapsed = JobAttempt(1, "host:1", NOW, NOW, "LAPSED", "LEASE_LOST", ())
+
+    shown = terminal(tries=(lapsed,)).rag("job", "show", str(FIRST)).stdout
+
+    assert "LAPSED [LEASE_LOST] its worker was killed, hung or cut off" in shown
+
+
+def test_a_purged_letter_says_that_the_text_of_its_error_was_removed() -> None:
+    purged = replace(job(JobState.PURGED), error_message=None)
+
+    shown = Terminal(FakeSession(stored_jobs=[purged])).rag("dlq", "show", str(FIRST)).stdout
+
+    assert "last error [PARSE_CORRUPT]: its text was removed" in shown
+    assert "None" not in shown
 
 
 def test_a_replay_of_all_tells_each_outcome_and_twice_is_once() -> None:

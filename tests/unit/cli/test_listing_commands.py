@@ -79,7 +79,15 @@ def test_deleting_says_what_was_removed_from_each_store() -> None:
 
     assert "deleted a.md: 1 revisions, 3 chunks, 3 vectors" in shown.stdout
     assert counted["removed"]["blobs"] == 1
+    assert all(type(count) is int for count in counted["removed"].values())
     assert counted["corpusVersion"] == 8
+
+
+def test_deleting_says_what_no_erasure_reaches_and_why() -> None:
+    shown = terminal().rag("doc", "delete", "a.md")
+
+    assert "is followed" not in shown.stdout
+    assert "not covered: Backups of database, blob store or volumes taken before the erasure still hold" in shown.stderr
 
 
 def test_dead_letters_are_jobs_in_state_dead() -> None:
@@ -119,7 +127,7 @@ def test_deleting_shows_the_certificate_and_what_it_does_not_cover() -> None:
 
     assert counted["certificate"]["complete"] is True
     assert counted["certificate"]["stores"][0] == {"store": "chunks", "count": 3, "done": True}
-    assert "not covered: snapshot of 2025-03-14 09:30:00" in told
+    assert "erasure holds the document. (2025-03-14 09:30:00 UTC)" in told
 
 
 def test_an_erasure_is_proven_by_the_path_of_a_document_that_is_gone() -> None:

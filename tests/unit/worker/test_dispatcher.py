@@ -1,6 +1,9 @@
 """What a dispatcher does in one look."""
 
+import asyncio
 from uuid import uuid4
+
+from tests.waiting import eventually
 
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
@@ -9,6 +12,7 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.app.upkeep import Upkeep
+from agentic_rag.domain.errors import DependencyUnavailable
 from agentic_rag.domain.jobs import JobKind, QueueName, UpkeepTask
 from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag_worker.dispatcher import UPKEEP_STEP, Dispatcher
@@ -27,6 +31,35 @@ class EverythingDue(MemoryJobBoard):
         self.looks += 1
         due, self.due_once = self.due_once, []
         return due
+
+
+class AwayForAWhile(MemoryJobBoard):
+    """Does not answer its first three looks."""
+
+    looks = 0
+
+    async def lead(self) -> bool:
+        self.looks += 1
+        if self.looks <= 3:
+            raise DependencyUnavailable("Postgres did not answer.", dependency="postgres")
+        return False
+
+    async def answered_twice(self) -> bool:
+        return self.looks >= 5
+
+
+async def test_an_outage_is_logged_when_it_begins_and_when_it_ends_not_at_every_look() -> None:
+    store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
+    board, timings = AwayForAWhile(store), WorkerTimings(outage=0.001, follow=0.001)
+    upkeep = Upkeep(MemoryDatabase(store), telemetry)
+    dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, timings, window=10)
+
+    running = asyncio.create_task(dispatcher.run())
+    await eventually(board.answered_twice, "it looked after the outage too")
+    dispatcher.stop()
+    await running
+
+    assert [event.name for event in telemetry.events] == ["rag_dispatch_failed", "rag_dispatch_resumed"]
 
 
 async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_it_is_done() -> None:

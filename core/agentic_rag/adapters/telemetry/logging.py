@@ -46,6 +46,10 @@ def build_logger(trace_id: Callable[[], str | None], level: str, stream: TextIO 
     )
 
 
+_CHATTY = "arq.worker"
+"""Tells each delivery by an id that nothing else knows; our own events tell the jobs."""
+
+
 def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
     """Give the log lines of libraries (uvicorn, asyncio …) the same form; asked for once, by an entry point."""
     handler = logging.StreamHandler(stream or sys.stderr)
@@ -62,6 +66,7 @@ def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
+    logging.getLogger(_CHATTY).setLevel(logging.NOTSET if level.upper() == "DEBUG" else logging.WARNING)
 
 
 def _shared() -> list[Any]:

@@ -1,0 +1,34 @@
+"""What goes to the terminal cannot steer it."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+
+from agentic_rag_cli import output
+
+STEERING = "\x1b[2J\x07evil\x9b31m\r.md"
+
+
+@pytest.mark.parametrize("tell", [output.result, output.note])
+def test_control_characters_of_names_and_texts_are_shown_not_obeyed(
+    tell: Callable[[str], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    tell(f"READY {STEERING}\r\nنص\tcafé")
+    told = "".join(capsys.readouterr())
+
+    assert told == "READY \\x1b[2J\\x07evil\\x9b31m\\x0d.md\nنص\tcafé\n"
+
+
+def test_a_cell_keeps_to_its_line_and_column() -> None:
+    shown = output.table(("NAME", "SIZE"), [("a\nb\tc", 1), ("plain", 2)])
+
+    assert shown.splitlines() == ["NAME     SIZE", "a\\nb\\tc  1", "plain    2"]
+
+
+def test_json_holds_the_text_itself_without_a_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:
+    output.result_json({"sourcePath": STEERING})
+    told = capsys.readouterr().out
+
+    assert json.loads(told) == {"sourcePath": STEERING}
+    assert not any(character in told for character in "\x1b\x07\x9b\r")
