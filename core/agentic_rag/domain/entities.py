@@ -11,9 +11,9 @@ import unicodedata
 from bisect import bisect_right
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import chain, combinations
 from uuid import UUID
 
 from agentic_rag.domain.documents import hashed_id
@@ -28,6 +28,8 @@ answers lie two passages apart."""
 _LONGEST_NAME = 80
 _CACHED_NAMES = 16_384
 """4 MB each when full."""
+_CACHED_MENTIONS = 16_384
+"""12 MB when full."""
 _LONGEST_TITLE = 200
 """A longer one names nothing, and taking it apart would cost more than linear time."""
 
@@ -46,14 +48,20 @@ _UPPER = "A-ZÀ-ÖØ-ÞΑ-ΩА-ЯЁ"
 _CAPITALISED = rf"[{_UPPER}][\w'’&]*+(?:-\w++)*+"
 _LINK = r" (?:(?:of|the|de|du|la|le|van|von|der|den|da|di|del|and|for|in) ){0,2}"
 _IDENTIFIER = re.compile(r"[A-Z]{1,6}-?\d{1,8}(?:-?[A-Z0-9]{1,6}){0,3}")
-# Plain words, most of a text, are passed by in one step.
+_URL = r"https?://\S++"
+_CODE = r"[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|[A-Za-z]\w*_\w++|[a-z]+[A-Z]\w++|[A-Z][a-z]+[A-Z]\w++"
+_NO_CAPITAL = rf"[^\W{_UPPER}]"
+# What names nothing, most of a text, is passed by in one step: plain words; what is no letter; and words that begin
+# small and are neither address nor code, up to their first capital. The last match holds the text's end and no group.
 _CANDIDATE = re.compile(
-    r"\b(?![a-z]++(?![\w:./]))(?:"
-    r"(?P<url>https?://\S++)"
+    rf"(?: *+[a-z]++(?!\w|[./][A-Za-z_]|:[:/])|[\W\d]++|(?!\b(?:{_URL}|{_CODE})){_NO_CAPITAL}++)*+(?:"
+    r"\b(?![A-Z][a-z]++(?![\w:./]))(?:"
+    rf"(?P<url>{_URL})"
     rf"|(?P<identifier>{_IDENTIFIER.pattern}\b)"
-    r"|(?P<code>[A-Za-z_]\w*+(?:(?:::|\.|/)[A-Za-z_]\w*+){1,12}|[A-Za-z]\w*_\w++|[a-z]+[A-Z]\w++|[A-Z][a-z]+[A-Z]\w++)"
+    rf"|(?P<code>{_CODE})"
     r")"
     rf"|(?P<name>{_CAPITALISED}(?:{_LINK}{_CAPITALISED}|(?<=\b[A-Z])\. {_CAPITALISED}){{0,7}}+)"
+    r"|\Z)"
 )
 _CONNECTOR = re.compile(r" (?:and|of|for|in|the|de|du|la|le|van|von|der|den|da|di|del) (?:the )?")
 # Begins with the characters that can end a sentence: `re` looks for those without trying the rest.
@@ -77,21 +85,44 @@ def entity_key(name: str) -> str:
     return _LETTER_DIGIT.sub(" ", spaced) if any(letter.isdigit() for letter in spaced) else spaced
 
 
-@lru_cache(_CACHED_NAMES)
 def entity_id_for(workspace_id: UUID, key: str) -> UUID:
     """The id of an entity in a workspace: known from its key alone, so that a question needs no dictionary."""
-    return hashed_id(b"entity", workspace_id.bytes, key.encode("utf-8", "surrogatepass"))
+    return _entity_id(workspace_id.int, key)
 
 
-@dataclass(slots=True)
-class _Found:
-    """An entity while a chunk is read."""
+@lru_cache(_CACHED_NAMES)
+def _entity_id(workspace: int, key: str) -> UUID:
+    # By the number: a UUID's own hash is no C code.
+    return hashed_id(b"entity", workspace.to_bytes(16, "big"), key.encode("utf-8", "surrogatepass"))
+
+
+@lru_cache(_CACHED_NAMES)
+def _extracted(workspace: int, key: str, name: str, kind: str, count: int) -> ExtractedEntity:
+    return ExtractedEntity(_entity_id(workspace, key), key, name, kind, count)
+
+
+@dataclass(frozen=True, slots=True)
+class _Mention:
+    """What a piece of text names."""
 
     name: str
+    key: str
     kind: str
-    first: int
-    count: int = 0
-    sentences: set[int] = field(default_factory=set[int])
+    strength: int
+
+
+class _Found:
+    """An entity while a chunk is read: its first spelling and strongest kind."""
+
+    __slots__ = ("count", "first", "kind", "name", "sentences", "strength")
+
+    def __init__(self, mention: _Mention, first: int, sentences: list[int]) -> None:
+        self.name = mention.name
+        self.kind = mention.kind
+        self.strength = mention.strength
+        self.first = first
+        self.count = 1
+        self.sentences = sentences
 
 
 def is_entity_key(key: str) -> bool:
@@ -160,6 +191,34 @@ def _is_abbreviation(name: str) -> bool:
     return len(name) <= 5 and all(len(piece) == 1 for piece in _NOT_KEY.split(name))
 
 
+def _mention(name: str, kind: str) -> tuple[_Mention, ...]:
+    """What `name` names as that kind: one entity or none."""
+    if len(name) > _LONGEST_NAME:
+        return ()
+    key = entity_key(name)
+    return (_Mention(name, key, kind, _STRENGTHS[kind]),) if is_entity_key(key) or _is_acronym(name) else ()
+
+
+def _mentions(span: str, kind: str) -> tuple[_Mention, ...]:
+    """What a candidate of the text names."""
+    if kind == "name" and " " in span:
+        return tuple(one for part, part_kind in _named_parts(span) for one in _mention(part, part_kind))
+    return () if kind == "code" and _is_abbreviation(span) else _mention(span, kind)
+
+
+@lru_cache(_CACHED_MENTIONS)
+def _mentions_cached(span: str, kind: str) -> tuple[_Mention, ...]:
+    return _mentions(span, kind)
+
+
+def _candidates(text: str) -> Iterator[tuple[str, int, str]]:
+    """The spans of a text that may name something, as (kind, start, span), in order."""
+    for match in _CANDIDATE.finditer(text):
+        kind = match.lastgroup
+        if kind is not None:
+            yield kind, match.start(kind), match[kind]
+
+
 class _Reader:
     """Collects one chunk's entities."""
 
@@ -170,43 +229,38 @@ class _Reader:
 
     def read(self) -> None:
         """Everything the text names."""
-        for match in _CANDIDATE.finditer(self._text):
-            kind = match.lastgroup or "name"
-            start = match.start()
-            sentence = bisect_right(self._ends, start)
-            name = match.group()
-            if kind == "url" or (kind == "code" and _is_abbreviation(name)):
+        ends, found = self._ends, self.found
+        for kind, start, span in _candidates(self._text):
+            if kind == "url":
                 continue
-            if kind != "name":
-                self.add(name, kind, start, sentence)
+            sentence = bisect_right(ends, start)
+            if kind == "name" and start == (ends[sentence - 1] if sentence else 0) and self._is_capitalised_word(span):
                 continue
-            if " " not in name:
-                if not self._is_capitalised_word(name, start, sentence):
-                    self.add(name, kind, start, sentence)
-                continue
-            for part, part_kind in _named_parts(name):
-                self.add(part, part_kind, start, sentence)
+            for mention in (_mentions_cached if len(span) <= _LONGEST_NAME else _mentions)(span, kind):
+                entity = found.get(mention.key)
+                if entity is None:
+                    found[mention.key] = _Found(mention, start, [sentence])
+                    continue
+                entity.count += 1
+                if mention.strength > entity.strength:
+                    entity.kind, entity.strength = mention.kind, mention.strength
+                if not entity.sentences or entity.sentences[-1] != sentence:
+                    entity.sentences.append(sentence)
 
-    def _is_capitalised_word(self, name: str, start: int, sentence: int) -> bool:
+    def _is_capitalised_word(self, name: str) -> bool:
         """A sentence's first word that the same chunk also writes in lower case is no name."""
-        opens = start == (self._ends[sentence - 1] if sentence else 0)
-        return opens and not name.isupper() and f" {name.casefold()} " in self._text
+        return " " not in name and not name.isupper() and f" {name.casefold()} " in self._text
 
-    def add(self, name: str, kind: str, position: int, sentence: int | None) -> None:
-        """Count one mention; the strongest kind and the first spelling stay."""
-        if len(name) > _LONGEST_NAME:
-            return
-        key = entity_key(name)
-        if not (is_entity_key(key) or _is_acronym(name)):
-            return
-        found = self.found.get(key)
-        if found is None:
-            found = self.found[key] = _Found(name, kind, position)
-        elif _STRENGTHS[kind] > _STRENGTHS[found.kind]:
-            found.kind = kind
-        found.count += 1
-        if sentence is not None:
-            found.sentences.add(sentence)
+    def add(self, name: str, kind: str, position: int) -> None:
+        """Count one mention outside the text; the strongest kind and the first spelling stay."""
+        for mention in _mention(name, kind):
+            entity = self.found.get(mention.key)
+            if entity is None:
+                self.found[mention.key] = _Found(mention, position, [])
+                continue
+            entity.count += 1
+            if mention.strength > entity.strength:
+                entity.kind, entity.strength = mention.kind, mention.strength
 
 
 def extract_entities(
@@ -220,32 +274,35 @@ def extract_entities(
     """
     reader = _Reader(text)
     for name in _title_names(title) if title else ():
-        reader.add(name, "title", -2, None)
+        reader.add(name, "title", -2)
     for heading in heading_path[:-3:-1]:
-        reader.add(heading, "heading", -1, None)
+        reader.add(heading, "heading", -1)
     reader.read()
-    ranked = sorted(
-        reader.found.items(), key=lambda item: (-_STRENGTHS[item[1].kind], -item[1].count, item[1].first, item[0])
-    )[:cap]
+    ranked = sorted([(-found.strength, -found.count, found.first, key, found) for key, found in reader.found.items()])[
+        :cap
+    ]
+    workspace = workspace_id.int
     entities = tuple(
-        ExtractedEntity(entity_id_for(workspace_id, key), key, found.name, found.kind, found.count)
-        for key, found in ranked
+        [_extracted(workspace, key, found.name, found.kind, found.count) for _, _, _, key, found in ranked]
     )
-    return ChunkEntities(entities, _pairs(entities, [found for _, found in ranked]))
+    return ChunkEntities(entities, _pairs(entities, [found.sentences for *_, found in ranked]))
 
 
-def _pairs(entities: Sequence[ExtractedEntity], found: Sequence[_Found]) -> tuple[tuple[int, int], ...]:
+def _pairs(entities: Sequence[ExtractedEntity], sentences: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
+    """The pairs of entities that stand together most often; `sentences` names those of each entity."""
     by_sentence: dict[int, list[int]] = {}
-    for position, entity in enumerate(found):
-        for sentence in entity.sentences:
+    for position, places in enumerate(sentences):
+        for sentence in places:
             by_sentence.setdefault(sentence, []).append(position)
-    together: Counter[tuple[int, int]] = Counter()
-    for positions in by_sentence.values():
-        together.update(combinations(positions, 2))
+    together = Counter(
+        chain.from_iterable([combinations(positions, 2) for positions in by_sentence.values() if len(positions) > 1])
+    )
     strongest = sorted(sorted(together), key=together.__getitem__, reverse=True)[:PAIR_CAP]
     return tuple(
-        (first, second) if entities[first].entity_id.int < entities[second].entity_id.int else (second, first)
-        for first, second in strongest
+        [
+            (first, second) if entities[first].entity_id.int < entities[second].entity_id.int else (second, first)
+            for first, second in strongest
+        ]
     )
 
 
@@ -264,9 +321,8 @@ def question_entities(workspace_id: UUID, text: str) -> tuple[ExtractedEntity, .
             names[key] = ExtractedEntity(entity_id_for(workspace_id, key), key, name, kind, 1)
 
     shouted = text.isupper()
-    for match in _CANDIDATE.finditer(text):
-        spans = _named_parts(match.group()) if match.lastgroup == "name" else ((match.group(), "code"),)
-        for name, kind in spans:
+    for found, _, span in _candidates(text):
+        for name, kind in _named_parts(span) if found == "name" else ((span, "code"),):
             key = entity_key(name)
             if len(name) <= _LONGEST_NAME and (is_entity_key(key) or (_is_acronym(name) and not shouted)):
                 offer(key, name, "code" if kind == "code" else "name")
