@@ -19,6 +19,12 @@ class Composed:
 
     text: str
     spans: tuple[TextSpan, ...]
+    markers: tuple[tuple[int, ...], ...]
+    """Of each sentence's quotes, in order."""
+
+    def supported_by(self, marker: int) -> tuple[TextSpan, ...]:
+        """The sentences that carry a marker."""
+        return tuple(span for span, markers in zip(self.spans, self.markers, strict=True) if marker in markers)
 
 
 def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
@@ -39,22 +45,35 @@ def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: Revisi
 
 
 def compose(sentences: Sequence[DraftSentence]) -> Composed:
-    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own."""
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own. What a
+    verdict rests on keeps its marker where it is quoted again.
+    """
     pieces: list[str] = []
     spans: list[TextSpan] = []
-    length = marker = 0
+    marked: list[tuple[int, ...]] = []
+    decided: dict[tuple[int, int, int], int] = {}
+    length = count = 0
     for sentence in sentences:
         own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
         lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
         if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
             lead = "\n"
-        markers = range(marker + 1, marker + 1 + len(quotes_of(sentence)))
-        marker = markers[-1]
+        markers: list[int] = []
+        for quote in quotes_of(sentence):
+            place = (quote.passage, quote.start, quote.end)
+            known = decided.get(place)
+            if known is None:
+                known = count = count + 1
+            if sentence.decides:
+                decided[place] = known
+            if known not in markers:
+                markers.append(known)
         piece = f"{lead}{sentence.text} " + "".join(f"[{one}]" for one in markers)
         spans.append(TextSpan(length + len(lead), length + len(piece)))
+        marked.append(tuple(markers))
         pieces.append(piece)
         length += len(piece)
-    return Composed("".join(pieces), tuple(spans))
+    return Composed("".join(pieces), tuple(spans), tuple(marked))
 
 
 def cite(

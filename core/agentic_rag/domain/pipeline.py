@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from types import MappingProxyType
 
-PIPELINE_VERSION = "spine-4"
+PIPELINE_VERSION = "spine-5"
 """Changes whenever equal input may give another answer: part of every cache key and run."""
 
 

@@ -20,6 +20,8 @@ from agentic_rag.domain.prompts.fence import invented
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
 from agentic_rag.domain.tables import caption_span, header_span
+from agentic_rag.domain.verdict_parts import Source
+from agentic_rag.domain.verdicts import follows
 
 MIN_OVERLAP = 0.6
 """Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
@@ -83,13 +85,13 @@ def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = 
     }
     sentences = [replace(one, text=inert(one.text, cited, link_hosts)) for one, _ in checked.passed]
     composed = compose(sentences)
-    quoted = (
-        (quote, span, composed.spans[place])
-        for place, (sentence, spans) in enumerate(checked.passed)
-        for quote, span in zip(quotes_of(sentence), spans, strict=True)
-    )
+    stored = {
+        marker: (quote, span)
+        for (sentence, spans), markers in zip(checked.passed, composed.markers, strict=True)
+        for quote, span, marker in zip(quotes_of(sentence), spans, markers, strict=True)
+    }
     citations = tuple(
-        cite(marker, quote, passages, span, (said,)) for marker, (quote, span, said) in enumerate(quoted, start=1)
+        cite(marker, quote, passages, span, composed.supported_by(marker)) for marker, (quote, span) in stored.items()
     )
     return Written(composed.text, followed(citations))
 
@@ -129,6 +131,9 @@ def _broken_guardrail(
     if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
         return "link_to_uncited_source"
     source = "\n".join((_row if sentence.written else _source)(quote, passages) for quote in quotes)
+    if sentence.decides:
+        sources = [Source(_title(quote, passages), _quoted(quote, passages)) for quote in quotes]
+        return None if follows(sentence.text, sentence.decides, sources) else "verdict_not_proved"
     said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
@@ -146,9 +151,12 @@ def _title(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     return passages[quote.passage].chunk.document_title
 
 
+def _quoted(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    return passages[quote.passage].chunk.text[quote.start : quote.end]
+
+
 def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> bool:
-    chunk = passages[quote.passage].chunk
-    return link in chunk.text[quote.start : quote.end] or link == chunk.url
+    return link in _quoted(quote, passages) or link == passages[quote.passage].chunk.url
 
 
 def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:

@@ -59,6 +59,8 @@ class DraftSentence:
     """The other spans that it rests on, one each."""
     written: bool = False
     """The text is a model's own words, not the quote's."""
+    decides: str = ""
+    """The question on which it is a verdict: it follows from the quotes by rule. Empty: it says what they say."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,7 @@ from agentic_rag.domain.synthesis import (
 )
 from agentic_rag.domain.trail_draft import draft_trail
 from agentic_rag.domain.unstated import unstated
+from agentic_rag.domain.verdict_draft import draft_verdict
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."
@@ -62,9 +63,8 @@ class SynthesizeStage:
         if state.whole is not None and _is_chained(state):
             chained = draft_trail(state.whole, state.trail, state.passages, state.excluded)
             if chained.sentences:
-                return StageResult(
-                    replace(state, draft=joined([chained]), conflicting=False, missing=(), shortfall=None)
-                )
+                trailed = replace(state, draft=joined([chained]), conflicting=False, missing=(), shortfall=None)
+                return StageResult(_decided(trailed))
         answered = _answered(drafts, supports)
         conflicting = any(drafts[place].conflicting for place in answered)
         missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
@@ -81,7 +81,17 @@ class SynthesizeStage:
             missing=missing,
             shortfall=unanswered(state, missing),
         )
-        return StageResult(drafted)
+        return StageResult(_decided(drafted))
+
+
+def _decided(state: RunState) -> RunState:
+    """The draft led by the verdict on the question, where the passages prove one and do not disagree. It answers all of
+    the question, so no part is missing.
+    """
+    verdict = None if state.conflicting else draft_verdict(state.standalone, state.passages, state.excluded)
+    if verdict is None:
+        return state
+    return replace(state, draft=(verdict, *state.draft), missing=(), shortfall=None)
 
 
 def _figured(state: RunState, sentences: Sequence[DraftSentence], *, conflicting: bool) -> tuple[DraftSentence, ...]:
