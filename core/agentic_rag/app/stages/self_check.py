@@ -35,9 +35,10 @@ class SelfCheckStage:
         stored = await _stored(requests, state.fetched, reads)
         checked = check(state.draft, state.passages, stored)
         abstaining = state.shortfall is not None and not state.missing
-        repairable = [one.sentence for one in checked.refused if not one.sentence.decides]
-        if repairable and state.repairs < MAX_REPAIRS and not abstaining:
-            refused = frozenset((state.passages[one.passage].chunk.ordinal, one.start) for one in repairable)
+        if checked.refused and state.repairs < MAX_REPAIRS and not abstaining:
+            refused = frozenset(
+                (state.passages[one.sentence.passage].chunk.ordinal, one.sentence.start) for one in checked.refused
+            )
             again = replace(
                 state,
                 excluded=state.excluded | refused,
