@@ -20,8 +20,8 @@ from agentic_rag.domain.prompts.fence import invented
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
 from agentic_rag.domain.tables import caption_span, header_span
-from agentic_rag.domain.verdict_parts import Source
-from agentic_rag.domain.verdicts import follows
+from agentic_rag.domain.verdicts.parts import Source
+from agentic_rag.domain.verdicts.rules import follows
 
 MIN_OVERLAP = 0.6
 """Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""

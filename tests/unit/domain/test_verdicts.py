@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 from agentic_rag.domain.citations import quotes_of
 from agentic_rag.domain.documents import Chunk, RevisionSpan
 from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.nationalities import are_opposed, nationality_of
 from agentic_rag.domain.retrieval import Candidate
 from agentic_rag.domain.selfcheck import check, write
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence
-from agentic_rag.domain.verdict_draft import draft_verdict
-from agentic_rag.domain.verdict_parts import Source
-from agentic_rag.domain.verdicts import decidable, follows
+from agentic_rag.domain.verdicts.draft import draft_verdict
+from agentic_rag.domain.verdicts.nationalities import are_opposed, nationality_of
+from agentic_rag.domain.verdicts.parts import Source
+from agentic_rag.domain.verdicts.rules import decidable, follows
 
 Said = tuple[str, str]
 """Title and text."""

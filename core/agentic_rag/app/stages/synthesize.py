@@ -27,7 +27,7 @@ from agentic_rag.domain.synthesis import (
 )
 from agentic_rag.domain.trail_draft import draft_trail
 from agentic_rag.domain.unstated import unstated
-from agentic_rag.domain.verdict_draft import draft_verdict
+from agentic_rag.domain.verdicts.draft import draft_verdict
 
 NOTHING_FOUND = "No passage of this workspace has anything to do with the question."
 TOO_LITTLE = "The nearest passages do not cover what the question asks, so no answer is given from them."

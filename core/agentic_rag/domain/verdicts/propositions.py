@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentic_rag.domain.lexical import terms
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated
 
 _ASKS = re.compile(
     r"^(?P<verb>is|are|was|were|do|does|did|can|could|must|should|may|shall|will|has|have|had) "

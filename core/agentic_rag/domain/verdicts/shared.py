@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.domain.lexical import terms
-from agentic_rag.domain.nationalities import are_opposed, nationalities_in, nationality_of
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated, named, subject_of
+from agentic_rag.domain.verdicts.nationalities import are_opposed, nationalities_in, nationality_of
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated, named, subject_of
 
 _NAME = r"[\"“]?[A-Z0-9][^\s,?]*(?: (?:(?:of|the|and|de|du|von|van|for|in|to|at|on|la|le|&) )*[A-Z0-9][^\s,?]*)*"
 _BOTH = re.compile(

@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from agentic_rag.domain.contradiction import MONTH_NAMES
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated, choice_of, named, subject_of
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated, choice_of, named, subject_of
 
 BIRTH = frozenset(["born"])
 DEATH = frozenset(["died"])

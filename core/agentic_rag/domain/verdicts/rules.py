@@ -1,4 +1,4 @@
-"""Verdicts on yes/no questions and comparisons: what follows from the sentences cited, by rule.
+"""What follows on yes/no questions and comparisons from the sentences cited.
 
 A verdict is a pure function of the question and of one sentence for each side. The draft looks for sentences that give
 one; the self-check works it out again from what is cited, so that none is written that does not follow.
@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.domain.verdict_dates import date_questions
-from agentic_rag.domain.verdict_figures import figure_questions
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated
-from agentic_rag.domain.verdict_propositions import propositions
-from agentic_rag.domain.verdict_shared import shared_questions
+from agentic_rag.domain.verdicts.dates import date_questions
+from agentic_rag.domain.verdicts.figures import figure_questions
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated
+from agentic_rag.domain.verdicts.propositions import propositions
+from agentic_rag.domain.verdicts.shared import shared_questions
 
 
 def decidable(question: str) -> tuple[Decidable, ...]:

@@ -1,4 +1,4 @@
-"""Countries and what their people and things are called."""
+"""Countries and what their people and things are called: those that English text names often, not all there are."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated, choice_of, named, subject_of, words_of
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated, choice_of, named, subject_of, words_of
 
 _DIMENSIONS = (
     (frozenset(["taller", "tallest", "shorter", "shortest"]), "tall|high", "height"),

@@ -9,8 +9,8 @@ from agentic_rag.domain.evidence import Passage
 from agentic_rag.domain.passage_units import reading_of
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.synthesis import DraftSentence, Excluded
-from agentic_rag.domain.verdict_parts import Decidable, Source, Stated
-from agentic_rag.domain.verdicts import decidable
+from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated
+from agentic_rag.domain.verdicts.rules import decidable
 
 _READ = frozenset([UnitKind.PROSE, UnitKind.LIST_ITEM])
 
