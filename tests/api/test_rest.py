@@ -234,6 +234,7 @@ async def test_an_unknown_path_is_a_coded_404() -> None:
         response = await http.get("/nothing")
 
     assert (response.status_code, response.json()["error"]["code"]) == (404, "NOT_FOUND")
+    assert "/openapi.json" in response.json()["error"]["message"]
 
 
 async def test_a_fault_of_the_program_is_a_masked_500() -> None:

@@ -27,6 +27,7 @@ from agentic_rag.domain.errors import (
     UploadTooLarge,
 )
 from agentic_rag.domain.settings_in_force import in_force
+from agentic_rag.domain.sizes import told_bytes
 from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceRef
 from agentic_rag.domain.uploads import checked_idempotency_key, checked_source_path, checked_title
 from agentic_rag.ports.blob_store import BlobStore, StoredBlob
@@ -263,7 +264,7 @@ class UploadDocument:
         async for piece in pieces:
             size += len(piece)
             if size > self._max_bytes:
-                raise UploadTooLarge(f"A file may have {self._max_bytes} bytes at most.")
+                raise UploadTooLarge(f"A file may have {told_bytes(self._max_bytes)} at most: split it.")
             yield piece
 
     def _tell(self, upload: Upload) -> None:

@@ -108,4 +108,5 @@ async def on_wrong_method(request: Request, error: Exception) -> Response:
 
 async def on_no_route(request: Request, _: Exception) -> Response:
     """Starlette's handler for a path it does not know."""
-    return error_response(request, NotFound("There is nothing at this path."))
+    there = "GET /openapi.json lists the paths of REST, questions go to POST /graphql."
+    return error_response(request, NotFound(f"There is nothing at this path. {there}"))

@@ -23,6 +23,7 @@ from agentic_rag.app.submission import CONTENT_PROVENANCE, Submission, submit
 from agentic_rag.app.upload import Received, UploadDocument, UploadOptions
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.jobs import JobKind, JobState
+from agentic_rag.domain.sizes import told_bytes
 from agentic_rag.domain.tenancy import Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import encode_workspace
@@ -230,6 +231,12 @@ async def test_fields_after_the_file_are_judged_too_and_leave_nothing(
 
     assert refused.status_code == status
     assert await nothing_is_left(plane)
+
+
+async def test_a_file_that_is_too_large_is_told_what_to_do(http: httpx2.AsyncClient, plane: DataPlane) -> None:
+    refused = await post(http, plane, "a.md", b"x" * (MAX_BYTES + 1))
+
+    assert refused.json()["error"]["message"] == f"A file may have {told_bytes(MAX_BYTES)} at most: split it."
 
 
 async def test_who_may_not_upload_is_told_so(http: httpx2.AsyncClient, plane: DataPlane) -> None:
