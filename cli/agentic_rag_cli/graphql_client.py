@@ -26,6 +26,7 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "FORBIDDEN": Forbidden,
     "NOT_FOUND": NotFound,
     "WORKSPACE_NOT_FOUND": NotFound,
+    "DOCUMENT_NOT_FOUND": NotFound,
     "FEATURE_DISABLED": FeatureDisabled,
 }
 """Codes of the server that mean a certain kind of error here; every other code of a user error is InvalidInput."""

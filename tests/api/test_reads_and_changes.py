@@ -212,7 +212,7 @@ async def test_deleting_a_document_returns_the_counts_of_its_erasure() -> None:
         },
         "userErrors": [],
     }
-    assert second["data"]["deleteDocument"]["userErrors"] == [{"code": "NOT_FOUND"}]
+    assert second["data"]["deleteDocument"]["userErrors"] == [{"code": "DOCUMENT_NOT_FOUND"}]
 
 
 async def test_another_organisation_deletes_nothing() -> None:
@@ -220,7 +220,7 @@ async def test_another_organisation_deletes_nothing() -> None:
 
     body = await query(container, DELETE % "{ chunks }", {"id": document_id(1)}, token="other-token")
 
-    assert body["data"]["deleteDocument"]["userErrors"] == [{"code": "NOT_FOUND"}]
+    assert body["data"]["deleteDocument"]["userErrors"] == [{"code": "DOCUMENT_NOT_FOUND"}]
     assert numbered(1) in container.database.documents
 
 

@@ -102,8 +102,8 @@ def test_any_file_name_gives_one_header_line_of_ascii(name: str) -> None:
     [
         ("nonsense", 400, "INVALID_ID"),
         (WORKSPACE_ID, 400, "INVALID_ID"),
-        (document_id(99), 404, "NOT_FOUND"),
-        (encode(NodeKind.DOCUMENT, numbered(3), numbered(1)), 404, "NOT_FOUND"),
+        (document_id(99), 404, "DOCUMENT_NOT_FOUND"),
+        (encode(NodeKind.DOCUMENT, numbered(3), numbered(1)), 404, "DOCUMENT_NOT_FOUND"),
     ],
 )
 async def test_a_document_that_is_not_there_has_no_source(path_id: str, status: int, code: str) -> None:

@@ -49,7 +49,8 @@ class ProveErased:
             document = await transaction.documents.get(workspace, document_id)
             traces = await transaction.erasures.traces(workspace, document_id)
         if certificate is None and document is None and not traces:
-            raise NotFound("No document of that id is or was in this workspace.", code="DOCUMENT_NOT_FOUND")
+            # Word for word what is said of a document that the caller may not know of.
+            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         subject = str(document_id)
         findings: list[Finding] = []
         if document is not None:

@@ -154,7 +154,7 @@ class Mutation(
             await context.container.document_access.require(context.principal, context.ref(node), node.key)
             deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
-                raise NotFound("There is no such document.")
+                raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         except USER_ERRORS as error:
             return DeleteDocumentPayload(
                 deleted_id=None,

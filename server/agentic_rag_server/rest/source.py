@@ -72,7 +72,7 @@ class SourceEndpoint:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)
         if document is None:
-            raise NotFound("There is no such document.")
+            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         stream = self._container.blobs.stream(_key(document, originals))
         first = await anext(stream, b"")
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"

@@ -155,7 +155,7 @@ class UploadsEndpoint:
             async with self._container.database.transaction(ref.org_id) as transaction:
                 document = await transaction.documents.get(ref, node.key)
         if document is None:
-            raise NotFound("There is no such document.")
+            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
         return answer(shown_document(document), headers=NOT_STORED)
 
 

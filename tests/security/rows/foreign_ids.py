@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
@@ -25,6 +25,10 @@ from graphql import (
 )
 from graphql.pyutils import Undefined
 
+from agentic_rag.app.api_keys import KeyWish
+from agentic_rag.domain.access import checked_principals
+from agentic_rag.domain.pages import PageRequest
+from agentic_rag.domain.tenancy import Principal, Role, WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode, encode_in_organisation
 from agentic_rag_server.graphql.schema import build_schema
@@ -270,4 +274,45 @@ async def foreign_ids(ground: Ground, short: bool) -> list[Row]:
     ]
 
 
-ROWS: Mapping[str, Measure] = {"foreign-ids": foreign_ids}
+async def as_member(world: TwoTenants) -> TwoTenants:
+    """The same world for a member of ours, to whom our documents are hidden."""
+    workspace = WorkspaceRef(world.ours.org_id, decode(world.ours.ids[NodeKind.WORKSPACE]).workspace_id)
+    boss = Principal(world.ours.org_id, "boss", Role.ADMIN)
+    async with world.container.database.transaction(world.ours.org_id) as transaction:
+        documents = (await transaction.documents.page(workspace, PageRequest(50))).items
+    for one in documents:
+        named = checked_principals(["boss"], [])
+        await world.container.document_access.change(boss, workspace, one.document_id, named)
+    made = await world.container.api_keys.create(world.ours.org_id, KeyWish("member", Role.MEMBER), "test")
+    return replace(world, ours=replace(world.ours, token=made.token))
+
+
+HIDDEN = (NodeKind.DOCUMENT, NodeKind.CHUNK, NodeKind.JOB, NodeKind.RUN)
+"""Things of documents, and of those who ask, that a member may not see."""
+
+
+async def hidden_ids(ground: Ground, short: bool) -> list[Row]:
+    """Ids in our own workspace whose documents are hidden from the member that asks, against ids of nothing."""
+    schema = build_schema()._schema
+    async with two_tenants(ground) as whole:
+        world = await as_member(whole)
+        asked, differing = 0, list[str]()
+        for place in places(schema):
+            root = schema.query_type if place.operation == "query" else schema.mutation_type
+            assert root is not None
+            field = root.fields[place.field]
+            for kind in HIDDEN:
+                unknown = await ask(world, field, place, missing_in_ours(kind, world.ours))
+                if INVALID in unknown.body:
+                    continue
+                hidden = await ask(world, field, place, world.ours.ids[kind])
+                asked += 1
+                if hidden != unknown:
+                    differing.append(f"{place.field}({'.'.join(place.path)}) {kind.name}: {[hidden, unknown]}")
+    for line in differing:
+        print(f"  {line[:4000]}")
+    measured, holds = f"{asked - len(differing)}/{asked}", not differing and asked >= 40
+    return [Row("ids hidden from a member answered as missing ones", measured, "all of ≥ 40", holds)]
+
+
+ROWS: Mapping[str, Measure] = {"foreign-ids": foreign_ids, "hidden-ids": hidden_ids}

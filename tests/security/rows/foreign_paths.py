@@ -1,0 +1,173 @@
+"""Rows on REST paths: what is another organisation's, or hidden, is answered as what never was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.app.administer import NewWorkspace
+from agentic_rag.domain.organisations import FeatureFlag
+from agentic_rag.domain.tenancy import WorkspaceKind
+from agentic_rag_server.graphql.node_ids import NodeKind, decode
+from agentic_rag_server.main import server_parts
+from agentic_rag_server.rest.api import operations
+from agentic_rag_server.rest.operations import FileForm, Operation
+from tests.bench.reports import Row, exactly
+from tests.security.ground import Ground
+from tests.security.rows.foreign_ids import as_member, borrowed, contents, missing, missing_in_ours
+from tests.security.table import Measure
+from tests.security.tenants import TwoTenants, two_tenants
+
+FILE = ("a.md", b"# A\n\nText.", "text/markdown")
+BODIES: Mapping[str, Any] = {
+    "setDocumentReaders": {"readableBy": ["user:ada"]},
+    "setInlineGuidelines": {"inlineGuidelines": "Be brief."},
+}
+NOBODY = UUID(int=0xDEAD)
+THEIR_NAME, NO_NAME, OUR_NAME = "only-theirs", "never-wasit", "p-7"
+LAST = ("GET", "DELETE", "PUT", "POST")
+"""What makes a project or an agent of ours of a name comes last, for then the name means something here."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """What may stand at a place of a path: ours, and pairs of what must not differ."""
+
+    ours: str
+    pairs: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
+class Asker:
+    """Whose token asks, and for what."""
+
+    token: str
+    names: Mapping[str, Names]
+
+
+def _foreign(world: TwoTenants) -> Asker:
+    document = NodeKind.DOCUMENT
+    ours, theirs = world.ours, world.theirs
+    documents = Names(
+        ours.ids[document],
+        (
+            (theirs.ids[document], missing(document)),
+            (borrowed(document, world), missing_in_ours(document, ours)),
+            (str(decode(theirs.ids[document]).key), str(NOBODY)),
+        ),
+    )
+    workspaces = Names(
+        ours.ids[NodeKind.WORKSPACE],
+        (
+            (theirs.ids[NodeKind.WORKSPACE], missing(NodeKind.WORKSPACE)),
+            (str(decode(theirs.ids[NodeKind.WORKSPACE]).workspace_id), str(NOBODY)),
+        ),
+    )
+    organisations = Names(
+        str(ours.org_id), ((str(theirs.org_id), str(NOBODY)), ("issuer-theirs", "issuer-nobody"), ("theirs", "nobody"))
+    )
+    names = Names(OUR_NAME, ((THEIR_NAME, NO_NAME),))
+    return Asker(
+        ours.token,
+        {
+            "workspace": workspaces,
+            "document": documents,
+            "documentId": documents,
+            "docId": documents,
+            "orgId": organisations,
+            "id": names,
+            "source": documents,
+        },
+    )
+
+
+async def _hidden(world: TwoTenants) -> Asker:
+    """A member of ours, to whom our document is hidden."""
+    pair = (world.ours.ids[NodeKind.DOCUMENT], missing_in_ours(NodeKind.DOCUMENT, world.ours))
+    documents = Names(pair[1], (pair,))
+    kept = {name: Names(one.ours, ()) for name, one in _foreign(world).names.items()}
+    member = (await as_member(world)).ours.token
+    return Asker(member, {**kept, **dict.fromkeys(("document", "documentId", "docId", "source"), documents)})
+
+
+def _places(operation: Operation) -> list[str]:
+    return [one.name for one in operation.parameters if one.place == "path"]
+
+
+def _kind(operation: Operation, place: str) -> str:
+    return "source" if operation.name == "getOriginal" else place
+
+
+def tried(operation: Operation, asker: Asker) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+    """Pairs of fillings: one place at a time, and all of them at once."""
+    places = _places(operation)
+    names = {place: asker.names[_kind(operation, place)] for place in places}
+    ours = {place: one.ours for place, one in names.items()}
+    for place, one in names.items():
+        for foreign, unknown in one.pairs:
+            yield {**ours, place: foreign}, {**ours, place: unknown}
+    together = [[(place, *pair) for pair in one.pairs] for place, one in names.items()]
+    if len(places) > 1:
+        for chosen in product(*together):
+            yield {place: one for place, one, _ in chosen}, {place: one for place, _, one in chosen}
+
+
+async def ask(world: TwoTenants, operation: Operation, asker: Asker, filled: Mapping[str, str]) -> tuple[Any, ...]:
+    """Status, names of the headers, and the body without what it was asked for and its trace."""
+    sent: dict[str, Any] = {}
+    if isinstance(operation.takes, FileForm):
+        sent["files"] = {"file": FILE}
+    elif operation.takes is not None:
+        sent["json"] = BODIES[operation.name]
+    response = await world.http.request(
+        operation.method,
+        operation.path.format_map(filled),
+        headers={"authorization": f"Bearer {asker.token}"},
+        **sent,
+    )
+    body = response.text.replace(response.headers["x-trace-id"], "TRACE")
+    for place, value in filled.items():
+        body = body.replace(value, place)
+    made = response.is_success and operation.method == "POST"
+    return response.status_code, sorted(response.headers), None if made else body
+
+
+async def foreign_paths(ground: Ground, short: bool) -> list[Row]:
+    """Every operation that takes a name or an id in its path, as an admin of ours and as a member from whom our
+    document is hidden.
+    """
+    asked, differing = 0, list[str]()
+    async with two_tenants(ground) as world:
+        admin = world.container.administer
+        await admin.set_feature(world.ours.org_id, FeatureFlag.RAG_GUIDELINES, on=True, actor="test")
+        for kind in (WorkspaceKind.PROJECT, WorkspaceKind.AGENT):
+            await admin.create_workspace(world.theirs.org_id, NewWorkspace(kind.value, kind, THEIR_NAME), "test")
+        before = await contents(world.database_url, world.theirs.org_id)
+        served = [one for one in operations(server_parts(world.container)) if one.takes_token and _places(one)]
+        served.sort(key=lambda one: LAST.index(one.method))
+        for asker in (_foreign(world), await _hidden(world)):
+            for operation in served:
+                for foreign, unknown in tried(operation, asker):
+                    answers = [await ask(world, operation, asker, filled) for filled in (foreign, unknown)]
+                    asked += 1
+                    if answers[0] != answers[1]:
+                        differing.append(f"{operation.name} {foreign}: {answers}")
+        after = await contents(world.database_url, world.theirs.org_id)
+    for line in differing:
+        print(f"  {line[:3000]}")
+    changed = [table for table in before if before[table] != after[table]]
+    return [
+        Row(
+            "names and ids of others in REST paths answered as missing ones",
+            f"{asked - len(differing)}/{asked}",
+            "all of ≥ 40",
+            not differing and asked >= 40,
+        ),
+        exactly("tables in which something of the other organisation changed by REST", len(changed), 0),
+    ]
+
+
+ROWS: Mapping[str, Measure] = {"foreign-paths": foreign_paths}
