@@ -93,6 +93,12 @@ def test_a_first_word_that_is_also_written_small_is_no_name() -> None:
     assert "paris" in keys_of("Paris is large.")
 
 
+@pytest.mark.parametrize("before", ["", "small ", "12", "3.5 ", "漢", "word.", "x2", "( ", "a/"])
+@pytest.mark.parametrize("name", ["Zurich", "Éclair", "\u03a2bc"])
+def test_a_name_is_found_behind_whatever_names_nothing(before: str, name: str) -> None:
+    assert entity_key(name) in " ".join(keys_of(f"{before}{name} it said"))
+
+
 def test_acronyms_that_look_like_function_words_are_names() -> None:
     assert "who" in keys_of("the WHO decided")
 
