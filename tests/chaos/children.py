@@ -85,6 +85,11 @@ class WorkerProcess:
         file = self.folder / "journal"
         return [json.loads(line) for line in file.read_text().splitlines()] if file.exists() else []
 
+    def told(self, event: str) -> list[dict[str, Any]]:
+        """The lines of its log that tell an event."""
+        lines = (line for line in self.log.read_text("utf-8", "replace").splitlines() if line.startswith("{"))
+        return [told for line in lines if (told := json.loads(line)).get("event") == event]
+
     def tail(self) -> str:
         return self.log.read_text("utf-8", "replace")[-1500:] if self.log.exists() else ""
 

@@ -63,6 +63,9 @@ LARGE = 200_000
 ORIGINALS_AT_ONCE = 8_000_000
 """Bytes of large originals that this process reads, parses and publishes at once. One that is larger goes alone."""
 
+WORTH_TELLING_SECONDS = 0.1
+"""What a document waited for its turn among large ones, from which on the log says so."""
+
 MAX_LOOKS = 3
 """How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
 
@@ -178,9 +181,11 @@ class IngestDocument:
         if work.document.revision_id == revision_id and not work.forced:
             return await self._already_published(work)
         original = work.original()
-        async with self._originals.hold(_large(original.size), progress.advance):
+        async with self._originals.hold(_large(original.size), progress.advance) as waited:
+            self._tell_waiting(work, waited)
             parsed = await self._read(work, original)
-            async with self._texts.hold(min(_large(len(parsed.text)), 1), progress.advance):
+            async with self._texts.hold(min(_large(len(parsed.text)), 1), progress.advance) as waited:
+                self._tell_waiting(work, waited)
                 report = await self._publish_text(work, revision_id, parsed)
         self._tell(report)
         await self._remove_superseded(work)
@@ -402,6 +407,11 @@ class IngestDocument:
             media_type=parsed.media_type,
             provenance={**provenance, **cost.provenance()},
         )
+
+    def _tell_waiting(self, work: _Work, seconds: float) -> None:
+        if seconds >= WORTH_TELLING_SECONDS:
+            document_id = str(work.document.document_id)
+            self._telemetry.event("rag_document_waited", document_id=document_id, seconds=round(seconds, 3))
 
     def _tell(self, report: IngestReport) -> None:
         self._telemetry.count("rag_chunks_total", report.embedded, paid="embedded")

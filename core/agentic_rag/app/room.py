@@ -31,15 +31,19 @@ class Room:
     @asynccontextmanager
     async def hold(
         self, amount: int, while_waiting: Callable[[], None], every: float = TELL_SECONDS
-    ) -> AsyncGenerator[None]:
-        """Hold `amount` units, all there are if it is more; calls `while_waiting` every few seconds until it does."""
+    ) -> AsyncGenerator[float]:
+        """Hold `amount` units, all there are if it is more; calls `while_waiting` every few seconds until it does.
+        Gives the seconds it waited.
+        """
         if amount == 0:
-            yield
+            yield 0.0
             return
         amount = min(amount, self._capacity)
+        loop = asyncio.get_running_loop()
+        came = loop.time()
         await self._take(amount, while_waiting, every)
         try:
-            yield
+            yield loop.time() - came
         finally:
             self._give_back(amount)
 

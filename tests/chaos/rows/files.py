@@ -7,7 +7,8 @@ import json
 import re
 import shutil
 import unicodedata
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -93,6 +94,32 @@ def write_own(folder: Path, *, short: bool) -> dict[str, Hostile]:
     return written
 
 
+@dataclass(frozen=True, slots=True)
+class Worked:
+    """How long workers were busy with a file, and how long it waited in them for its turn among large ones."""
+
+    path: str
+    worked: float
+    waited: float
+
+
+async def _slowest(ground: Ground, workers: Sequence[WorkerProcess]) -> Worked:
+    """The file of our own that took longest, all its attempts together."""
+    waited: Counter[str] = Counter()
+    for worker in workers:
+        for told in worker.told("rag_document_waited"):
+            waited[told["document_id"]] += told["seconds"]
+    rows = await ground.rows(
+        "SELECT d.document_id::text, d.source_path, sum(extract(epoch FROM a.ended_at - a.started_at))::float AS s "
+        "FROM rag_job_attempts a JOIN rag_jobs j USING (org_id, workspace_id, job_id) "
+        "JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE d.source_path LIKE 'own/%' GROUP BY 1, 2"
+    )
+    files = [
+        Worked(row["source_path"], row["s"] - waited[row["document_id"]], waited[row["document_id"]]) for row in rows
+    ]
+    return max(files, key=lambda one: one.worked)
+
+
 async def hostile_files(servers: Servers, short: bool) -> list[Row]:
     """Every file of both manifests and our own beside 100 good ones, by two workers that have warmed up."""
     good = 10 if short else 100
@@ -115,11 +142,7 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
         peak = await _watch(ground, running, before)
         wrong = [line for one in expected if (line := await _wrong(ground, one))]
         wrong_own = [line for path, one in own.items() if (line := await _wrong_own(ground, path, one))]
-        slowest = await ground.value(
-            "SELECT max(extract(epoch FROM a.ended_at - a.started_at))::float FROM rag_job_attempts a "
-            "JOIN rag_jobs j USING (org_id, workspace_id, job_id) "
-            "JOIN rag_documents d USING (org_id, workspace_id, document_id) WHERE d.source_path LIKE 'own/%'"
-        )
+        slowest = await _slowest(ground, running)
         ready = await ground.value(
             "SELECT count(*) FROM rag_documents WHERE status = 'READY' AND source_path LIKE 'report-%'"
         )
@@ -130,12 +153,13 @@ async def hostile_files(servers: Servers, short: bool) -> list[Row]:
         )
     for line in (*wrong, *wrong_own):
         print(f"    {line}")
+    print(f"    slowest of our own: {slowest.path}, after {slowest.waited:.1f} s of waiting for its turn")
     print(f"    {len(found.new)} files; worker memory before {before}, grown by at most {peak:.0f} MB")
     return [
         exactly(f"{len(expected)} hostile and odd files: not as their manifest says", len(wrong), 0),
         exactly(f"{len(own)} hostile files of our own: not as their table says", len(wrong_own), 0),
-        Row("hostile files of our own: slowest", f"{slowest:.1f} s", f"≤ {OWN_SECONDS:g} s", slowest <= OWN_SECONDS,
-            timed=True),
+        Row("hostile files of our own: slowest", f"{slowest.worked:.1f} s", f"≤ {OWN_SECONDS:g} s",
+            slowest.worked <= OWN_SECONDS, timed=True),
         exactly(f"hostile files: of {good + 10} good ones READY", ready, good + 10),
         exactly("hostile files: worker deaths", deaths, 0),
         exactly("hostile files: documents without an end or a code", unfinished + unnamed, 0),

@@ -154,3 +154,24 @@ async def test_one_that_waits_says_that_it_lives() -> None:
 async def _through(room: Room, amount: int) -> bool:
     async with room.hold(amount, nothing):
         return True
+
+
+async def test_who_waited_is_told_how_long() -> None:
+    room = Room(1)
+    first = Guest(room, 1)
+    await settled()
+    loop = asyncio.get_running_loop()
+    came = loop.time()
+
+    async def second() -> tuple[float, float]:
+        async with room.hold(1, nothing) as waited:
+            return waited, loop.time() - came
+
+    task = asyncio.create_task(second())
+    await settled()
+    await first.leave()
+    waited, passed = await task
+
+    assert 0 < waited <= passed
+    async with room.hold(0, nothing) as none:
+        assert none == 0
