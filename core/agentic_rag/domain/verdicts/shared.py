@@ -140,10 +140,6 @@ def shared_questions(question: str) -> tuple[Decidable, ...]:
         return (SameNationality(names, nationality),)
     kind = _LEAD.sub("", what)
     value = frozenset(terms(kind))
-    if (
-        place is not None
-        or not value
-        or re.search(r"\b(?:of|in|from|by|for|used|and|or|with|at|on|to|same|who|that)\b", kind)
-    ):
+    if place is not None or not value or _NO_KIND.search(kind):
         return ()
     return (BothAre(names, kind, value),)
