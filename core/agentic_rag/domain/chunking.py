@@ -169,8 +169,9 @@ class _Packer:
         fills: list[int] = []
         index = cut
         while index < len(atoms) or self._read_on():
-            more = atoms[index].cost + (self._gap(index) if index > first else 0)
-            if used + more > size or (index > cut and self._leaves(opening, index)):
+            atom = atoms[index]
+            more = atom.cost + (self._gap(index) if index > first else 0)
+            if used + more > size or (atom.opens_section and index > cut and self._leaves(opening, index)):
                 break
             fills.append(used)
             used += more
