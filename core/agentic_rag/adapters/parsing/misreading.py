@@ -59,9 +59,13 @@ a third.
 
 def decoded_twice(sample: str) -> bool:
     """Whether most of what lies beyond ASCII is UTF-8 that was read as another encoding."""
+    least = max(_LEAST_MISREAD, _LEAST_OF_TEXT * len(sample))
+    # Each character beyond ASCII takes one to three bytes more: most texts are told by their length.
+    if len(sample.encode("utf-8", "surrogatepass")) - len(sample) < least:
+        return False
     runs = _NOT_ASCII.findall(sample)
     beyond = sum(map(len, runs))
-    if beyond < _LEAST_MISREAD or beyond < _LEAST_OF_TEXT * len(sample):
+    if beyond < least:
         return False
     distinct = Counter(runs)
     return any(

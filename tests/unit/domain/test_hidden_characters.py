@@ -1,0 +1,26 @@
+"""What readers do not see is counted, whatever text stands around it."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from agentic_rag.domain.hidden_characters import HIDDEN, count_hidden, without_hidden
+
+
+def test_every_hidden_character_is_counted_where_it_stands_alone() -> None:
+    every = [chr(code) for code in range(sys.maxunicode + 1)]
+
+    wrong = [hex(ord(one)) for one in every if count_hidden(f"a{one}b") != (HIDDEN.search(f"a{one}b") is not None)]
+
+    assert wrong == []
+
+
+@pytest.mark.parametrize("around", ["plain words\n", "Straße\tnach Görlitz\r\n", "日本語", "👍 emoji"])
+def test_a_hidden_character_is_found_among_others(around: str) -> None:
+    tag, soft_hyphen = "\U000e0041", "\u00ad"
+
+    assert count_hidden(around) == 0
+    assert count_hidden(f"{around}{tag}{around}{soft_hyphen}") == 2
+    assert without_hidden(f"{around}{tag}{around}") == around * 2
