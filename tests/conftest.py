@@ -9,10 +9,15 @@ from urllib.parse import urlsplit, urlunsplit
 import asyncpg
 import pytest
 import redis
+from hypothesis import HealthCheck, settings
 
 from agentic_rag_migrations.upgrade import upgrade
 from tests import guards
 from tests.stack import SessionStack, redis_sources
+
+# Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
+settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("laws")
 
 
 def pytest_configure() -> None:

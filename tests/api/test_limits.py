@@ -88,7 +88,7 @@ def test_the_standard_introspection_query_passes(descriptions: bool) -> None:
 
 
 @given(length=st.integers(1, 9), spreads=st.integers(2, 5))
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_chained_fragments_cost_one_visit_each(length: int, spreads: int) -> None:
     document = parse(chain(length, spreads))
     visits = 0
@@ -107,7 +107,6 @@ def test_chained_fragments_cost_one_visit_each(length: int, spreads: int) -> Non
 
 
 @given(st.text(alphabet='{}[]()a:@$!#" \n.,&|=1', max_size=300))
-@settings(deadline=None)
 def test_any_text_is_parsed_or_refused_with_a_graphql_error(text: str) -> None:
     try:
         parse_within(text, LIMITS)
@@ -117,7 +116,7 @@ def test_any_text_is_parsed_or_refused_with_a_graphql_error(text: str) -> None:
 
 
 @given(levels=st.integers(1, 400), opening=st.sampled_from(["{a", "{a(b:[", "{...{a", "{a(b:{c:"]))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_no_nesting_reaches_the_recursion_limit(levels: int, opening: str) -> None:
     with pytest.raises((GraphQLSyntaxError, GraphQLError)):
         parse_within(opening * levels, LIMITS)

@@ -131,7 +131,6 @@ def test_generated_requests_get_no_answer_that_is_not_described(name: str) -> No
 
     @settings(
         max_examples=EXAMPLES,
-        deadline=None,
         derandomize=True,
         database=None,
         phases=(Phase.generate,),
