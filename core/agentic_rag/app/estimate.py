@@ -84,7 +84,5 @@ class EstimateIngest:
             return FileEstimate(item.path, None, fault)
         drafts = await self._analysis.chunk(document_id, parsed, profile)
         diff = diff_revision(visible, drafts)
-        cost = await self._analysis.cost(
-            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], space
-        )
+        cost = await self._analysis.cost(diff.added, [kept.draft for kept in diff.kept], space)
         return FileEstimate(item.path, cost)

@@ -53,11 +53,15 @@ class TextAnalysis:
         """How many characters of a text its readers do not see."""
         return await self._computed(lambda: count_hidden(text), len(text))
 
-    async def cost(self, paid: Sequence[str], reused: Sequence[str], space: EmbeddingSpace) -> EmbeddingCost:
-        """What embedding the texts `paid` costs, and what not embedding `reused` saves."""
+    async def cost(
+        self, paid: Sequence[ChunkDraft], reused: Sequence[ChunkDraft], space: EmbeddingSpace
+    ) -> EmbeddingCost:
+        """What embedding the chunks `paid` costs, and what not embedding `reused` saves."""
         price = self._prices.of_space(space)
-        characters = sum(map(len, paid)) + sum(map(len, reused))
-        return await self._computed(lambda: embedding_cost(paid, reused, space, self._count_tokens, price), characters)
+        uncounted = sum(len(draft.text) for draft in (*paid, *reused) if draft.tokens is None)
+        return await self._computed(
+            lambda: embedding_cost(self._tokens(paid), self._tokens(reused), space, price), uncounted
+        )
 
     async def index(
         self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]
@@ -80,6 +84,9 @@ class TextAnalysis:
             NewChunk(draft, vector, terms, entities)
             for (_, draft), vector, (terms, entities) in zip(titled, vectors, found, strict=True)
         ]
+
+    def _tokens(self, drafts: Sequence[ChunkDraft]) -> list[int]:
+        return [self._count_tokens(draft.text) if draft.tokens is None else draft.tokens for draft in drafts]
 
     async def _computed(self, function: Callable[[], T], characters: int) -> T:
         """In turn with the rest; what would keep small documents waiting goes beside it."""

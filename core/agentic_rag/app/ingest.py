@@ -390,9 +390,7 @@ class IngestDocument:
             if extracted is not None:
                 added = extracted.chunks
                 provenance.update(extracted.provenance())
-        cost = await self._analysis.cost(
-            [draft.text for draft in diff.added], [kept.draft.text for kept in diff.kept], work.embedder.space
-        )
+        cost = await self._analysis.cost(diff.added, [kept.draft for kept in diff.kept], work.embedder.space)
         return DocumentPublication(
             document_id=document.document_id,
             revision=revision,

@@ -51,11 +51,12 @@ def chunk_document(
     (`ports.token_counter`). Deterministic.
     """
     text = parsed.text
-    cost_of = len if profile.unit is ChunkUnit.CHARACTERS else count_tokens
+    in_tokens = profile.unit is ChunkUnit.TOKENS
+    cost_of = count_tokens if in_tokens else len
     packer = _Packer(text, atoms_of(parsed, profile.size, cost_of), profile, cost_of)
     drafts = _Drafts(document_id, parsed)
-    for start, end, heading_path in packer.spans():
-        drafts.add(start, end, heading_path)
+    for start, end, heading_path, cost in packer.spans():
+        drafts.add(start, end, heading_path, cost if in_tokens else None)
     return drafts.made
 
 
@@ -112,16 +113,16 @@ class _Packer:
         self._cost_of = cost_of
         self._gaps: dict[str, int] = {}
 
-    def spans(self) -> Iterator[tuple[int, int, tuple[str, ...]]]:
-        """(start, end, heading path) of every chunk."""
+    def spans(self) -> Iterator[tuple[int, int, tuple[str, ...], int]]:
+        """(start, end, heading path, cost) of every chunk."""
         atoms = self._atoms
         cut, first = 0, -1
         while cut < len(atoms) or self._read_on():
             first, used = self._repeated(cut, first + 1)
             if first < cut and used + self._gap(cut) + atoms[cut].cost > self._size:
                 first, used = cut, 0
-            end = self._end(first, cut, used)
-            yield atoms[first].start, atoms[end - 1].end, _common_path(atoms[cut:end])
+            end, cost = self._end(first, cut, used)
+            yield atoms[first].start, atoms[end - 1].end, _common_path(atoms[cut:end]), cost
             cut = end
             if first >= _READ_AHEAD:
                 del atoms[:first]
@@ -162,8 +163,8 @@ class _Packer:
                 break
         return first, used
 
-    def _end(self, first: int, cut: int, used: int) -> int:
-        """Where the chunk ends that repeats from `first` and is new from `cut`."""
+    def _end(self, first: int, cut: int, used: int) -> tuple[int, int]:
+        """Where the chunk ends that repeats from `first` and is new from `cut`, and what it costs."""
         atoms, size = self._atoms, self._size
         opening = atoms[cut].path
         fills: list[int] = []
@@ -177,11 +178,12 @@ class _Packer:
             used += more
             index += 1
         else:
-            return index
+            return index, used
         if self._leaves(opening, index):
-            return index
+            return index, used
         fills.append(used)
-        return self._best_cut(cut, fills)
+        best = self._best_cut(cut, fills)
+        return best, fills[best - cut]
 
     def _leaves(self, opening: tuple[str, ...], index: int) -> bool:
         """Whether the atom opens a section outside the parent of the section in which the chunk began."""
@@ -229,7 +231,7 @@ class _Drafts:
         """The line in which the last chunk began, and its offset."""
         self._seen: dict[bytes, int] = {}
 
-    def add(self, start: int, end: int, heading_path: tuple[str, ...]) -> None:
+    def add(self, start: int, end: int, heading_path: tuple[str, ...], tokens: int | None = None) -> None:
         """The next chunk; none begins before the one before it."""
         self._line += self._text.count("\n", self._counted, start)
         self._counted = start
@@ -250,5 +252,6 @@ class _Drafts:
                 line_end=self._line + self._text.count("\n", start, end - 1),
                 heading_path=heading_path,
                 content_hash=digest,
+                tokens=tokens,
             )
         )

@@ -5,7 +5,7 @@ Tokens are estimated (`domain.tokens`), so costs are estimates too, before and a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.domain.prices import TokenPrice
@@ -80,19 +80,17 @@ class RecordedCost:
 
 
 def embedding_cost(
-    paid: Sequence[str],
-    reused: Sequence[str],
-    space: EmbeddingSpace,
-    count_tokens: Callable[[str], int],
-    price: TokenPrice | None,
+    paid: Sequence[int], reused: Sequence[int], space: EmbeddingSpace, price: TokenPrice | None
 ) -> EmbeddingCost:
-    """The cost of embedding the texts `paid` beside the texts `reused`; without a price only their tokens."""
+    """The cost of embedding chunks of so many tokens each, beside chunks that are reused; without a price only their
+    tokens.
+    """
     return EmbeddingCost(
         space=space.name,
         chunks=len(paid),
-        tokens=sum(map(count_tokens, paid)),
+        tokens=sum(paid),
         reused_chunks=len(reused),
-        reused_tokens=sum(map(count_tokens, reused)),
+        reused_tokens=sum(reused),
         usd_per_million=None if price is None else price.input_usd,
     )
 

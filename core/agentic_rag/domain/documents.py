@@ -103,6 +103,8 @@ class ChunkDraft:
     heading_path: tuple[str, ...]
     content_hash: bytes
     """SHA-256 of the normalised text (32 bytes)."""
+    tokens: int | None = None
+    """The sum of what its pieces cost, a few tokens more than the text counted at once; None where nobody counted."""
 
 
 @dataclass(frozen=True, slots=True)

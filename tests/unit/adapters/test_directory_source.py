@@ -121,7 +121,7 @@ async def test_an_item_that_became_a_link_to_elsewhere_is_not_read(tmp_path: Pat
         await source.read(item)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20, deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=20)
 @given(names=st.sets(st.text("ab-.0", min_size=1, max_size=4).filter(lambda n: not n.startswith(".")), max_size=8))
 async def test_the_order_is_that_of_the_paths_for_any_names(tmp_path_factory: pytest.TempPathFactory, names) -> None:  # type: ignore[no-untyped-def]
     root = tmp_path_factory.mktemp("names")

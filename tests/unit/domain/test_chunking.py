@@ -79,7 +79,7 @@ structured = st.lists(
 profiles = st.sampled_from([TINY, TINY_CHARACTERS, ChunkProfile("none", ChunkUnit.TOKENS, 16, 0), DEFAULT_PROFILE])
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(parsed=texts.map(plain) | structured, profile=profiles)
 def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
     parsed: ParsedDocument, profile: ChunkProfile
@@ -93,6 +93,11 @@ def test_chunks_are_exact_spans_that_cover_the_text_within_the_size(
         assert draft.text == parsed.text[draft.start : draft.end]
         assert draft.text == draft.text.strip() != ""
         assert cost(draft.text) <= profile.size
+        if profile.unit is ChunkUnit.TOKENS:
+            assert draft.tokens is not None
+            assert cost(draft.text) <= draft.tokens <= profile.size
+        else:
+            assert draft.tokens is None
         assert draft.line_start == parsed.text.count("\n", 0, draft.start) + 1
         assert draft.line_end == parsed.text.count("\n", 0, draft.end) + 1
         covered[draft.start : draft.end] = b"\x01" * len(draft.text)

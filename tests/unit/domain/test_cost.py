@@ -9,14 +9,13 @@ from hypothesis import strategies as st
 from agentic_rag.domain.cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
 from agentic_rag.domain.prices import FREE, PriceTable, TokenPrice
 from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tokens import estimate_tokens
 
 SMALL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
 COUNTS = st.integers(0, 10_000_000)
 
 
 def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
-    cost = embedding_cost(["one two", "three"], ["four five six"], SMALL, estimate_tokens, TokenPrice(0.02))
+    cost = embedding_cost([2, 1], [3], SMALL, TokenPrice(0.02))
 
     assert (cost.chunks, cost.tokens, cost.reused_chunks, cost.reused_tokens) == (2, 3, 1, 3)
     assert cost.usd == pytest.approx(3 * 0.02 / 1_000_000)
@@ -34,7 +33,7 @@ def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
     ],
 )
 def test_a_price_is_known_nothing_or_unknown(space: EmbeddingSpace, price: TokenPrice | None) -> None:
-    cost = embedding_cost(["word"], [], space, estimate_tokens, PriceTable().of_space(space))
+    cost = embedding_cost([1], [], space, PriceTable().of_space(space))
 
     assert PriceTable().of_space(space) == price
     assert (cost.usd is None) == (price is None)
