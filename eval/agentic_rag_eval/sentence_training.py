@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.trail_draft import ReadSentence, SentenceWeights, chosen_of, likeliest
 
 RIDGE = 0.01
@@ -53,13 +54,17 @@ class TrainedSentences:
 
 
 def train_sentences(sets: Sequence[SentenceSet], in_force: Sequence[float]) -> TrainedSentences:
-    """Fit the weights. `in_force` are those of the code, in the order of `SentenceWeights`. Errors: `ValueError` for a
-    set without a question that counts.
+    """Fit the weights. `in_force` are those of the code, in the order of `SentenceWeights`. Errors: `InvalidInput`
+    for a set without a question that counts.
     """
     counted = [SentenceSet(one.name, tuple(asked for asked in one.questions if _counts(asked))) for one in sets]
     for one in counted:
         if not one.questions:
-            raise ValueError(f"{one.name} has no question of which some sentence holds the answer and some does not")
+            raise InvalidInput(
+                f"{one.name} has no question of several hops of which one sentence holds the answer and another does "
+                "not: nothing can be learned from it.",
+                code="DATASET_INVALID",
+            )
     names = [field.name for field in fields(SentenceWeights)]
     weights = [round(value, 1) for value in _fit(counted)]
     alone = [1.0, *(0.0 for _ in names[1:])]

@@ -14,6 +14,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.support import AGAINST, Signs
 from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
 from agentic_rag_eval.support_calibration import AskedSupport
@@ -75,7 +76,7 @@ class TrainedSupport:
 
 
 def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> TrainedSupport:
-    """Fit the weights. `in_force` are those of the code, in the order of `Signs`. Errors: `ValueError` for a set
+    """Fit the weights. `in_force` are those of the code, in the order of `Signs`. Errors: `InvalidInput` for a set
     without questions of both kinds.
     """
     halves = {one.name: _halves(one) for one in sets}
@@ -120,7 +121,7 @@ def _logit(share: float) -> float:
 def _halves(given: SupportSet) -> tuple[Floats, Floats]:
     rows = [np.array([one.signs for one in given.asked if one.answerable is kind]) for kind in (True, False)]
     if not all(len(half) for half in rows):
-        raise ValueError(f"{given.name} needs questions with and without an answer")
+        raise InvalidInput(f"{given.name} needs questions with and without an answer.", code="DATASET_INVALID")
     return rows[0], rows[1]
 
 

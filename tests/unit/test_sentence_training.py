@@ -4,6 +4,7 @@ import random
 
 import pytest
 
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.passage_units import Unit
 from agentic_rag.domain.sentence_units import UnitKind
 from agentic_rag.domain.trail_draft import ReadSentence, SentenceWeights
@@ -49,7 +50,7 @@ def test_questions_without_a_sentence_to_find_do_not_count() -> None:
 
 def test_a_set_without_any_question_that_counts_is_refused() -> None:
     none = SentenceSet("a", (ReadQuestion((_sentence(0, 0, _NONE),), (False,)),))
-    with pytest.raises(ValueError, match="some sentence holds the answer"):
+    with pytest.raises(InvalidInput, match="nothing can be learned"):
         train_sentences([none], _NONE)
 
 

@@ -2,6 +2,7 @@ import random
 
 import pytest
 
+from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.support import AGAINST, Signs, SupportWeights
 from agentic_rag_eval.support_calibration import AskedSupport
 from agentic_rag_eval.support_training import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
@@ -57,7 +58,7 @@ def test_a_single_set_has_nothing_to_leave_out() -> None:
 
 def test_a_set_without_one_kind_of_question_is_refused() -> None:
     only = SupportSet("a", (AskedSupport(0.5, answerable=True, signs=(0.0,) * _WIDTH),))
-    with pytest.raises(ValueError, match="with and without"):
+    with pytest.raises(InvalidInput, match="with and without"):
         train_support([only], [0.0] * _WIDTH)
 
 

@@ -40,7 +40,7 @@ def train_ranker(
 ) -> None:
     """Fit the weights that lead from passage to passage (domain/bridge.py) on sets of your own.
 
-    Runs in this process, with the configured embedder and no database. The weights in force are those in the code.
+    Runs in this process, with the configured embedder; nothing is stored. The weights in force are those in the code.
 
     Example: RAG_EMBEDDER=onnx rag eval train-ranker --set sets/a,sets/b=2 --set sets/c --out eval/ranker.json
     """
@@ -48,8 +48,8 @@ def train_ranker(
     from agentic_rag_eval.ranker_report import as_table, train
 
     wiring = wiring_of(context)
-    settings = wiring.settings()
-    groups, embedder = run_async(_load(settings, sets))
+    with wiring.servers(wiring.settings()) as settings:
+        groups, embedder = run_async(_load(settings, sets))
     bar = output.Progress("fitting")
     try:
         found = train(groups, embedder, leave_out, lambda _, done, total: bar.update(done, total))

@@ -1,0 +1,115 @@
+"""What is learned can be learned again, by anyone with questions: the commands run from nothing but two folders."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.stack import open_home
+
+from agentic_rag.domain.bridge import StepWeights
+from agentic_rag.domain.support import Signs
+from agentic_rag.domain.trail_draft import SentenceWeights
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
+
+pytestmark = [pytest.mark.integration, pytest.mark.slow]
+
+RIVERS = {
+    "Elbow": "The Elbow rises at Lake Tern and ends in the Gull Sea.",
+    "Lake Tern": "Lake Tern was surveyed by Ida Holm in 1911.",
+    "Ida Holm": "Ida Holm was born in Varde and drew maps for forty years.",
+    "Varde": "Varde is a town of 9,000 people known for its brick kilns.",
+}
+SHIPS = {
+    "Petrel": "The Petrel was built in Skagen for the captain Otto Brandt.",
+    "Otto Brandt": "Otto Brandt sailed around Iceland with his sister Klara Brandt.",
+    "Klara Brandt": "Klara Brandt founded the museum of Ribe.",
+    "Ribe": "Ribe is the oldest town of the country and lies on the Ribe river.",
+}
+
+
+def folder_of(home: Path, name: str, texts: dict[str, str], asked: dict[str, tuple[str, list[str]]]) -> Path:
+    """A set as users bring their own: documents, and questions with the documents that answer them."""
+    folder = home / name
+    folder.mkdir()
+    documents = [{"id": title, "title": title, "text": text} for title, text in texts.items()]
+    questions = [
+        {"id": f"{name}-{number}", "question": question, "answers": [answer], "gold_ids": gold, "type": "bridge"}
+        for number, (question, (answer, gold)) in enumerate(asked.items())
+    ]
+    for file, rows in (("corpus.jsonl", documents), ("queries.jsonl", questions)):
+        (folder / file).write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def home() -> Iterator[Path]:
+    folder = open_home("agentic-rag-train-")
+    yield folder
+    shutil.rmtree(folder)
+
+
+@pytest.fixture(scope="module")
+def sets(home: Path) -> tuple[Path, Path]:
+    rivers = {
+        "Where was the person born who surveyed Lake Tern?": ("Varde", ["Lake Tern", "Ida Holm"]),
+        "In which year was the lake surveyed where the Elbow rises?": ("1911", ["Elbow", "Lake Tern"]),
+    }
+    ships = {
+        "Who was the captain of the Petrel?": ("Otto Brandt", ["Petrel"]),
+        "Which museum did the sister of Otto Brandt found?": ("museum of Ribe", ["Otto Brandt", "Klara Brandt"]),
+    }
+    return folder_of(home, "rivers", RIVERS, rivers), folder_of(home, "ships", SHIPS, ships)
+
+
+def rag(home: Path, *arguments: str) -> Any:
+    """What a command prints as JSON; it finds no server in its environment."""
+    environ = {
+        "PATH": os.environ["PATH"],
+        "HOME": str(home),
+        "AGENTIC_RAG_HOME": str(home / "home"),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+    }
+    command = [sys.executable, "-m", "agentic_rag_cli", *arguments, "--json"]
+    ran = subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == 0, ran.stderr
+    return json.loads(ran.stdout)
+
+
+def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
+    out = home / "ranker.json"
+
+    fitted = rag(home, "eval", "train-ranker", "--set", str(sets[0]), "--set", str(sets[1]), "--out", str(out))
+
+    assert json.loads(out.read_text()) == fitted
+    assert set(fitted["sets"]) == {"rivers", "ships"}
+    assert fitted["weights"].keys() == asdict(StepWeights()).keys()
+    assert all(0 <= one["left_out"]["recall5"] <= 1 for one in fitted["figures"].values())
+
+
+@pytest.mark.parametrize(
+    ("what", "weights"), [("train-support", Signs.__dataclass_fields__), ("train-sentences", asdict(SentenceWeights()))]
+)
+def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(
+    what: str, weights: Mapping[str, object], home: Path, sets: tuple[Path, Path]
+) -> None:
+    for one in sets:
+        rag(home, "eval", "--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
+    out = home / f"{what}.json"
+    given = [part for one in sets for part in ("--set", f"{one.name}={one / 'queries.jsonl'}")]
+
+    fitted = rag(home, "eval", what, *given, "--out", str(out))
+
+    assert json.loads(out.read_text()) == fitted
+    assert fitted["weights"].keys() == weights.keys()
+    assert fitted["left_out"].keys() == {"rivers", "ships"}
