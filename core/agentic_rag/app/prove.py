@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.domain.certificate import Certificate, ErasedStore
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, NotFound
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, no_such_document
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.answer_cache import AnswerCache
@@ -49,8 +49,7 @@ class ProveErased:
             document = await transaction.documents.get(workspace, document_id)
             traces = await transaction.erasures.traces(workspace, document_id)
         if certificate is None and document is None and not traces:
-            # Word for word what is said of a document that the caller may not know of.
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         subject = str(document_id)
         findings: list[Finding] = []
         if document is not None:
