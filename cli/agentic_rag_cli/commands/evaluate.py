@@ -10,6 +10,7 @@ import typer
 
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.eval_runs import EvalSet
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -133,7 +134,8 @@ def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, a
         output.result_json({"jobId": job, "questions": len(asked.questions)})
         return
     output.result(job)
-    output.note(f"A worker asks the {len(asked.questions)} questions: rag job show {job}; rag eval report {job}")
+    questions = told_count(len(asked.questions), "question")
+    output.note(f"A worker asks {questions}: rag job show {job}; rag eval report {job}")
 
 
 def _told(
@@ -283,10 +285,11 @@ async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocu
     report = await session.ingest_texts(
         chosen.ref,
         [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
-        lambda chunks: output.note(f"  {chunks} chunks"),
+        lambda chunks: output.note(f"  {told_count(chunks, 'chunk')}"),
     )
     output.note(
-        f"{workspace}: {report.documents} documents, {report.chunks} chunks, {report.embedded} of them embedded now"
+        f"{workspace}: {told_count(report.documents, 'document')}, {told_count(report.chunks, 'chunk')}, "
+        f"{report.embedded} of them embedded now"
     )
 
 

@@ -7,6 +7,7 @@ from uuid import UUID
 
 from agentic_rag.domain.certificate import Certificate, ErasedStore
 from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, no_such_document
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.answer_cache import AnswerCache
@@ -53,7 +54,8 @@ class ProveErased:
         subject = str(document_id)
         findings: list[Finding] = []
         if document is not None:
-            findings.append(_error("rag_documents", "DOCUMENT_LIVE", subject, "The document was not erased."))
+            message = "The document was not erased."
+            findings.append(Finding("rag_documents", "DOCUMENT_LIVE", Severity.ERROR, subject, message, ERASE_AGAIN))
         else:
             findings += [_trace(one, subject) for one in traces]
         findings += await self._outside(workspace, document_id, certificate)
@@ -73,7 +75,7 @@ class ProveErased:
         found: list[Finding] = []
         try:
             if entries := await self._cache.holding(workspace, subject.encode()):
-                found.append(_error("cache", "TRACE_LEFT", subject, f"{entries} cached answers name the document."))
+                found.append(_left("cache", subject, told_count(entries, "cached answer")))
         except DependencyUnavailable as error:
             found.append(_unknown("cache", subject, error))
         if self._graph is None:
@@ -85,7 +87,7 @@ class ProveErased:
             found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
-                found.append(_error(ErasedStore.GRAPH.value, "TRACE_LEFT", subject, f"{nodes} nodes are left."))
+                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node")))
             elif behind:
                 found.append(_pending(ErasedStore.GRAPH.value, subject))
         return found
@@ -94,11 +96,12 @@ class ProveErased:
 def _trace(trace: Trace, subject: str) -> Finding:
     if trace.is_pending:
         return _pending(trace.store, subject)
-    return _error(trace.store, "TRACE_LEFT", subject, f"{trace.rows} rows still tell of the document.")
+    return _left(trace.store, subject, told_count(trace.rows, "row"))
 
 
-def _error(store: str, kind: str, subject: str, message: str) -> Finding:
-    return Finding(store, kind, Severity.ERROR, subject, message, ERASE_AGAIN)
+def _left(store: str, subject: str, held: str) -> Finding:
+    message = f"The document is still told of in {held}."
+    return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, ERASE_AGAIN)
 
 
 def _pending(store: str, subject: str) -> Finding:

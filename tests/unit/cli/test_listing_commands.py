@@ -77,7 +77,7 @@ def test_deleting_says_what_was_removed_from_each_store() -> None:
     shown = terminal().rag("doc", "delete", "a.md")
     counted = json.loads(terminal().rag("doc", "delete", "a.md", "--json").stdout)
 
-    assert "deleted a.md: 1 revisions, 3 chunks, 3 vectors" in shown.stdout
+    assert "deleted a.md: revisions 1, chunks 3, vectors 3" in shown.stdout
     assert counted["removed"]["blobs"] == 1
     assert all(type(count) is int for count in counted["removed"].values())
     assert counted["corpusVersion"] == 8
