@@ -14,6 +14,7 @@ from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.erasure_store import ExternalGraph, Trace
 
+ERASE = "It stays until it is deleted: rag doc delete ID"
 ERASE_AGAIN = "Delete the document again: rag doc delete ID"
 WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
 
@@ -53,12 +54,13 @@ class ProveErased:
             raise no_such_document()
         subject = str(document_id)
         findings: list[Finding] = []
+        remedy = ERASE_AGAIN if document is None else ERASE
         if document is not None:
-            message = "The document was not erased."
-            findings.append(Finding("rag_documents", "DOCUMENT_LIVE", Severity.ERROR, subject, message, ERASE_AGAIN))
+            message = "The document is not deleted."
+            findings.append(Finding("rag_documents", "DOCUMENT_LIVE", Severity.ERROR, subject, message, remedy))
         else:
             findings += [_trace(one, subject) for one in traces]
-        findings += await self._outside(workspace, document_id, certificate)
+        findings += await self._outside(workspace, document_id, certificate, remedy)
         if certificate is not None:
             findings += [
                 _pending(one.store.value, subject)
@@ -68,14 +70,14 @@ class ProveErased:
         return ErasureProof(document_id, certificate, tuple(findings))
 
     async def _outside(
-        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None
+        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None, remedy: str
     ) -> list[Finding]:
         """What cache and external graph hold."""
         subject = str(document_id)
         found: list[Finding] = []
         try:
             if entries := await self._cache.holding(workspace, subject.encode()):
-                found.append(_left("cache", subject, told_count(entries, "cached answer")))
+                found.append(_left("cache", subject, told_count(entries, "cached answer"), remedy))
         except DependencyUnavailable as error:
             found.append(_unknown("cache", subject, error))
         if self._graph is None:
@@ -87,7 +89,7 @@ class ProveErased:
             found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
-                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node")))
+                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node"), remedy))
             elif behind:
                 found.append(_pending(ErasedStore.GRAPH.value, subject))
         return found
@@ -96,12 +98,12 @@ class ProveErased:
 def _trace(trace: Trace, subject: str) -> Finding:
     if trace.is_pending:
         return _pending(trace.store, subject)
-    return _left(trace.store, subject, told_count(trace.rows, "row"))
+    return _left(trace.store, subject, told_count(trace.rows, "row"), ERASE_AGAIN)
 
 
-def _left(store: str, subject: str, held: str) -> Finding:
+def _left(store: str, subject: str, held: str, remedy: str) -> Finding:
     message = f"The document is still told of in {held}."
-    return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, ERASE_AGAIN)
+    return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, remedy)
 
 
 def _pending(store: str, subject: str) -> Finding:
