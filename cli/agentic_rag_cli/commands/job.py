@@ -93,6 +93,8 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
         output.result_json({**shown, **asked, "attemptHistory": tries})
         return
     error, arguments, document = (shown.pop(name) for name in ("error", "arguments", "document"))
+    if shown["state"] != JobState.RUNNING.value:
+        del shown["progress"]  # counts steps at each renewal of the lease: of a quick job none
     named = {"document": document["sourcePath"]} if document else {}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:
