@@ -109,8 +109,10 @@ def as_table(report: EvalReport) -> str:
     lines += [f"  {stage:<24}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in summary.latency.items()]
     if summary.usage is not None:
         price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD"
-        lines += ["", f"  embedded: about {summary.usage.tokens} tokens ({price})"]
-    lines += [f"  not judged: {count} answers ({code})" for code, count in sorted(report.unjudged.items())]
+        lines += ["", f"  embedded: about {told_count(summary.usage.tokens, 'token')} ({price})"]
+    lines += [
+        f"  not judged: {told_count(count, 'answer')} ({code})" for code, count in sorted(report.unjudged.items())
+    ]
     wrong = [one for one in report.scores if not one.right]
     if wrong:
         lines += ["", f"  not as wanted ({len(wrong)}):"]

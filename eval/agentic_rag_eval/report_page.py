@@ -59,7 +59,7 @@ def _head(title: str, report: StoredReport) -> str:
     lines = [f"{told_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {report.k}."]
     if report.tokens is not None:
         price = "price not known" if report.usd is None else f"{report.usd:.6f} USD by list price"
-        lines.append(f"About {report.tokens} tokens embedded to search: {price}.")
+        lines.append(f"About {told_count(report.tokens, 'token')} embedded to search: {price}.")
     lines.append("Shares are in percent with 95 % bootstrap intervals over questions.")
     return f'<h1>{escape(title)}</h1><p class="soft">{escape(" ".join(lines))}</p>'
 
