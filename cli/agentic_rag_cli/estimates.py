@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from agentic_rag.domain.cost import EmbeddingCost
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.domain.tenancy import checked_name
 from agentic_rag_cli import output
 from agentic_rag_cli.session import Session
@@ -32,7 +33,8 @@ def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:
     )
     total = total_cost(found)
     price = "price of the model not known" if total["costUsd"] is None else f"about USD {total['costUsd']:.6f}"
-    output.result(f"{workspace}: {total['chunks']} chunks, {total['tokens']} tokens to embed, {price}")
+    chunks, tokens = told_count(total["chunks"], "chunk"), told_count(total["tokens"], "token")
+    output.result(f"{workspace}: {chunks}, {tokens} to embed, {price}")
 
 
 def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) -> dict[str, Any]:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType, TracebackType
-from typing import Any, Self
+from types import MappingProxyType
+from typing import Any
 
 import httpx2
 
@@ -20,6 +20,7 @@ from agentic_rag.domain.errors import (
 from agentic_rag_cli.answer_view import ShownAnswer, ShownCitation
 from agentic_rag_cli.choice import choose_workspace
 from agentic_rag_cli.paths import read_hop
+from agentic_rag_cli.server_client import ServerClient
 
 _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "UNAUTHENTICATED": Unauthenticated,
@@ -31,7 +32,6 @@ _ERRORS: Mapping[str, type[AgenticRagError]] = {
 }
 """Codes of the server that mean a certain kind of error here; every other code of a user error is InvalidInput."""
 
-_CONNECT_SECONDS = 5.0
 _SLACK_SECONDS = 5.0
 """How much longer than the server's own time budget the client waits."""
 
@@ -76,49 +76,21 @@ QUERIES = (_WORKSPACES, _DOCUMENTS, _LAST_RUN, _ASK)
 """Every query this client sends; a test holds them against the schema."""
 
 
-class GraphQLClient:
-    """One connection pool to one server. Use as `async with`.
-
-    Errors of every call: `DependencyUnavailable` codes SERVER_UNREACHABLE, SERVER_TIMEOUT and SERVER_FAULT,
-    `Unauthenticated`, and whatever the server's own codes stand for.
+class GraphQLClient(ServerClient):
+    """Errors of every call: those of `ServerClient`, `DependencyUnavailable` code SERVER_FAULT, `Unauthenticated`, and
+    whatever the server's own codes stand for.
     """
 
     def __init__(
         self, base_url: str, token: str, timeout_ms: int, transport: httpx2.AsyncBaseTransport | None = None
     ) -> None:
-        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
-        self._http = httpx2.AsyncClient(
-            base_url=self.base_url,
-            headers={"Authorization": f"Bearer {token}", "Accept": "application/graphql-response+json"},
-            timeout=httpx2.Timeout(timeout_ms / 1000 + _SLACK_SECONDS, connect=_CONNECT_SECONDS),
-            transport=transport,
-            trust_env=False,
-        )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._http.aclose()
+        accept = {"Accept": "application/graphql-response+json"}
+        super().__init__(base_url, token, timeout_ms / 1000 + _SLACK_SECONDS, transport, accept)
 
     async def execute(self, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
         """The `data` of a request that succeeded."""
-        try:
-            response = await self._http.post("/graphql", json={"query": query, "variables": dict(variables or {})})
-        except httpx2.TimeoutException as error:
-            raise DependencyUnavailable(
-                f"{self.base_url} did not answer in time.", dependency="server", code="SERVER_TIMEOUT"
-            ) from error
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise DependencyUnavailable(
-                f"No server answers at {self.base_url} ({error}). Start one with `rag up`, or give its address with "
-                "--url.",
-                dependency="server",
-                code="SERVER_UNREACHABLE",
-            ) from error
-        return self._data(response)
+        request = {"query": query, "variables": dict(variables or {})}
+        return self._data(await self.send("POST", "/graphql", json=request))
 
     async def workspace_id(self, name: str | None) -> str:
         """The public id of a workspace. Errors: see `choose_workspace`."""

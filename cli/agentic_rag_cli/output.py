@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from agentic_rag.domain.sizes import told_count
+
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
 
@@ -43,6 +45,12 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(
         "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip() for row in cells
     )
+
+
+def file_line(outcome: str, name: str, code: str | None, message: str | None, chunks: int) -> str:
+    """A file and what became of it: why it was not taken, or how many chunks it has."""
+    why = f"  [{code}] {message}" if code else f"  {told_count(chunks, 'chunk')}" if chunks else ""
+    return f"{outcome:<10} {name}{why}"
 
 
 def _visible(text: str) -> str:

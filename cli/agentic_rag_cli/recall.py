@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from agentic_rag.domain.sizes import told_count
+
 if TYPE_CHECKING:
     from agentic_rag.app.recall_check import RecallReport
 
 
 def recall_line(report: RecallReport) -> str:
     """One line for people."""
+    questions, passages = told_count(report.questions, "question"), told_count(report.passages, "passage")
     return (
-        f"{report.space}: recall {report.recall:.4f} (at 10: {report.recall_at_10:.4f}) over {report.questions} "
-        f"questions and {report.passages} passages; exact {report.exact_ms:.1f} ms, as served "
+        f"{report.space}: recall {report.recall:.4f} (at 10: {report.recall_at_10:.4f}) over {questions} "
+        f"and {passages}; exact {report.exact_ms:.1f} ms, as served "
         f"{report.searched_ms:.1f} ms"
     )

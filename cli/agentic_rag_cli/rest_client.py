@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import httpx2
 
@@ -18,6 +17,7 @@ from agentic_rag.domain.errors import (
     NotFound,
     Unauthenticated,
 )
+from agentic_rag_cli.server_client import ServerClient
 
 _BY_STATUS: dict[int, type[AgenticRagError]] = {
     400: InvalidInput,
@@ -29,32 +29,16 @@ _BY_STATUS: dict[int, type[AgenticRagError]] = {
     415: InvalidInput,
     422: InvalidInput,
 }
-_CONNECT_SECONDS = 5.0
 _SECONDS = 120.0
 
 
-class RestClient:
-    """One connection pool to one server. Use as `async with`. Errors of every call: `DependencyUnavailable` codes
-    SERVER_UNREACHABLE and SERVER_FAULT, and what the server's statuses stand for, with its codes.
+class RestClient(ServerClient):
+    """Errors of every call: those of `ServerClient`, `DependencyUnavailable` code SERVER_FAULT, and what the server's
+    statuses stand for, with its codes.
     """
 
     def __init__(self, base_url: str, token: str, transport: httpx2.AsyncBaseTransport | None = None) -> None:
-        self.base_url = base_url.rstrip("/").removesuffix("/graphql")
-        self._http = httpx2.AsyncClient(
-            base_url=self.base_url,
-            headers={"Authorization": f"Bearer {token}"},
-            timeout=httpx2.Timeout(_SECONDS, connect=_CONNECT_SECONDS),
-            transport=transport,
-            trust_env=False,
-        )
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        await self._http.aclose()
+        super().__init__(base_url, token, _SECONDS, transport)
 
     async def upload(
         self, workspace_id: str, file: Path, key: str | None, readers: tuple[str, ...] | None = None
@@ -75,15 +59,7 @@ class RestClient:
         return await self._answer("GET", path)
 
     async def _answer(self, method: str, path: str, **request: Any) -> dict[str, Any]:
-        try:
-            response = await self._http.request(method, path, **request)
-        except (httpx2.TransportError, httpx2.InvalidURL) as error:
-            raise DependencyUnavailable(
-                f"No server answers at {self.base_url} ({error}). Start one with `rag up`, or give its address with "
-                "--url.",
-                dependency="server",
-                code="SERVER_UNREACHABLE",
-            ) from error
+        response = await self.send(method, path, **request)
         try:
             body = response.json()
         except ValueError:

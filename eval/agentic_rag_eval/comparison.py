@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import PairedDifference, paired
 
@@ -93,7 +94,7 @@ def as_table(comparison: Comparison) -> str:
         )
     if comparison.only_first or comparison.only_second:
         lines.append(
-            f"  not compared: {comparison.only_first} questions of the first report alone, "
+            f"  not compared: {told_count(comparison.only_first, 'question')} of the first report alone, "
             f"{comparison.only_second} of the second"
         )
     return "\n".join(lines)

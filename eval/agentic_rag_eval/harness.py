@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from agentic_rag.domain.chat import Fault
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_eval.judged import Judge, figures_of
 from agentic_rag_eval.metrics import Score, Summary, score, summarise
 from agentic_rag_eval.records import Ask, EvalQuestion
@@ -97,7 +98,7 @@ def as_json(report: EvalReport) -> dict[str, Any]:
 def as_table(report: EvalReport) -> str:
     """The report as lines for a terminal: figures with their 95 % intervals, by type, latency, what went wrong."""
     summary = report.summary
-    lines = [f"{summary.questions} questions", "", f"  {'figure':<24}{'mean':>8}   95 % interval   questions"]
+    lines = [told_count(summary.questions, "question"), "", f"  {'figure':<24}{'mean':>8}   95 % interval   questions"]
     lines += [_figure_line(name, value) for name, value in summary.figures.items()]
     if len(summary.by_type) > 1:
         lines += ["", f"  {'by type':<24}{'right':>8}   questions"]
@@ -108,8 +109,10 @@ def as_table(report: EvalReport) -> str:
     lines += [f"  {stage:<24}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in summary.latency.items()]
     if summary.usage is not None:
         price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD"
-        lines += ["", f"  embedded: about {summary.usage.tokens} tokens ({price})"]
-    lines += [f"  not judged: {count} answers ({code})" for code, count in sorted(report.unjudged.items())]
+        lines += ["", f"  embedded: about {told_count(summary.usage.tokens, 'token')} ({price})"]
+    lines += [
+        f"  not judged: {told_count(count, 'answer')} ({code})" for code, count in sorted(report.unjudged.items())
+    ]
     wrong = [one for one in report.scores if not one.right]
     if wrong:
         lines += ["", f"  not as wanted ({len(wrong)}):"]

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
 
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import Interval, interval_of
 from agentic_rag_eval.stored_report import StoredQuestion, StoredReport
@@ -55,10 +56,10 @@ def page(report: StoredReport) -> str:
 
 def _head(title: str, report: StoredReport) -> str:
     right = len(report.questions) - len(report.wrong)
-    lines = [f"{len(report.questions)} questions, {right} of them answered as wanted; K is {report.k}."]
+    lines = [f"{told_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {report.k}."]
     if report.tokens is not None:
         price = "price not known" if report.usd is None else f"{report.usd:.6f} USD by list price"
-        lines.append(f"About {report.tokens} tokens embedded to search: {price}.")
+        lines.append(f"About {told_count(report.tokens, 'token')} embedded to search: {price}.")
     lines.append("Shares are in percent with 95 % bootstrap intervals over questions.")
     return f'<h1>{escape(title)}</h1><p class="soft">{escape(" ".join(lines))}</p>'
 

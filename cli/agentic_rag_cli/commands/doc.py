@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.reading import readers_of
@@ -92,7 +93,7 @@ def show(
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
     if error:
-        tries = "1 attempt" if error["attempts"] == 1 else f"{error['attempts']} attempts"
+        tries = told_count(error["attempts"], "attempt")
         output.result(f"\nfailed [{error['code']}]: {error['message']} ({tries})")
 
 
@@ -162,7 +163,7 @@ def delete(
     if as_json:
         output.result_json(erased)
         return
-    counts = [f"{count} {name.replace('_', ' ')}" for name, count in erased["removed"].items() if count]
+    counts = [f"{name.replace('_', ' ')} {count}" for name, count in erased["removed"].items() if count]
     output.result(f"deleted {found.source_path}: {', '.join(counts) or 'nothing was published'}")
     if deletion.unfinished:
         output.note(f"a job finishes {', '.join(deletion.unfinished)} as soon as it answers: rag job list")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from agentic_rag.domain.errors import InvalidInput
 from agentic_rag.domain.eval_runs import EvalSet
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -30,6 +32,19 @@ DEMO_WORKSPACE = "demo"
 app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
 
 Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    """What is asked, and of what."""
+
+    name: str
+    questions: list[EvalQuestion]
+    documents: list[EvalDocument] | None
+    """What is ingested first; None: the workspace as it stands."""
+    workspace: str | None
+    demo: bool
+    ablate: bool
 
 
 @app.callback()
@@ -78,39 +93,54 @@ def evaluate_dataset(
     """
     if context.invoked_subcommand is not None:
         return
-    from agentic_rag_eval.comparison import read_report
-    from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
-
-    baseline = (gate, read_report(gate)) if gate is not None else None
+    baseline = _baseline(gate)
     wiring = wiring_of(context)
-    settings = wiring.settings()
-    questions = load_dataset(dataset) if dataset is not None else golden_set()
-    documents = load_corpus(corpus) if corpus is not None else []
+    asked = _loaded(dataset, corpus, workspace, demo=demo, ablate=ablate)
     if background:
         alone = not (url or corpus or demo or ablate or gate)
-        _start(wiring, EvalSet(dataset.name if dataset else "golden", tuple(questions)), workspace, alone, as_json)
+        _start(wiring, EvalSet(asked.name, tuple(asked.questions)), workspace, alone, as_json)
         return
-    address = _address(settings, url, corpus=corpus is not None, demo=demo, ablate=ablate)
-    if corpus is not None:
-        workspace = workspace or corpus.resolve().parent.name
-    arms: Mapping[Arm, EvalReport] = {}
-    if address:
-        report = run_async(_remote(wiring, settings, address, questions, workspace))
-    else:
-        with wiring.servers(settings) as ready:
-            report, arms = run_async(_local(wiring, ready, questions, workspace, documents, demo=demo, ablate=ablate))
-    missed = misses(
-        report,
-        {
-            "hit_rate": min_hit_rate,
-            f"recall@{report.summary.k}": min_recall,
-            "answer_contained": min_answer_containment,
-            "citation_coverage": min_citation_coverage,
-            "citation_validity": min_citation_validity,
-            "abstention_recall": min_abstention_recall,
-        },
+    report, arms = _measured(wiring, asked, url)
+    least = {
+        "hit_rate": min_hit_rate,
+        f"recall@{report.summary.k}": min_recall,
+        "answer_contained": min_answer_containment,
+        "citation_coverage": min_citation_coverage,
+        "citation_validity": min_citation_validity,
+        "abstention_recall": min_abstention_recall,
+    }
+    _end(_told(asked.name, report, arms, baseline, misses(report, least), as_json=as_json))
+
+
+def _baseline(gate: Path | None) -> tuple[Path, Measured] | None:
+    """The report that the new one is held against."""
+    from agentic_rag_eval.comparison import read_report
+
+    return None if gate is None else (gate, read_report(gate))
+
+
+def _loaded(dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool) -> _Asked:
+    """Read the files that the options name."""
+    from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
+
+    return _Asked(
+        name=dataset.name if dataset else "golden",
+        questions=load_dataset(dataset) if dataset else golden_set(),
+        documents=load_corpus(corpus) if corpus else None,
+        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
+        demo=demo,
+        ablate=ablate,
     )
-    _end(_told(dataset.name if dataset else "golden", report, arms, baseline, missed, as_json=as_json))
+
+
+def _measured(wiring: Wiring, asked: _Asked, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+    """Ask a server or this process; the reports without each arm are empty unless they were asked for."""
+    settings = wiring.settings()
+    address = _address(settings, url, asked)
+    if address:
+        return run_async(_remote(wiring, settings, address, asked)), {}
+    with wiring.servers(settings) as ready:
+        return run_async(_local(wiring, ready, asked))
 
 
 def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, as_json: bool) -> None:
@@ -133,7 +163,8 @@ def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, a
         output.result_json({"jobId": job, "questions": len(asked.questions)})
         return
     output.result(job)
-    output.note(f"A worker asks the {len(asked.questions)} questions: rag job show {job}; rag eval report {job}")
+    questions = told_count(len(asked.questions), "question")
+    output.note(f"A worker asks {questions}: rag job show {job}; rag eval report {job}")
 
 
 def _told(
@@ -198,14 +229,15 @@ def _end(missed: list[str]) -> None:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
-def _address(settings: Settings, url: str | None, *, corpus: bool, demo: bool, ablate: bool) -> str:
+def _address(settings: Settings, url: str | None, asked: _Asked) -> str:
     """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
-    if corpus and (url or demo):
+    has_corpus = asked.documents is not None
+    if has_corpus and (url or asked.demo):
         raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
-    address = url or ("" if demo or corpus else settings.url)
+    address = url or ("" if asked.demo or has_corpus else settings.url)
     if address and settings.enable_llm_judge:
         raise InvalidInput("AGENTIC_RAG_ENABLE_LLM_JUDGE: answers are judged in this process: not together with --url.")
-    if address and ablate:
+    if address and asked.ablate:
         raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
     return address
 
@@ -220,47 +252,37 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     return lines
 
 
-async def _local(
-    wiring: Wiring,
-    settings: Settings,
-    questions: list[EvalQuestion],
-    workspace: str | None,
-    corpus: list[EvalDocument],
-    *,
-    demo: bool,
-    ablate: bool,
-) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+async def _local(wiring: Wiring, settings: Settings, asked: _Asked) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     from agentic_rag.domain.answers import FusionWeights
     from agentic_rag_cli.eval_asking import ask_here, judge_here
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.ablation import Arm, without
 
-    if demo:
+    workspace = asked.workspace
+    if asked.demo:
         workspace = workspace or DEMO_WORKSPACE
         await _ingest_sample(wiring, settings, workspace)
     async with wiring.session(settings) as session:
-        if corpus:
-            await _ingest_corpus(session, workspace or DEMO_WORKSPACE, corpus)
+        if asked.documents:
+            await _ingest_corpus(session, workspace or DEMO_WORKSPACE, asked.documents)
         chosen = (await the_workspace(session, workspace)).ref
         judge = judge_here(session) if settings.enable_llm_judge else None
-        report = await _evaluate(questions, await ask_here(session, chosen), settings, "asking", judge)
+        report = await _evaluate(asked.questions, await ask_here(session, chosen), settings, "asking", judge)
         shares = FusionWeights(settings.vector_weight, settings.graph_weight, settings.lexical_share_value)
         arms: dict[Arm, EvalReport] = {}
-        for arm in Arm if ablate else ():
+        for arm in Arm if asked.ablate else ():
             ask = await ask_here(session, chosen, without(arm, shares))
-            arms[arm] = await _evaluate(questions, ask, settings, f"without {arm.value}")
+            arms[arm] = await _evaluate(asked.questions, ask, settings, f"without {arm.value}")
         return report, arms
 
 
-async def _remote(
-    wiring: Wiring, settings: Settings, address: str, questions: list[EvalQuestion], workspace: str | None
-) -> EvalReport:
+async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _Asked) -> EvalReport:
     from agentic_rag_cli.access import token_of
     from agentic_rag_cli.eval_asking import ask_server
     from agentic_rag_cli.graphql_client import GraphQLClient
 
     async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
-        return await _evaluate(questions, await ask_server(client, workspace), settings, "asking")
+        return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
 
 
 async def _evaluate(
@@ -283,10 +305,11 @@ async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocu
     report = await session.ingest_texts(
         chosen.ref,
         [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
-        lambda chunks: output.note(f"  {chunks} chunks"),
+        lambda chunks: output.note(f"  {told_count(chunks, 'chunk')}"),
     )
     output.note(
-        f"{workspace}: {report.documents} documents, {report.chunks} chunks, {report.embedded} of them embedded now"
+        f"{workspace}: {told_count(report.documents, 'document')}, {told_count(report.chunks, 'chunk')}, "
+        f"{report.embedded} of them embedded now"
     )
 
 

@@ -95,4 +95,4 @@ def _counts(status: GraphStatus) -> str:
         ("mentions", held.mentions, expected.mentions),
         ("related", held.related, expected.related),
     )
-    return ", ".join(f"{has} {name}" if has == wanted else f"{has} of {wanted} {name}" for name, has, wanted in pairs)
+    return ", ".join(f"{name} {has}" if has == wanted else f"{name} {has} of {wanted}" for name, has, wanted in pairs)

@@ -71,8 +71,7 @@ def ingest(
 def show_report(report: IngestReport) -> None:
     """A line for each file that changed, and the summary."""
     for file in report.files:
-        why = f"  [{file.code}] {file.message}" if file.code else f"  {file.chunks} chunks" if file.chunks else ""
-        output.result(f"{file.outcome:<10} {file.path}{why}")
+        output.result(output.file_line(file.outcome, file.path, file.code, file.message, file.chunks))
     output.result(report.summary())
 
 

@@ -9,6 +9,7 @@ import typer
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.eval_runs import EvalRun
 from agentic_rag.domain.jobs import JobAttempt, JobKind, JobState
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -93,10 +94,12 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
         output.result_json({**shown, **asked, "attemptHistory": tries})
         return
     error, arguments, document = (shown.pop(name) for name in ("error", "arguments", "document"))
+    if shown["state"] != JobState.RUNNING.value:
+        del shown["progress"]  # counts steps at each renewal of the lease: of a quick job none
     named = {"document": document["sourcePath"]} if document else {}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:
-        output.result(f"\n{evaluation.answered} of {len(evaluation.asked.questions)} questions answered")
+        output.result(f"\n{evaluation.answered} of {told_count(len(evaluation.asked.questions), 'question')} answered")
         for name, mean in eval_json(evaluation)["figures"].items():
             output.result(f"  {name:<24}{100 * mean:>7.1f} %")
     for one in tries:

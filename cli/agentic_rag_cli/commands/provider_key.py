@@ -11,6 +11,7 @@ import typer
 
 from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag.domain.secret import Secret
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, TenantOption
@@ -173,7 +174,7 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
     if as_json:
         output.result_json(asdict(done))
     else:
-        output.result(f"{done.rewrapped} keys wrapped with {done.active!r}, {done.unreadable} unreadable")
+        output.result(f"{told_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable")
     if done.unreadable:
         raise typer.Exit(ExitCode.PARTIAL)
 

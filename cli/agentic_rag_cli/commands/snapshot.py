@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.domain.snapshots import SnapshotRecord, SnapshotState
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
@@ -202,13 +203,13 @@ def restore(
         output.result(f"{report.name} was restored from this snapshot before: nothing to do")
         return
     output.result(
-        f"restored {report.name} at corpus version {report.corpus_version}: {report.rows} rows, "
-        f"{report.originals} originals"
+        f"restored {report.name} at corpus version {report.corpus_version}: {told_count(report.rows, 'row')}, "
+        f"{told_count(report.originals, 'original')}"
     )
     if report.erased:
-        output.note(f"{report.erased} documents were erased since the snapshot and stay so")
+        output.note(f"{told_count(report.erased, 'document')} had been erased since the snapshot and stayed so")
     if report.requeued:
-        output.note(f"{report.requeued} documents were half ingested and are queued again: rag job list")
+        output.note(f"{told_count(report.requeued, 'document')} had been half ingested, now queued again: rag job list")
 
 
 @app.command("delete")
@@ -231,7 +232,7 @@ def delete(
     if as_json:
         output.result_json({"deletedId": snapshot, "size": record.size})
     else:
-        output.result(f"deleted {snapshot} ({record.size} bytes)")
+        output.result(f"deleted {snapshot} ({told_count(record.size, 'byte')})")
 
 
 def _line(record: SnapshotRecord) -> str:
@@ -240,5 +241,5 @@ def _line(record: SnapshotRecord) -> str:
     shown = snapshot_json(record)
     if record.state is not SnapshotState.READY:
         return f"asked for {shown['id']}: a worker writes it (rag snapshot show {shown['id']})"
-    documents = record.counts.get("rag_documents", 0)
-    return f"{shown['id']}: {documents} documents at corpus version {record.corpus_version}, {record.size} bytes"
+    documents = told_count(record.counts.get("rag_documents", 0), "document")
+    return f"{shown['id']}: {documents} at corpus version {record.corpus_version}, {told_count(record.size, 'byte')}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
@@ -98,7 +99,7 @@ async def _one(folder: Path, weight: float, embedder: Embedder, share: float, pr
     if not questions:
         raise InvalidInput(f"{files[0]}: no question has gold_ids.", code="DATASET_INVALID")
     documents = load_corpus(folder / CORPUS)
-    output.note(f"{folder.name}: {len(documents)} documents, {len(questions)} questions")
+    output.note(f"{folder.name}: {told_count(len(documents), 'document')}, {told_count(len(questions), 'question')}")
     corpus = await TrainingCorpus.of(documents, embedder, share, profile)
     vectors = await embedder.embed([one.question for one in questions])
     trained = [corpus.question(one, vector, StepWeights()) for one, vector in zip(questions, vectors, strict=True)]

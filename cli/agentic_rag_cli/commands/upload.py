@@ -51,8 +51,7 @@ def upload(
         output.result_json([one.as_json() for one in outcomes])
     else:
         for one in outcomes:
-            why = f"  [{one.code}] {one.message}" if one.code else f"  {one.chunks} chunks" if one.chunks else ""
-            output.result(f"{one.outcome:<10} {one.file}{why}")
+            output.result(output.file_line(one.outcome, str(one.file), one.code, one.message, one.chunks))
     if any(one.failed for one in outcomes):
         raise typer.Exit(ExitCode.PARTIAL if any(not one.failed for one in outcomes) else ExitCode.FAILED)
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from agentic_rag.domain.sizes import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -122,9 +123,10 @@ def _verify_erased(context: typer.Context, workspace: str | None, document: str,
 
 def _tell(workspace: Workspace, report: VerificationReport) -> None:
     counts = dict(report.counts)
-    seen = f"{report.documents} documents, {report.chunks} chunks, {report.derived_chunks} of them computed anew"
+    documents, chunks = told_count(report.documents, "document"), told_count(report.chunks, "chunk")
+    seen = f"{documents}, {chunks}, {report.derived_chunks} of them computed anew"
     verdict = "WRONG" if report.failed else "ok"
-    output.result(f"{workspace.name}: {verdict} ({seen}, {report.originals} originals)")
+    output.result(f"{workspace.name}: {verdict} ({seen}, {told_count(report.originals, 'original')})")
     told: set[str] = set()
     for finding in report.findings:
         output.result(f"  {finding.severity.value:<8} {finding.kind:<22} {finding.subject}: {finding.message}")

@@ -6,11 +6,11 @@ most as many times its limit as there are processes, and nobody is refused becau
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from hashlib import blake2b
 from uuid import UUID
 
+from agentic_rag.app.fresh import Fresh
 from agentic_rag.domain.audit import AuditAction, AuditEntry
 from agentic_rag.domain.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
 from agentic_rag.domain.organisations import Organisation
@@ -30,14 +30,6 @@ PAUSE_SECONDS = 1.0
 
 MAX_ORGANISATIONS = 10_000
 _MEANING = {Traffic.ASK: "questions", Traffic.WRITE: "changes", Traffic.READ: "reads"}
-
-
-@dataclass(slots=True)
-class _Known:
-    """What a process last read of an organisation."""
-
-    looked: float
-    limits: RateLimits
 
 
 class Admission:
@@ -61,12 +53,13 @@ class Admission:
         self._clock = clock
         self._telemetry = telemetry
         self._subject_share = subject_share
-        self._known: OrderedDict[UUID, _Known] = OrderedDict()
+        # Nobody waits for a further look: the limits that were known hold until it is done.
+        self._limits = Fresh(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
         self._failed_at: float | None = None
 
     async def admit(self, principal: Principal, demand: Demand) -> None:
         """Let a request pass. Errors: `RateLimited`, with the seconds after which it would."""
-        limits = await self._limits(principal.org_id)
+        limits = await self._limits.of(principal.org_id)
         buckets: list[Bucket] = []
         kinds: list[Traffic] = []
         for traffic, count in demand.items():
@@ -103,7 +96,7 @@ class Admission:
                     trace_id_in(self._telemetry.carrier()),
                 )
             )
-        self._known.pop(org_id, None)
+        self._limits.forget(org_id)
         return changed
 
     def _buckets(self, principal: Principal, traffic: Traffic, per_minute: int, count: int) -> list[Bucket]:
@@ -130,27 +123,14 @@ class Admission:
             self._telemetry.event("rag_rate_limits_local", level="warning", reason=error.reason or None)
         self._failed_at = self._clock.monotonic()
 
-    async def _limits(self, org_id: UUID) -> RateLimits:
-        now = self._clock.monotonic()
-        known = self._known.get(org_id)
-        if known is None:
-            known = self._known[org_id] = _Known(now, await self._read(org_id, self._defaults))
-            while len(self._known) > MAX_ORGANISATIONS:
-                self._known.popitem(last=False)
-        elif now - known.looked >= FRESH_SECONDS:
-            # Those who ask meanwhile go by what is known: one look is enough.
-            known.looked = now
-            known.limits = await self._read(org_id, known.limits)
-        return known.limits
-
-    async def _read(self, org_id: UUID, otherwise: RateLimits) -> RateLimits:
+    async def _read(self, org_id: UUID, known: RateLimits | None) -> RateLimits:
         try:
             return await self.in_force(org_id)
         except NotFound:
             return self._defaults
         except (DependencyUnavailable, Retryable):
             # Whether the request can be served without the database is for its own part to say.
-            return otherwise
+            return self._defaults if known is None else known
 
     def _refuse(self, traffic: Traffic, bucket: Bucket, refused: Refused) -> None:
         self._telemetry.count("rag_rate_limited_total", traffic=traffic.value)

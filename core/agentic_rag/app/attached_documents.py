@@ -14,7 +14,7 @@ from agentic_rag.app.delete import DeleteDocument, Deletion
 from agentic_rag.app.upload import Received, Upload, UploadDocument, UploadOptions
 from agentic_rag.domain.access import manages, readers
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound
+from agentic_rag.domain.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.domain.holders import Holder
 from agentic_rag.domain.organisations import FeatureFlag
 from agentic_rag.domain.pages import Page, PageRequest
@@ -140,7 +140,7 @@ class AttachedDocuments:
         if workspace is not None and await self._is_shown(workspace.ref, document_id, principal):
             deletion = await self._delete.run(workspace.ref, document_id, principal.subject)
         if deletion is None or deletion.erasure is None:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         return deletion
 
     async def inline_guidelines(self, holder: Holder) -> str | None:

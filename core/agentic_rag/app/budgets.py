@@ -6,10 +6,10 @@ pass a ceiling by what they spend within that time.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import date
 
+from agentic_rag.app.fresh import Fresh
 from agentic_rag.app.soft_limits import SoftLimits
 from agentic_rag.app.usage_ledger import UsageLedger
 from agentic_rag.domain.errors import NotFound
@@ -27,7 +27,6 @@ MAX_WORKSPACES = 1024
 class _Account:
     """What a process knows of a workspace's ceilings."""
 
-    looked: float
     day: date
     organisation: SpendingLimits
     workspace: SpendingLimits
@@ -51,7 +50,7 @@ class Budgets:
         self._ledger = ledger
         self._clock = clock
         self._soft_limits = soft_limits
-        self._accounts: OrderedDict[WorkspaceRef, _Account] = OrderedDict()
+        self._accounts = Fresh(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
         ledger.heard = self._charged
 
     async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
@@ -69,19 +68,13 @@ class Budgets:
 
     def forget(self) -> None:
         """Look again at the next call: a ceiling was changed here."""
-        self._accounts.clear()
+        self._accounts.forget()
 
     async def _account(self, workspace: WorkspaceRef) -> _Account:
-        now, today = self._clock.monotonic(), self._clock.now().date()
-        account = self._accounts.get(workspace)
-        if account is None or now - account.looked >= FRESH_SECONDS or account.day != today:
-            account = self._accounts[workspace] = await self._read(workspace, now, today)
-            while len(self._accounts) > MAX_WORKSPACES:
-                self._accounts.popitem(last=False)
-        self._accounts.move_to_end(workspace)
-        return account
+        return await self._accounts.of((workspace, self._clock.now().date()))
 
-    async def _read(self, workspace: WorkspaceRef, now: float, today: date) -> _Account:
+    async def _read(self, key: tuple[WorkspaceRef, date], known: _Account | None) -> _Account:
+        workspace, today = key
         await self._ledger.flush()
         async with self._database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
@@ -95,12 +88,12 @@ class Budgets:
                 spent["organisation"] = await transaction.usage.spent(today)
             if of_workspace.is_limited:
                 spent["workspace"] = await transaction.usage.spent(today, workspace.workspace_id)
-        return _Account(now, today, organisation, of_workspace, spent)
+        return _Account(today, organisation, of_workspace, spent)
 
     def _charged(self, charge: Charge) -> None:
         if not charge.cost_usd:
             return
-        for workspace, account in self._accounts.items():
+        for (workspace, _), account in self._accounts.known():
             if workspace.org_id == charge.workspace.org_id:
                 account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd)
             if workspace == charge.workspace:

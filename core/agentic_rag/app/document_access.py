@@ -9,7 +9,7 @@ from agentic_rag.app.auditing import audit
 from agentic_rag.domain.access import EVERYBODY, kept_in, manages, readers
 from agentic_rag.domain.audit import AuditAction
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import Forbidden, NotFound
+from agentic_rag.domain.errors import Forbidden, no_such_document
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag.ports.database import Database, Transaction
 from agentic_rag.ports.telemetry import Telemetry
@@ -48,7 +48,7 @@ class DocumentAccess:
         if not hidden:
             return
         if not manages(principal):
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         if text:
             raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
 
@@ -64,7 +64,7 @@ class DocumentAccess:
             access_id = await transaction.access.intern(workspace, kept)
             document = await transaction.documents.locked(workspace, document_id)
             if document is None or not (manages(principal) or await may_read(transaction, principal, document)):
-                raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+                raise no_such_document()
             require_owner(principal, document)
             change = await transaction.access.change(workspace, document_id, access_id)
             await audit(

@@ -6,13 +6,15 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.domain.certificate import Certificate, ErasedStore
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, NotFound
+from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, no_such_document
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.verification import Finding, Severity
 from agentic_rag.ports.answer_cache import AnswerCache
 from agentic_rag.ports.database import Database
 from agentic_rag.ports.erasure_store import ExternalGraph, Trace
 
+ERASE = "It stays until it is deleted: rag doc delete ID"
 ERASE_AGAIN = "Delete the document again: rag doc delete ID"
 WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
 
@@ -49,15 +51,16 @@ class ProveErased:
             document = await transaction.documents.get(workspace, document_id)
             traces = await transaction.erasures.traces(workspace, document_id)
         if certificate is None and document is None and not traces:
-            # Word for word what is said of a document that the caller may not know of.
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         subject = str(document_id)
         findings: list[Finding] = []
+        remedy = ERASE_AGAIN if document is None else ERASE
         if document is not None:
-            findings.append(_error("rag_documents", "DOCUMENT_LIVE", subject, "The document was not erased."))
+            message = "The document is not deleted."
+            findings.append(Finding("rag_documents", "DOCUMENT_LIVE", Severity.ERROR, subject, message, remedy))
         else:
             findings += [_trace(one, subject) for one in traces]
-        findings += await self._outside(workspace, document_id, certificate)
+        findings += await self._outside(workspace, document_id, certificate, remedy)
         if certificate is not None:
             findings += [
                 _pending(one.store.value, subject)
@@ -67,14 +70,14 @@ class ProveErased:
         return ErasureProof(document_id, certificate, tuple(findings))
 
     async def _outside(
-        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None
+        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None, remedy: str
     ) -> list[Finding]:
         """What cache and external graph hold."""
         subject = str(document_id)
         found: list[Finding] = []
         try:
             if entries := await self._cache.holding(workspace, subject.encode()):
-                found.append(_error("cache", "TRACE_LEFT", subject, f"{entries} cached answers name the document."))
+                found.append(_left("cache", subject, told_count(entries, "cached answer"), remedy))
         except DependencyUnavailable as error:
             found.append(_unknown("cache", subject, error))
         if self._graph is None:
@@ -86,7 +89,7 @@ class ProveErased:
             found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
-                found.append(_error(ErasedStore.GRAPH.value, "TRACE_LEFT", subject, f"{nodes} nodes are left."))
+                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node"), remedy))
             elif behind:
                 found.append(_pending(ErasedStore.GRAPH.value, subject))
         return found
@@ -95,11 +98,12 @@ class ProveErased:
 def _trace(trace: Trace, subject: str) -> Finding:
     if trace.is_pending:
         return _pending(trace.store, subject)
-    return _error(trace.store, "TRACE_LEFT", subject, f"{trace.rows} rows still tell of the document.")
+    return _left(trace.store, subject, told_count(trace.rows, "row"), ERASE_AGAIN)
 
 
-def _error(store: str, kind: str, subject: str, message: str) -> Finding:
-    return Finding(store, kind, Severity.ERROR, subject, message, ERASE_AGAIN)
+def _left(store: str, subject: str, held: str, remedy: str) -> Finding:
+    message = f"The document is still told of in {held}."
+    return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, remedy)
 
 
 def _pending(store: str, subject: str) -> Finding:

@@ -5,13 +5,13 @@ A process looks again for what is stored after `FRESH_SECONDS`; the process that
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.app.advisor import Advisor, Rest
 from agentic_rag.app.embedders import KNOWN_DIMENSIONS
+from agentic_rag.app.fresh import Fresh
 from agentic_rag.app.metering import Meters
 from agentic_rag.app.padded_embedder import PaddedEmbedder
 from agentic_rag.domain.errors import AgenticRagError, NotFound
@@ -50,7 +50,6 @@ class _Known:
     keys: tuple[tuple[Provider, bytes, str | None], ...]
     resolution: Resolution | AgenticRagError
     credentials: Mapping[Provider, Credentials]
-    looked: float
     embedders: Embedders | None = None
     advisor: Advisor | None = None
 
@@ -83,13 +82,12 @@ class ProviderAccess:
         self._maker = maker
         self._platform = platform
         self._advisor = advisor
-        self._clock = clock
         self._meters = meters
-        self._known: OrderedDict[UUID, _Known] = OrderedDict()
+        self._known = Fresh(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
         """The embedders that work for a workspace."""
-        known = await self._look(workspace.org_id)
+        known = await self._known.of(workspace.org_id)
         resolution = known.resolved()
         if known.embedders is None:
             known.embedders = TenantEmbedders(
@@ -106,7 +104,7 @@ class ProviderAccess:
 
     async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
         """The chat model that works for a workspace; None when rules do."""
-        known = await self._look(workspace.org_id)
+        known = await self._known.of(workspace.org_id)
         resolution = known.resolved()
         if resolution.chat is None:
             platform = None if known.settings.must_bring_key else self._platform().advisor
@@ -120,31 +118,22 @@ class ProviderAccess:
 
     async def check(self, org_id: UUID) -> None:
         """Pass when the organisation's documents can be embedded. Errors: those of every look."""
-        (await self._look(org_id)).resolved()
+        (await self._known.of(org_id)).resolved()
 
     async def settings(self, org_id: UUID) -> ModelSettings:
         """What the organisation decided about models."""
-        return (await self._look(org_id)).settings
+        return (await self._known.of(org_id)).settings
 
     def forget(self, org_id: UUID) -> None:
         """Look again at the next use."""
-        self._known.pop(org_id, None)
+        self._known.forget(org_id)
 
-    async def _look(self, org_id: UUID) -> _Known:
-        known, now = self._known.get(org_id), self._clock.monotonic()
-        if known is not None and now - known.looked < FRESH_SECONDS:
-            self._known.move_to_end(org_id)
-            return known
+    async def _look(self, org_id: UUID, known: _Known | None) -> _Known:
         settings, keys = await self._stored(org_id)
         identity = tuple((key.provider, key.sealed.ciphertext, key.base_url) for key in keys)
-        if known is None or (known.settings, known.keys) != (settings, identity):
-            known = _Known(settings, identity, _resolution(settings, keys), self._opened(org_id, keys), now)
-        known.looked = now
-        self._known[org_id] = known
-        self._known.move_to_end(org_id)
-        while len(self._known) > MAX_ORGANISATIONS:
-            self._known.popitem(last=False)
-        return known
+        if known is not None and (known.settings, known.keys) == (settings, identity):
+            return known
+        return _Known(settings, identity, _resolution(settings, keys), self._opened(org_id, keys))
 
     async def _stored(self, org_id: UUID) -> tuple[ModelSettings, list[ProviderKey]]:
         async with self._database.transaction(org_id) as transaction:

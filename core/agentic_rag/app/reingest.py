@@ -10,7 +10,7 @@ from agentic_rag.app.auditing import audit
 from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import NotFound, Permanent
+from agentic_rag.domain.errors import NotFound, Permanent, no_such_document
 from agentic_rag.domain.jobs import JobKind, JobRef
 from agentic_rag.domain.pages import MAX_PAGE, PageRequest
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -49,7 +49,7 @@ class ReingestDocument:
             await transaction.documents.set_status(workspace, document_id, DocumentStatus.PENDING)
             document = await transaction.documents.get(workspace, document_id)
             if document is None:
-                raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+                raise no_such_document()
             content = _content(document, await transaction.originals.of(workspace, document_id))
             if force:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)

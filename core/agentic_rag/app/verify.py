@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from agentic_rag.domain.blob_keys import owner_prefix
 from agentic_rag.domain.errors import NotFound
 from agentic_rag.domain.near_duplicates import signature, similar_pairs
+from agentic_rag.domain.sizes import told_count
 from agentic_rag.domain.spaces import EmbeddingSpace
 from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.domain.verification import (
@@ -128,9 +129,9 @@ class VerifyStores:
             )
             await _check_ordinals(inspection, postings, visible, tally)
             for anomaly in await inspection.anomalies():
-                tally.add([finding(anomaly.kind, anomaly.example, f"{anomaly.rows} rows")], anomaly.rows)
+                tally.add([finding(anomaly.kind, anomaly.example, told_count(anomaly.rows, "row"))], anomaly.rows)
             for one, other, chunks in await inspection.duplicate_chunks(MOST_PAIRS):
-                tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", f"{chunks} passages")])
+                tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", told_count(chunks, "passage"))])
             originals = await self._check_originals(inspection, workspace, tally, full=full)
         for check in self._further:
             known = {(one.kind, one.subject) for one in tally.findings}

@@ -97,6 +97,11 @@ class NotFound(AgenticRagError):
     code = "NOT_FOUND"
 
 
+def no_such_document() -> NotFound:
+    """What is said of a document that is not there, and, word for word, of one that the caller may not know of."""
+    return NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+
+
 class Unauthenticated(AgenticRagError):
     """The request carries no valid credential."""
 

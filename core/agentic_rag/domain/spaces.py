@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from types import MappingProxyType
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
 from agentic_rag.domain.recall_gate import GateVerdict
 
 MAX_DIMENSIONS = 4000
@@ -61,6 +61,15 @@ class RegisteredSpace:
 
     space_id: int
     space: EmbeddingSpace
+
+    def require(self, space_id: int, dimensions: int) -> None:
+        """Let a question's vector pass. Errors: `SpaceMismatch` when it is of another space than this one."""
+        if space_id != self.space_id or dimensions != self.space.dimensions:
+            raise SpaceMismatch(
+                f"The question was embedded in space {space_id} with {dimensions} dimensions; the workspace answers in "
+                f"space {self.space_id} ({self.space.name}). Configure the embedder that made the corpus, or embed "
+                "the corpus anew."
+            )
 
 
 class SpaceState(enum.Enum):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import strawberry
 
 from agentic_rag.app.upload import UploadOptions
-from agentic_rag.domain.errors import NotFound, Permanent
+from agentic_rag.domain.errors import Permanent, no_such_document
 from agentic_rag.domain.jobs import Replay
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.access import ReadersInput, read_readers
@@ -154,7 +154,7 @@ class Mutation(
             await context.container.document_access.require(context.principal, context.ref(node), node.key)
             deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
-                raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+                raise no_such_document()
         except USER_ERRORS as error:
             return DeleteDocumentPayload(
                 deleted_id=None,

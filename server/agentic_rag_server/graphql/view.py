@@ -42,8 +42,6 @@ NOT_STORED = {"cache-control": "no-store"}
 A_FILE: Demand = {Traffic.WRITE: 1}
 """Counted before the body of a request with a file is read: only changes take files."""
 
-NOTHING: Demand = {}
-
 _GET_OPERATIONS = frozenset({OperationType.QUERY})
 _POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
 
@@ -79,7 +77,7 @@ class GraphQLEndpoint:
         if media is None:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
         principal = await principal_of(request, self._container.identity)
-        counted: Demand = NOTHING
+        counted: Demand = {}
         if _carries_file(request):
             require_preflight(request)
             counted = A_FILE

@@ -11,7 +11,7 @@ from starlette.requests import Request
 from agentic_rag.app.attached_documents import Attached
 from agentic_rag.app.upload import Received
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.errors import InvalidInput, no_such_document
 from agentic_rag.domain.holders import Holder
 from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
 from agentic_rag.domain.tenancy import MAX_NAME_CHARACTERS, Principal, Workspace
@@ -65,7 +65,7 @@ def document_key(text: str) -> UUID:
     except ValueError:
         key = None
     if key is None or str(key) != text.lower():
-        raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+        raise no_such_document()
     return key
 
 

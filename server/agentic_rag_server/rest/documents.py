@@ -13,7 +13,7 @@ from agentic_rag.app.delete import Deletion
 from agentic_rag.domain.access import EVERYONE, MAX_PRINCIPALS, parsed_principals
 from agentic_rag.domain.certificate import ErasedStore, certificate_json
 from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.domain.errors import InvalidInput, no_such_document
 from agentic_rag.domain.tenancy import Principal, WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
@@ -187,7 +187,7 @@ class DocumentEndpoint:
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
         await self._container.document_access.require(principal, ref, node.key)
         return ref, node, principal
@@ -196,7 +196,7 @@ class DocumentEndpoint:
 def shown_erasure(public_id: str, deletion: Deletion) -> DocumentErased:
     """A deletion as REST shows it. Errors: `NotFound` code DOCUMENT_NOT_FOUND when there was nothing to delete."""
     if deletion.erasure is None:
-        raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+        raise no_such_document()
     certificate = deletion.certificate
     return DocumentErased(
         deleted_id=public_id,

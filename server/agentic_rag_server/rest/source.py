@@ -11,7 +11,7 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.errors import NotFound, no_such_document
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.ports.original_store import Original
 from agentic_rag_server.auth.bearer import principal_of
@@ -72,7 +72,7 @@ class SourceEndpoint:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)
         if document is None:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         stream = self._container.blobs.stream(_key(document, originals))
         first = await anext(stream, b"")
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"

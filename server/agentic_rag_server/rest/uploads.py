@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from agentic_rag.app.upload import Received, Upload
 from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.domain.errors import no_such_document
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
@@ -155,7 +155,7 @@ class UploadsEndpoint:
             async with self._container.database.transaction(ref.org_id) as transaction:
                 document = await transaction.documents.get(ref, node.key)
         if document is None:
-            raise NotFound("There is no such document.", code="DOCUMENT_NOT_FOUND")
+            raise no_such_document()
         return answer(shown_document(document), headers=NOT_STORED)
 
 

@@ -182,7 +182,7 @@ def test_answers_that_the_judge_gave_no_marks_for_are_counted_by_fault(dataset: 
 
     assert summary["unjudged"] == {"PROVIDER_RATE_LIMITED": 1}
     assert "judge_correct" not in summary["figures"]
-    assert "not judged: 1 answers (PROVIDER_RATE_LIMITED)" in at.rag("eval", "--dataset", dataset).stdout
+    assert "not judged: 1 answer (PROVIDER_RATE_LIMITED)" in at.rag("eval", "--dataset", dataset).stdout
 
 
 def test_a_judge_without_a_chat_model_is_refused_before_anything_is_asked(dataset: str) -> None:

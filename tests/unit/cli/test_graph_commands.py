@@ -20,10 +20,10 @@ DOWN = GraphStatus(True, 7, 5, COUNTS, fault="[DEPENDENCY_UNAVAILABLE] Neo4j doe
 @pytest.mark.parametrize(
     ("status", "code", "words"),
     [
-        (GraphStatus(False, 7, 7, COUNTS), 0, "postgres  7   7   1 sources, 3 chunks"),
+        (GraphStatus(False, 7, 7, COUNTS), 0, "postgres  7   7   sources 1, chunks 3"),
         (EQUAL, 0, "equal"),
-        (BEHIND, 3, "2 of 3 chunks"),
-        (DIFFERENT, 3, "1 of 2 related  differs"),
+        (BEHIND, 3, "chunks 2 of 3"),
+        (DIFFERENT, 3, "related 1 of 2  differs"),
         (DOWN, 4, "[DEPENDENCY_UNAVAILABLE]"),
     ],
 )

@@ -39,6 +39,17 @@ def test_waiting_ends_with_an_outcome_for_every_file_and_the_code_of_the_failed_
     assert shown.stderr == ""
 
 
+def test_one_chunk_is_told_in_the_singular(tmp_path: Path) -> None:
+    session = FakeSession(
+        result=replace(nothing_to_sync(), new=("a.md",), waiting_for=(UUID(int=1),)),
+        progress=[{"a.md": document("a.md", 1, chunks=1)}],
+    )
+
+    shown = Terminal(session).rag("ingest", "--source", str(tmp_path))
+
+    assert "READY      a.md  1 chunk\n" in shown.stdout
+
+
 def test_the_json_report_has_stable_names(tmp_path: Path) -> None:
     report = json.loads(Terminal(two_files()).rag("ingest", "--source", str(tmp_path), "--json").stdout)
 

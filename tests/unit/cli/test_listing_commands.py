@@ -7,9 +7,10 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document, workspace
+from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document, job, workspace
 
 from agentic_rag.domain.documents import DocumentFault, DocumentStatus, document_id_for
+from agentic_rag.domain.jobs import JobState
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)
@@ -77,7 +78,7 @@ def test_deleting_says_what_was_removed_from_each_store() -> None:
     shown = terminal().rag("doc", "delete", "a.md")
     counted = json.loads(terminal().rag("doc", "delete", "a.md", "--json").stdout)
 
-    assert "deleted a.md: 1 revisions, 3 chunks, 3 vectors" in shown.stdout
+    assert "deleted a.md: revisions 1, chunks 3, vectors 3" in shown.stdout
     assert counted["removed"]["blobs"] == 1
     assert all(type(count) is int for count in counted["removed"].values())
     assert counted["corpusVersion"] == 8
@@ -96,6 +97,13 @@ def test_dead_letters_are_jobs_in_state_dead() -> None:
     assert rows[0]["error"] == {"code": "PARSE_CORRUPT", "message": "It is damaged."}
     assert json.loads(terminal().rag("job", "list", "--state", "DONE", "--json").stdout) == []
     assert "PARSE_CORRUPT" in terminal().rag("job", "show", rows[0]["id"]).stdout
+
+
+@pytest.mark.parametrize(("state", "shown"), [(JobState.RUNNING, True), (JobState.DONE, False)])
+def test_only_a_job_that_runs_shows_how_many_steps_it_has_done(state: JobState, shown: bool) -> None:
+    told = Terminal(FakeSession(stored_jobs=[job(state)])).rag("job", "show", str(UUID(int=700))).stdout
+
+    assert ("progress" in told) is shown
 
 
 def test_workspaces_are_made_and_listed_with_the_ids_of_the_api() -> None:

@@ -93,3 +93,17 @@ def test_the_token_of_the_command_line_must_be_good(tmp_path: Path) -> None:
     assert shown.exit_code == 1
     assert "UNAUTHENTICATED" in shown.stderr
     assert terminal.session.held[0].document_id == UUID(int=100)
+
+
+def test_a_server_that_is_slow_with_a_file_is_not_taken_for_one_that_is_away(tmp_path: Path) -> None:
+    def late(request: httpx2.Request) -> httpx2.Response:
+        if request.url.path == "/graphql":
+            return a_server(request)
+        raise httpx2.ReadTimeout("late")
+
+    terminal = Terminal(environ={"AGENTIC_RAG_TOKEN": "t"}, transport=httpx2.MockTransport(late))
+
+    shown = terminal.rag("upload", a_file(tmp_path, "a.md"), "--url", "http://127.0.0.1:1")
+
+    assert "SERVER_TIMEOUT" in shown.stdout + shown.stderr
+    assert "rag up" not in shown.stdout + shown.stderr

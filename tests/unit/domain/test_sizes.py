@@ -1,16 +1,17 @@
-"""Bytes as people read them."""
+"""Bytes and counts as people read them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.sizes import told_bytes
+from agentic_rag.domain.sizes import told_bytes, told_count
 
 
 @pytest.mark.parametrize(
     ("count", "told"),
     [
         (0, "0 bytes"),
+        (1, "1 byte"),
         (1_048_575, "1048575 bytes"),
         (26_214_400, "25 MiB"),
         (26_476_544, "25.2 MiB"),
@@ -19,6 +20,11 @@ from agentic_rag.domain.sizes import told_bytes
 )
 def test_sizes_are_told_in_the_largest_unit_that_fits(count: int, told: str) -> None:
     assert told_bytes(count) == told
+
+
+@pytest.mark.parametrize(("count", "told"), [(0, "0 chunks"), (1, "1 chunk"), (2, "2 chunks")])
+def test_one_of_a_thing_is_no_plural(count: int, told: str) -> None:
+    assert told_count(count, "chunk") == told
 
 
 @given(st.integers(1 << 20, 1 << 45))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
 from agentic_rag.domain.recall_gate import GateQuestion, RecallGate, checked_gate, judge, recall_at_k
 from agentic_rag.domain.spaces import (
     SPACE_MOVES,
@@ -135,3 +135,12 @@ def test_a_gate_that_cannot_judge_is_refused(questions: list[GateQuestion], k: i
         checked_gate(questions, k, tolerance)
 
     assert refused.value.code == "GATE_INVALID"
+
+
+@pytest.mark.parametrize(("space_id", "dimensions"), [(2, 8), (1, 16)])
+def test_a_vector_of_another_space_is_told_which_one_answers(space_id: int, dimensions: int) -> None:
+    space = record(SpaceState.ACTIVE).registered
+    space.require(1, 8)
+
+    with pytest.raises(SpaceMismatch, match=rf"space {space_id} with {dimensions} dimensions.* space 1 "):
+        space.require(space_id, dimensions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import zipfile
+from random import Random
 
 import docx
 import pypdf
@@ -144,3 +145,19 @@ def test_a_hostile_word_document_is_refused(part: str, body: bytes, code: str) -
         read_docx(with_part(word(), part, body), LIMITS)
 
     assert refused.value.code == code
+
+
+@pytest.mark.parametrize(
+    ("limits", "told"),
+    [
+        (ParserLimits(zip_bytes=100), "it unpacks to more than 100 bytes"),
+        (ParserLimits(zip_part_bytes=3 << 19), "'word/document.xml' unpacks to more than 1.5 MiB"),
+    ],
+)
+def test_a_word_document_beyond_a_limit_is_told_the_limit_itself(limits: ParserLimits, told: str) -> None:
+    body = Random(7).randbytes(1 << 20).hex().encode()
+
+    with pytest.raises(ParseFailed) as refused:
+        read_docx(with_part(word(), "word/document.xml", body), limits)
+
+    assert refused.value.message == f"the DOCX is too large: {told}"

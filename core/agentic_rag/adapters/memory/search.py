@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 from agentic_rag.adapters.memory.state import EntityMention, Passage, WorkspaceState, is_visible
 from agentic_rag.domain.access import Readable
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
-from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.half_precision import decode_half
 from agentic_rag.domain.lexical import content_terms
 from agentic_rag.domain.postings import AccessMoves
@@ -41,12 +40,7 @@ class MemoryVectorReader:
         active = self._space
         if active is None or limit < 1:
             return []
-        if space_id != active.space_id or len(query) != active.space.dimensions:
-            raise SpaceMismatch(
-                f"The question was embedded in space {space_id} with {len(query)} dimensions; the workspace answers in "
-                f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
-                "the corpus anew."
-            )
+        active.require(space_id, len(query))
         found = [
             (ordinal, passage.vectors[space_id])
             for ordinal, passage in self._state.passages.items()

@@ -20,6 +20,7 @@ from agentic_rag.adapters.parsing.html_loader import read_html
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
 from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.domain.sizes import told_bytes
 from agentic_rag.domain.storable import storable_text
 
 _MEBIBYTE = 1 << 20
@@ -86,7 +87,7 @@ def _check(archive: zipfile.ZipFile, limits: ParserLimits) -> None:
     if len(parts) > limits.zip_entries:
         raise _too_large(f"it has {len(parts)} parts, {limits.zip_entries} can be read")
     if sum(part.file_size for part in parts) > limits.zip_bytes:
-        raise _too_large(f"it unpacks to more than {limits.zip_bytes // _MEBIBYTE} MiB")
+        raise _too_large(f"it unpacks to more than {told_bytes(limits.zip_bytes)}")
     for part in parts:
         if part.flag_bits & 1:
             raise ParseFailed("the DOCX is encrypted: save it without a password", code="PARSE_ENCRYPTED")
@@ -97,7 +98,7 @@ def _check(archive: zipfile.ZipFile, limits: ParserLimits) -> None:
         if not part.filename.endswith((".xml", ".rels")):
             continue
         if part.file_size > limits.zip_part_bytes:
-            raise _too_large(f"{part.filename!r} unpacks to more than {limits.zip_part_bytes // _MEBIBYTE} MiB")
+            raise _too_large(f"{part.filename!r} unpacks to more than {told_bytes(limits.zip_part_bytes)}")
         if _DECLARES.search(archive.read(part)):
             raise ParseFailed(f"{part.filename!r} declares XML entities, which DOCX forbids", code="PARSE_CORRUPT")
 

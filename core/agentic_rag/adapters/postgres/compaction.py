@@ -6,8 +6,14 @@ import numpy as np
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.history import purge_history
-from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, SEGMENT_COLUMNS, segment_arguments, segment_from
-from agentic_rag.domain.postings import AccessMoves, merge_segments
+from agentic_rag.adapters.postgres.segments import (
+    ADD_SEGMENT,
+    SEGMENT_COLUMNS,
+    read_moves,
+    segment_arguments,
+    segment_from,
+)
+from agentic_rag.domain.postings import merge_segments
 from agentic_rag.domain.tenancy import WorkspaceRef
 
 # Publishes only add segments; what rewrites them (compaction, erasure) excludes each other here, without
@@ -32,8 +38,6 @@ DROP_CLOSED = (
     "DELETE FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[])"
 )
 
-MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
-
 # One that moved again meanwhile stays.
 DROP_MOVED = """
 DELETE FROM rag_moved_ordinals m
@@ -52,14 +56,14 @@ async def compact(connection: Connection, workspace: WorkspaceRef) -> int:
     await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
     await purge_history(connection, workspace)
     drop = [row["ordinal"] for row in await connection.fetch(DROPPABLE, *key)]
-    moved = [(row["ordinal"], row["access_id"]) for row in await connection.fetch(MOVED, *key)]
+    moves = await read_moves(connection, *key)
     rows = await connection.fetch(SEGMENTS, *key)
-    if not rows or (len(rows) == 1 and not drop and not moved):
+    if not rows or (len(rows) == 1 and not drop and not len(moves.ordinals)):
         return 0
-    merged = merge_segments([segment_from(row) for row in rows], np.array(drop, np.int32), AccessMoves.of(moved))
+    merged = merge_segments([segment_from(row) for row in rows], np.array(drop, np.int32), moves)
     await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"] for row in rows])
     if len(merged.ordinals):
         await connection.execute(ADD_SEGMENT, *key, *segment_arguments(merged))
     await connection.execute(DROP_CLOSED, *key, drop)
-    await connection.execute(DROP_MOVED, *key, [ordinal for ordinal, _ in moved], [access for _, access in moved])
+    await connection.execute(DROP_MOVED, *key, moves.ordinals.tolist(), moves.access.tolist())
     return len(rows)

@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres import inspection_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import to_stored
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.adapters.postgres.segments import segment_from
+from agentic_rag.adapters.postgres.segments import read_moves, segment_from
 from agentic_rag.adapters.postgres.workspaces import space_from
 from agentic_rag.domain.documents import DocumentStatus
 from agentic_rag.domain.errors import NotFound
@@ -69,8 +69,7 @@ class PostgresInspection:
 
     async def moved(self) -> AccessMoves:
         """Where chunks stand that their segments say stand elsewhere."""
-        rows = await self._connection.fetch(sql.MOVED, *self._key)
-        return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
+        return await read_moves(self._connection, *self._key)
 
     async def closed_ordinals(self) -> Sequence[int]:
         """The numbers of chunks that are gone and may stand in segments."""

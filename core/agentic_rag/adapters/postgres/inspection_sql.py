@@ -75,8 +75,6 @@ SELECT ordinal, '{MENTION_ACCESS}', access_id FROM rag_mentions
 WHERE org_id = $1 AND workspace_id = $2 AND ordinal = ANY ($3::integer[]) AND visible_to IS NULL
 """  # noqa: S608 - constant names
 
-MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
-
 SEGMENT_IDS = "SELECT segment_id FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 ORDER BY segment_id"
 
 SEGMENT = f"""

@@ -12,13 +12,14 @@ from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.segments import (
     SEGMENT_COLUMNS,
     SegmentCache,
+    read_moves,
     segment_from,
     segment_size,
     visible_size,
 )
 from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
 from agentic_rag.domain.lexical import content_terms
-from agentic_rag.domain.postings import AccessMoves, Segment
+from agentic_rag.domain.postings import Segment
 from agentic_rag.domain.retrieval import ArmHit, Scope
 from agentic_rag.domain.tenancy import WorkspaceRef
 
@@ -29,8 +30,6 @@ SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = 
 CLOSED = """
 SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND closed_at <= $3 ORDER BY ordinal
 """
-
-MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
 
 
 class PostgresLexicalReader:
@@ -77,7 +76,7 @@ class PostgresLexicalReader:
         key = (self._workspace.workspace_id, at, tuple(self._segment_ids), scope.access_ids)
         visible = self._cache.visible.get(key)
         if visible is None:
-            moves = await self._moves()
+            moves = await read_moves(self._connection, *self._key)
             visible = VisiblePostings.of(
                 await self._segments(), await self._closed(), self._version, scope.access_ids, moves
             )
@@ -94,10 +93,6 @@ class PostgresLexicalReader:
                 held[row["segment_id"]] = segment
                 self._cache.segments.put((workspace_id, row["segment_id"]), segment, segment_size(segment))
         return [segment for segment in held.values() if segment is not None]
-
-    async def _moves(self) -> AccessMoves:
-        rows = await self._connection.fetch(MOVED, *self._key)
-        return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
 
     async def _closed(self) -> NDArray[np.int32]:
         rows = await self._connection.fetch(CLOSED, *self._key, self._version)

@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.connection import Row
+from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.domain.bm25 import VisiblePostings
-from agentic_rag.domain.postings import Segment, SegmentBytes, decode_segment, encode_segment
+from agentic_rag.domain.postings import AccessMoves, Segment, SegmentBytes, decode_segment, encode_segment
 
 SEGMENT_COLUMNS = """
     segment_id, visible_from, ordinals, lengths, access, visible, terms, offsets, posting_ordinals, posting_counts
@@ -20,6 +20,8 @@ INSERT INTO rag_segments (org_id, workspace_id, segment_id, visible_from, chunk_
                           visible, terms, offsets, posting_ordinals, posting_counts)
 VALUES ($1, $2, gen_random_uuid(), $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
 """
+
+MOVED = "SELECT ordinal, access_id FROM rag_moved_ordinals WHERE org_id = $1 AND workspace_id = $2"
 
 K = TypeVar("K", bound=Hashable)
 V = TypeVar("V")
@@ -61,6 +63,12 @@ def segment_arguments(segment: Segment) -> tuple[object, ...]:
         stored.posting_ordinals,
         stored.posting_counts,
     )
+
+
+async def read_moves(connection: Connection, org_id: UUID, workspace_id: UUID) -> AccessMoves:
+    """Where chunks stand that the segments say stand elsewhere."""
+    rows = await connection.fetch(MOVED, org_id, workspace_id)
+    return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
 
 
 class ByteBoundedCache(Generic[K, V]):

@@ -11,7 +11,6 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import from_query, to_matrix
-from agentic_rag.domain.errors import SpaceMismatch
 from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, Scope
 from agentic_rag.domain.spaces import RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
@@ -93,7 +92,7 @@ class PostgresVectorReader:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
         if self._space is None or limit < 1:
             return []
-        self._check(query, space_id, self._space)
+        self._space.require(space_id, len(query))
         if not query.any():
             return []
         rows: Sequence[Row] = ()
@@ -119,7 +118,7 @@ class PostgresVectorReader:
         """The cosine of each of these chunks that has a vector."""
         if self._space is None or not ordinals:
             return {}
-        self._check(query, space_id, self._space)
+        self._space.require(space_id, len(query))
         rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, list(ordinals))
         found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
         if not found:
@@ -135,15 +134,6 @@ class PostgresVectorReader:
         if scope.ordinals is None:
             return await self._connection.fetch(statement, *arguments)
         return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
-
-    @staticmethod
-    def _check(query: NDArray[np.float32], space_id: int, active: RegisteredSpace) -> None:
-        if space_id != active.space_id or len(query) != active.space.dimensions:
-            raise SpaceMismatch(
-                f"The question was embedded in space {space_id} with {len(query)} dimensions; the workspace answers in "
-                f"space {active.space_id} ({active.space.name}). Configure the embedder that made the corpus, or embed "
-                "the corpus anew."
-            )
 
 
 def _ranked(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:

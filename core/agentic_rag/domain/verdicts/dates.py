@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from agentic_rag.domain.contradiction import MONTH_NAMES
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated, choice_of, named, subject_of
+from agentic_rag.domain.verdicts.parts import WHO, Decidable, Source, Stated, choice_of, named, opening, subject_of
 
 BIRTH = frozenset(["born"])
 DEATH = frozenset(["died"])
@@ -38,13 +38,12 @@ _WHEN = (
 )
 _AGE = r"(?:older|oldest|elder|eldest|younger|youngest|newer|newest)"
 _VERB = r"(?:[a-z]+ed|born|built)"
-_WHO = r"^(?:who|which|what)(?: [\w'’-]+){0,4}?"
 _ASK_EVENT = re.compile(
-    rf"{_WHO} (?:was|were|is|got) (?:originally )?(?:(?P<when>{_WHEN}) )?(?P<verb>{_VERB})(?: (?P<last>{_WHEN}))?$",
+    rf"{WHO} (?:was|were|is|got) (?:originally )?(?:(?P<when>{_WHEN}) )?(?P<verb>{_VERB})(?: (?P<last>{_WHEN}))?$",
     re.I,
 )
-_ASK_ACTIVE = re.compile(rf"{_WHO} (?P<verb>came out|opened|premiered|died) (?P<when>{_WHEN})$", re.I)
-_ASK_AGE = re.compile(rf"{_WHO} (?:is|was|are) (?:the )?(?P<age>{_AGE})(?: \w+)?$", re.I)
+_ASK_ACTIVE = re.compile(rf"{WHO} (?P<verb>came out|opened|premiered|died) (?P<when>{_WHEN})$", re.I)
+_ASK_AGE = re.compile(rf"{WHO} (?:is|was|are) (?:the )?(?P<age>{_AGE})(?: \w+)?$", re.I)
 _WAS_EVENT = re.compile(
     rf"^(?:was|were) (?P<a>.+?) (?P<verb>{_VERB}) (?P<when>before|after|earlier than|later than) (?P<b>[^,?]+?)\s*\?*$",
     re.I,
@@ -103,19 +102,12 @@ class ComparedDates:
 
     def verdict(self, stated: Sequence[Stated]) -> str | None:
         """The one that is asked for with both dates; None when the dates may be the same."""
-        first, second = stated
-        if first.is_below(second):
-            place = 0
-        elif second.is_below(first):
-            place = 1
-        else:
+        begun = opening(self.label, stated, wants_lower=self.earlier)
+        if begun is None:
             return None
-        if not self.label:
-            label, told = ("Yes" if (place == 0) is self.earlier else "No"), 0
-        else:
-            label, told = self.label, place if self.earlier else 1 - place
-        relation = "before" if told == place else "after"
+        label, told = begun
         other = 1 - told
+        relation = "before" if stated[told].is_below(stated[other]) else "after"
         return (
             f"{label}: {self.names[told]} ({stated[told].shown}), "
             f"{relation} {self.names[other]} ({stated[other].shown})."

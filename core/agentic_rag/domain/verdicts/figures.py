@@ -8,7 +8,17 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from agentic_rag.domain.polarity import has_negation
-from agentic_rag.domain.verdicts.parts import Decidable, Source, Stated, choice_of, named, subject_of, words_of
+from agentic_rag.domain.verdicts.parts import (
+    WHO,
+    Decidable,
+    Source,
+    Stated,
+    choice_of,
+    named,
+    opening,
+    subject_of,
+    words_of,
+)
 
 _DIMENSIONS = (
     (frozenset(["taller", "tallest", "shorter", "shortest"]), "tall|high", "height"),
@@ -21,12 +31,11 @@ _DIMENSIONS = (
 _DOWN = frozenset(["shorter", "lower", "smaller", "less", "fewer", "least", "fewest", "lowest", "smallest"])
 _SHORT = frozenset(["shorter", "shortest", "lower", "lowest"])
 _BY = r"(?:more|fewer|less|larger|higher|greater|lower|smaller|bigger|most|fewest|largest|highest|lowest|smallest)"
-_WHO = r"^(?:who|which|what)(?: [\w'’-]+){0,4}?"
 _ASK_DIMENSION = re.compile(
-    rf"{_WHO} (?:is|was|are) (?:the )?(?P<how>[a-z]+er|[a-z]+est)(?: (?:one|of the two))?$", re.I
+    rf"{WHO} (?:is|was|are) (?:the )?(?P<how>[a-z]+er|[a-z]+est)(?: (?:one|of the two))?$", re.I
 )
 _ASK_COUNT = re.compile(
-    rf"{_WHO} (?:has|have|had) (?:a |the )?(?P<how>{_BY}) (?:number of )?(?P<what>[a-z]+(?: [a-z]+)?)$", re.I
+    rf"{WHO} (?:has|have|had) (?:a |the )?(?P<how>{_BY}) (?:number of )?(?P<what>[a-z]+(?: [a-z]+)?)$", re.I
 )
 _IS_DIMENSION = re.compile(r"^(?:is|was|are) (?P<a>.+?) (?P<how>[a-z]+er) than (?P<b>[^,?]+?)\s*\?*$", re.I)
 _DOES_COUNT = re.compile(
@@ -111,17 +120,10 @@ class ComparedFigures:
 
     def verdict(self, stated: Sequence[Stated]) -> str | None:
         """The one that is asked for with both figures; None when they are equal or in different units."""
-        first, second = stated
-        if second.is_below(first):
-            place = 0
-        elif first.is_below(second):
-            place = 1
-        else:
+        begun = opening(self.label, stated, wants_lower=not self.larger)
+        if begun is None:
             return None
-        if not self.label:
-            label, told = ("Yes" if (place == 0) is self.larger else "No"), 0
-        else:
-            label, told = self.label, place if self.larger else 1 - place
+        label, told = begun
         other = 1 - told
         return (
             f"{label}: {self.names[told]} ({stated[told].shown}), against {self.names[other]} ({stated[other].shown})."

@@ -39,6 +39,20 @@ class Stated:
         return self.unit == other.unit and self.high < other.low
 
 
+def opening(label: str, stated: Sequence[Stated], *, wants_lower: bool) -> tuple[str, int] | None:
+    """How a verdict on two begins, and which it names first: the one that is asked for behind its `label`; without a
+    label the first one, behind yes when it is the one. None when neither is below the other beyond doubt.
+    """
+    first, second = stated
+    if first.is_below(second):
+        wanted = 0 if wants_lower else 1
+    elif second.is_below(first):
+        wanted = 1 if wants_lower else 0
+    else:
+        return None
+    return (label, wanted) if label else ("Yes" if wanted == 0 else "No", 0)
+
+
 class Decidable(Protocol):
     """A question that a rule decides from one sentence for each side."""
 
@@ -111,6 +125,8 @@ def words_of(text: str) -> list[str]:
     return [match[0].lower() for match in _WORD.finditer(text)]
 
 
+WHO = r"^(?:who|which|what)(?: [\w'’-]+){0,4}?"
+"""How a question for one of two begins: "which of the two films"."""
 _NOISE = re.compile(r"^(?:(?:the|a|an|both|either) )?(?:[a-z]+ ){0,2}(?=[\"“A-Z0-9])")
 _SIDES = tuple(
     re.compile(pattern, re.IGNORECASE)
