@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 from uuid import UUID
 
@@ -14,7 +14,9 @@ from agentic_rag.domain.documents import ChunkDraft, ParsedDocument
 from agentic_rag.domain.errors import NotFound, SpaceMismatch
 from agentic_rag.domain.half_precision import encode_half
 from agentic_rag.domain.hidden_characters import count_hidden
+from agentic_rag.domain.postings import TermCounts
 from agentic_rag.domain.prices import PriceTable
+from agentic_rag.domain.retrieval import ChunkEntities
 from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
 from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.domain.text_index import IndexRequest, index_chunks, slices
@@ -64,11 +66,9 @@ class TextAnalysis:
         )
 
     async def index(
-        self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]], vectors: Sequence[bytes]
-    ) -> list[NewChunk]:
-        """Everything publishing needs of chunks no reader has seen: vectors, postings, entities. `titled` pairs each
-        chunk with the title of its document.
-        """
+        self, workspace: WorkspaceRef, titled: Sequence[tuple[str, ChunkDraft]]
+    ) -> list[tuple[TermCounts, ChunkEntities]]:
+        """Postings and entities of chunks no reader has seen. `titled` pairs each with the title of its document."""
         requests = [
             IndexRequest(
                 workspace.workspace_id,
@@ -79,11 +79,7 @@ class TextAnalysis:
         indexed = await asyncio.gather(
             *(self._compute.run(index_chunks, request, len(request.chunks)) for request in requests)
         )
-        found = [one for part in indexed for one in part]
-        return [
-            NewChunk(draft, vector, terms, entities)
-            for (_, draft), vector, (terms, entities) in zip(titled, vectors, found, strict=True)
-        ]
+        return [one for part in indexed for one in part]
 
     def _tokens(self, drafts: Sequence[ChunkDraft]) -> list[int]:
         return [self._count_tokens(draft.text) if draft.tokens is None else draft.tokens for draft in drafts]
@@ -93,6 +89,18 @@ class TextAnalysis:
         if characters < LONG_TEXT:
             return await self._compute.run_here(function)
         return await asyncio.to_thread(function)
+
+
+def new_chunks(
+    drafts: Iterable[ChunkDraft], vectors: Iterable[bytes], indexed: Iterable[tuple[TermCounts, ChunkEntities]]
+) -> list[NewChunk]:
+    """Everything publishing needs of chunks no reader has seen, put together. Errors: `ValueError` for lengths that
+    differ.
+    """
+    return [
+        NewChunk(draft, vector, terms, entities)
+        for draft, vector, (terms, entities) in zip(drafts, vectors, indexed, strict=True)
+    ]
 
 
 async def space_for(transaction: Transaction, workspace: WorkspaceRef, embedders: Embedders) -> RegisteredSpace:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
 import enum
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
+from agentic_rag.app.indexing import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.app.model_entities import ModelEntities
 from agentic_rag.app.originals import remove_doomed
 from agentic_rag.app.publishing import GroupPublisher
@@ -44,7 +45,7 @@ from agentic_rag.ports.document_store import VisibleChunk
 from agentic_rag.ports.embedder import Embedder, EmbedderSource
 from agentic_rag.ports.original_store import Original
 from agentic_rag.ports.parser import Parser
-from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
+from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk, Published
 from agentic_rag.ports.telemetry import Telemetry
 
 CONTENT_ARGUMENT = "content"
@@ -262,7 +263,7 @@ class IngestDocument:
             pages=parsed.pages,
             parser=parsed.parser,
             parser_version=parsed.parser_version,
-            title=_title(parsed, work.document),
+            title=parsed.title or work.document.title,
         )
         return await self._publish(work, parsed, revision, drafts)
 
@@ -282,8 +283,8 @@ class IngestDocument:
         """
         for _ in range(MAX_LOOKS):
             diff = replace_all(work.visible, drafts) if work.forced else diff_revision(work.visible, drafts)
-            await self._embed(work, revision, diff)
-            publication = await self._publication(work, parsed, revision, diff)
+            added = await self._added(work, revision, diff)
+            publication = await self._publication(work, parsed, revision, diff, added)
             try:
                 published = await self._publisher.publish(work.document.workspace, work.space.space_id, publication)
             except SpaceSwitched:
@@ -322,15 +323,24 @@ class IngestDocument:
             work.vectors.clear()
         return True
 
-    async def _embed(self, work: _Work, revision: Revision, diff: RevisionDiff) -> None:
-        """Have a vector for every added chunk. One batch goes straight on to the publish; of more, each is staged as
-        soon as it is paid for.
+    async def _added(self, work: _Work, revision: Revision, diff: RevisionDiff) -> list[NewChunk]:
+        """The added chunks with vectors, postings and entities. One batch goes straight on to the publish, and is
+        indexed while its vectors come; of more, each is staged as soon as it is paid for.
         """
+        workspace, title = work.document.workspace, revision.title or work.document.title
+        titled = [(title, draft) for draft in diff.added]
         wanted = [draft for draft in diff.added if draft.chunk_id not in work.vectors]
+        if len(wanted) <= work.embedder.batch_size:
+            _, indexed = await asyncio.gather(self._embed_batch(work, wanted), self._analysis.index(workspace, titled))
+        else:
+            await self._embed_staged(work, revision, diff, wanted)
+            indexed = await self._analysis.index(workspace, titled)
+        return new_chunks(diff.added, [work.vectors[draft.chunk_id] for draft in diff.added], indexed)
+
+    async def _embed_staged(
+        self, work: _Work, revision: Revision, diff: RevisionDiff, wanted: list[ChunkDraft]
+    ) -> None:
         size = work.embedder.batch_size
-        if len(wanted) <= size:
-            await self._embed_batch(work, wanted)
-            return
         staged = await self._stage(work, revision, diff, wanted)
         wanted = [draft for draft in wanted if draft.chunk_id not in work.vectors]
         for start in range(0, len(wanted), size):
@@ -378,14 +388,17 @@ class IngestDocument:
             await transaction.documents.stage_vectors(workspace, revision.revision_id, work.space.space_id, vectors)
 
     async def _publication(
-        self, work: _Work, parsed: ParsedDocument, revision: Revision, diff: RevisionDiff
+        self,
+        work: _Work,
+        parsed: ParsedDocument,
+        revision: Revision,
+        diff: RevisionDiff,
+        added: Sequence[NewChunk],
     ) -> DocumentPublication:
         document = work.document
-        title = _title(parsed, document)
-        vectors = [work.vectors[draft.chunk_id] for draft in diff.added]
-        added = await self._analysis.index(document.workspace, [(title, draft) for draft in diff.added], vectors)
         provenance = {HIDDEN_CHARACTERS: str(await self._analysis.hidden(parsed.text))}
         if self._model_entities is not None:
+            title = revision.title or document.title
             extracted = await self._model_entities.read(document.workspace, title, added, work.progress)
             if extracted is not None:
                 added = extracted.chunks
@@ -437,10 +450,6 @@ def _published(work: _Work, published: Published, diff: RevisionDiff) -> IngestR
 def _large(size: int) -> int:
     """A size as it counts towards what is held at once."""
     return size if size >= LARGE else 0
-
-
-def _title(parsed: ParsedDocument, document: Document) -> str:
-    return parsed.title or document.title
 
 
 def _progress(work: _Work, diff: RevisionDiff) -> tuple[int, int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from agentic_rag.app.indexing import TextAnalysis, embed_texts, space_for
+from agentic_rag.app.indexing import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.app.publishing import compaction_job, is_compaction_due
 from agentic_rag.domain.chunking import chunks_at, chunks_from_prepared
 from agentic_rag.domain.documents import (
@@ -222,13 +222,15 @@ class IngestPrepared:
         self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_Ready], tally: _Tally
     ) -> list[DocumentPublication]:
         titled = [(one.cut.source.title, draft) for one in ready for draft in one.diff.added]
-        batches = await asyncio.gather(
+        embedding = asyncio.gather(
             *(
                 embed_texts(embedder, [draft.text for _, draft in titled[part]])
                 for part in slices(len(titled), embedder.batch_size)
             )
         )
-        chunks = iter(await self._analysis.index(workspace, titled, [one for batch in batches for one in batch]))
+        batches, indexed = await asyncio.gather(embedding, self._analysis.index(workspace, titled))
+        vectors = [one for batch in batches for one in batch]
+        chunks = iter(new_chunks([draft for _, draft in titled], vectors, indexed))
         tally.embedded += len(titled)
         tally.kept += sum(len(one.diff.kept) for one in ready)
         return [_publication(one, tuple(islice(chunks, len(one.diff.added)))) for one in ready]

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.domain.english import FUNCTION_WORDS
-from agentic_rag.domain.lexical import key_bytes, terms
+from agentic_rag.domain.lexical import key_bytes, terms_handed_on
 
 DIMENSIONS = 384
 
@@ -97,7 +97,7 @@ def embed_texts(texts: Sequence[str]) -> NDArray[np.float32]:
     """Unit-length vectors, shape (len(texts), 384). A text without any letter or digit gets the first axis."""
     vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in enumerate(texts):
-        every = terms(text)
+        every = terms_handed_on(text)
         words = [word for word in every if word not in FUNCTION_WORDS] or every
         if words:
             vectors[row] = _unit(words)

@@ -1,0 +1,32 @@
+"""What one reader of a text worked out and leaves for the next, who comes soon or not at all."""
+
+from __future__ import annotations
+
+from typing import Generic, TypeVar
+
+V = TypeVar("V")
+
+
+class HandedOn(Generic[V]):
+    """Holds the values of the last `most` texts that nobody took, none of a text longer than `longest` characters."""
+
+    def __init__(self, most: int, longest: int) -> None:
+        self._most = most
+        self._longest = longest
+        self._waiting: dict[str, V] = {}
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def leave(self, text: str, value: V) -> None:
+        """Leave a text's value for one reader."""
+        if len(text) > self._longest:
+            return
+        self._waiting[text] = value
+        while len(self._waiting) > self._most:
+            # Another thread may have taken it meanwhile.
+            self._waiting.pop(next(iter(self._waiting)), None)
+
+    def take(self, text: str) -> V | None:
+        """A text's value, once."""
+        return self._waiting.pop(text, None)

@@ -1,0 +1,28 @@
+"""A value is left for one reader; what nobody takes is not kept for ever."""
+
+from __future__ import annotations
+
+from agentic_rag.domain.handed_on import HandedOn
+
+
+def test_a_value_is_taken_once() -> None:
+    handed_on = HandedOn[int](most=2, longest=10)
+    handed_on.leave("a text", 1)
+
+    assert (handed_on.take("a text"), handed_on.take("a text"), handed_on.take("another")) == (1, None, None)
+
+
+def test_the_last_that_nobody_took_wait() -> None:
+    handed_on = HandedOn[int](most=2, longest=10)
+    for number in range(5):
+        handed_on.leave(f"text {number}", number)
+
+    assert len(handed_on) == 2
+    assert [handed_on.take(f"text {number}") for number in range(5)] == [None, None, None, 3, 4]
+
+
+def test_a_long_text_is_not_kept() -> None:
+    handed_on = HandedOn[int](most=2, longest=10)
+    handed_on.leave("a text that is long", 1)
+
+    assert len(handed_on) == 0
