@@ -24,6 +24,7 @@ Attributes = Mapping[str, str | int | float | bool]
 EXPORT_TIMEOUT_SECONDS = 2.0
 """The longest that a missing collector may hold up an export, and with it `shutdown`."""
 
+
 class Tracer(Protocol):
     """What both tracers do."""
 
