@@ -47,6 +47,19 @@ def test_a_span_continues_the_trace_of_its_carrier() -> None:
     assert sent_on.span_id != "b7ad6b7169203331"
 
 
+def test_a_span_sends_on_one_id_however_often_it_is_asked() -> None:
+    it = telemetry()
+
+    with it.span("outer"):
+        first = it.carrier()
+        with it.span("inner"):
+            inside = it.carrier()
+        again = it.carrier()
+
+    assert first == again
+    assert inside != first
+
+
 def test_spans_without_a_carrier_begin_a_trace_each() -> None:
     it = telemetry()
     with it.span("one") as one:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 
-from agentic_rag.domain.sentence_units import UnitKind, kind_of
+from agentic_rag.domain.sentence_units import UnitKind, kind_of, may_be_heading
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.tables import CELL_SIGN, row_spans
 from agentic_rag.domain.term_match import QuestionTerm, hits, lowered
@@ -88,9 +88,10 @@ class ChunkReading:
             found = (marked, start if line_end < 0 else min(line_end, start))
         elif place:
             before = (self.ends[place - 2] if place > 1 else 0, start)
-            spans, _ = self.sentences(before)
-            if len(spans) == 1 and self.kind(spans[0]) is UnitKind.HEADING:
-                found = spans[0]
+            if may_be_heading(self.text[slice(*before)].strip()):
+                spans, _ = self.sentences(before)
+                if len(spans) == 1 and self.kind(spans[0]) is UnitKind.HEADING:
+                    found = spans[0]
         self._headings[place] = found
         return found
 

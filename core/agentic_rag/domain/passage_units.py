@@ -92,9 +92,11 @@ class _Read:
     rank_bonus: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Paragraph:
-    """A paragraph with its hits, before it is split; no unit of it scores more than `bound`."""
+    """A paragraph with its hits, before it is split; no unit of it scores more than `bound`. Not frozen: many are made
+    for one question, and few are read.
+    """
 
     read: _Read
     place: int

@@ -118,6 +118,8 @@ _CALC_WORDS = tuple(
         (r"\bsquared\b", "^2"),
     )
 )
+_FIGURES = re.compile(r"[\d)%]|cent\b|squared\b", re.IGNORECASE)
+"""What an operation begins with, and the words that become it: a question without is no arithmetic."""
 _ARITHMETIC = re.compile(r"^[\d.,\s+*/%^()×÷·−–-]*(?:\bof\b[\d.,\s+*/%^()×÷·−–-]*)*$", re.IGNORECASE)
 _OPERATION = re.compile(r"[\d)%]\s*(?:[-+*/^×÷·−–]|%\s*(?:of\b)?)\s*[-(\d.]")
 _DATE_LIKE = re.compile(r"^\s*(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}\s*[-/–]\s*\d{2,4})\s*$")
@@ -153,10 +155,11 @@ def plan(question: str, *, use_tools: bool = True) -> Plan:
 
 def answer_type(question: str) -> AnswerType:
     """What kind of answer the wording asks for."""
-    if _COMPARED_FIGURE.search(question):
-        return AnswerType.FIGURE
-    if _COMPARED_DATE.search(question):
-        return AnswerType.DATE
+    if ":" in question:
+        if _COMPARED_FIGURE.search(question):
+            return AnswerType.FIGURE
+        if _COMPARED_DATE.search(question):
+            return AnswerType.DATE
     for kind, pattern in _TYPES:
         if pattern.search(question):
             return kind
@@ -165,6 +168,8 @@ def answer_type(question: str) -> AnswerType:
 
 def arithmetic_of(question: str) -> str | None:
     """The expression when the whole question is arithmetic, else None."""
+    if _FIGURES.search(question) is None:
+        return None
     text = _CALC_LEAD.sub("", question.strip()).rstrip(" ?=.!")
     for word, sign in _CALC_WORDS:
         text = word.sub(f" {sign} ", text)

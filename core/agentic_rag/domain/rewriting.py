@@ -29,10 +29,14 @@ FINANCE_ALIASES: Mapping[str, str] = MappingProxyType(
 
 def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
     """The text followed by the other names of what it mentions, in the order of `aliases` (name → other name)."""
+    low = text.lower()
     added = [
         other
         for name, other in aliases.items()
-        if re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) and other.lower() not in text.lower()
+        # A question that does not hold the name needs no pattern; beyond ASCII cases fold in more ways than one.
+        if (name.lower() in low or not (text + name).isascii())
+        and re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+        and other.lower() not in low
     ]
     return f"{text} ({'; '.join(added)})" if added else text
 

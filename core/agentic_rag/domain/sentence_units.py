@@ -85,6 +85,11 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
     return _kind_of_text(unit, words)
 
 
+def may_be_heading(unit: str) -> bool:
+    """False for what `kind_of` cannot take for a heading: it has too many words and no mark of one."""
+    return unit.count(" ") < MAX_HEADING_WORDS or unit.startswith("#") or RULE_ROW.match(unit) is not None
+
+
 def _is_boilerplate(low: str) -> bool:
     return any(phrase in low for phrase in _BOILERPLATE) or ("page " in low and _PAGE_FOOT.search(low) is not None)
 

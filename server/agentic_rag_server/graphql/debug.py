@@ -109,31 +109,29 @@ class FetchedPage:
 
 @strawberry.type(description="How the answer came about.")
 class AnswerDebug:
-    """The trace of a run."""
+    """The trace of a run; what takes converting is converted only when a query asks for it."""
 
-    plan: Plan | None
     standalone_question: str | None
     rewritten_query: str | None
     hyde_text: str | None
-    candidates: list[Candidate]
-    tool_calls: list[ToolCall]
-    fetched_pages: list[FetchedPage]
-    self_check: SelfCheck | None
-    support: Support | None = strawberry.field(description="Null when the answer does not come from passages.")
-    timings: list[StageTiming]
+    source: strawberry.Private[answers.Run]
 
+    @strawberry.field
+    def plan(self) -> Plan | None:
+        """Shown when asked for."""
+        plan = self.source.answer.debug.plan
+        return _plan(plan) if plan else None
 
-def show_debug(run: answers.Run) -> AnswerDebug:
-    """The trace of a run as a value of the schema."""
-    debug = run.answer.debug
-    workspace_id = run.workspace.workspace_id
-    return AnswerDebug(
-        plan=_plan(debug.plan) if debug.plan else None,
-        standalone_question=debug.standalone_question,
-        rewritten_query=debug.rewritten_query,
-        hyde_text=debug.hyde_text,
-        candidates=[_candidate(candidate, workspace_id) for candidate in debug.candidates],
-        tool_calls=[
+    @strawberry.field
+    def candidates(self) -> list[Candidate]:
+        """Shown when asked for."""
+        workspace_id = self.source.workspace.workspace_id
+        return [_candidate(candidate, workspace_id) for candidate in self.source.answer.debug.candidates]
+
+    @strawberry.field
+    def tool_calls(self) -> list[ToolCall]:
+        """Shown when asked for."""
+        return [
             ToolCall(
                 tool=call.tool,
                 argument=call.argument,
@@ -141,12 +139,40 @@ def show_debug(run: answers.Run) -> AnswerDebug:
                 error_code=call.error_code,
                 seconds=call.seconds,
             )
-            for call in debug.tool_calls
-        ],
-        fetched_pages=[FetchedPage(url=page.url, title=page.title, text=page.text) for page in debug.fetched],
-        self_check=_self_check(debug.self_check) if debug.self_check else None,
-        support=_support(debug.support) if debug.support else None,
-        timings=show_timings(run),
+            for call in self.source.answer.debug.tool_calls
+        ]
+
+    @strawberry.field
+    def fetched_pages(self) -> list[FetchedPage]:
+        """Shown when asked for."""
+        return [FetchedPage(url=it.url, title=it.title, text=it.text) for it in self.source.answer.debug.fetched]
+
+    @strawberry.field
+    def self_check(self) -> SelfCheck | None:
+        """Shown when asked for."""
+        report = self.source.answer.debug.self_check
+        return _self_check(report) if report else None
+
+    @strawberry.field(description="Null when the answer does not come from passages.")
+    def support(self) -> Support | None:
+        """Shown when asked for."""
+        support = self.source.answer.debug.support
+        return _support(support) if support else None
+
+    @strawberry.field
+    def timings(self) -> list[StageTiming]:
+        """Shown when asked for."""
+        return show_timings(self.source)
+
+
+def show_debug(run: answers.Run) -> AnswerDebug:
+    """The trace of a run as a value of the schema."""
+    debug = run.answer.debug
+    return AnswerDebug(
+        standalone_question=debug.standalone_question,
+        rewritten_query=debug.rewritten_query,
+        hyde_text=debug.hyde_text,
+        source=run,
     )
 
 

@@ -23,6 +23,10 @@ def test_a_paragraph_stands_under_the_heading_above_it() -> None:
     plain = ChunkReading("Wave limits\n\nTransfers stop at 1.5 m.", cut_off=False)
     assert plain.heading(1) == (0, len("Wave limits"))
     assert plain.heading(0) is None
+    long = ChunkReading(
+        "Transfers stop at once when the waves in the sound exceed one and a half metres\n\nElse not.", False
+    )
+    assert long.heading(1) is None
 
 
 def test_the_terms_found_are_those_of_the_question_asked_last() -> None:

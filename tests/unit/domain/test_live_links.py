@@ -10,6 +10,12 @@ from agentic_rag.domain.netpolicy import host_list
 CITED = {"https://source.example/page"}
 
 
+@given(st.text(alphabet="ab /\\<>![]():.wW#?@", max_size=24))
+def test_a_text_is_left_alone_or_holds_a_sign_of_a_link(text: str) -> None:
+    signs = ("<", ":", "](", "![", "//", "\\\\", "/\\", "\\/", "www.")
+    assert inert(text, ()) == text or any(sign in text.lower() for sign in signs)
+
+
 @pytest.mark.parametrize(
     ("text", "shown"),
     [

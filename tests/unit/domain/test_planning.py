@@ -14,6 +14,7 @@ from agentic_rag.domain.rewriting import filled, with_aliases
         ("What is 15 percent of 80?", "15 % of 80"),
         ("2+2", "2+2"),
         ("what is 9 squared minus 1?", "9 ^2 - 1"),
+        ("What is \u0663 plus \u0664?", "\u0663 + \u0664"),
     ],
 )
 def test_a_question_that_is_all_arithmetic_goes_to_calc(question: str, expression: str) -> None:
@@ -124,6 +125,11 @@ def test_aliases_are_added_once_and_only_for_whole_words() -> None:
     assert with_aliases("Who runs SKN?", aliases) == "Who runs SKN? (Skelder Narrows)"
     assert with_aliases("Who runs SKN, Skelder Narrows?", aliases) == "Who runs SKN, Skelder Narrows?"
     assert with_aliases("Who runs SKNX?", aliases) == "Who runs SKNX?"
+
+
+@pytest.mark.parametrize("question", ["who runs skn?", "Who runs \u017fKN?", "Who runs s\u212an?"])
+def test_an_alias_is_known_in_any_case_of_its_letters(question: str) -> None:
+    assert with_aliases(question, {"SKN": "Skelder Narrows"}) == f"{question} (Skelder Narrows)"
 
 
 def test_a_later_part_is_filled_with_what_was_found() -> None:

@@ -74,6 +74,12 @@ def test_a_sentence_that_says_other_than_its_quote_is_refused() -> None:
     assert _guardrail(_sentence(quote, "Crew transfer stops at 1.5 m\u202e."), _passage()) == "hidden_characters"
 
 
+def test_a_sentence_that_says_its_quote_word_for_word_passes_unless_it_says_nothing() -> None:
+    assert _guardrail(_sentence("Crew transfer stops at 1.5 m."), _passage()) is None
+    dots = _passage("Preface. ... More.")
+    assert _guardrail(_sentence("...", "...", dots), dots) == "low_overlap"
+
+
 def test_links_lead_to_cited_sources_only() -> None:
     quote = "The master decides."
     said = "The master decides. https://evil.example"

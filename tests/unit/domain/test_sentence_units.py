@@ -1,9 +1,11 @@
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from agentic_rag.domain.answer_fit import holds
 from agentic_rag.domain.answers import AnswerType
 from agentic_rag.domain.contradiction import disagree
-from agentic_rag.domain.sentence_units import UnitKind, kind_of, readable
+from agentic_rag.domain.sentence_units import UnitKind, kind_of, may_be_heading, readable
 from agentic_rag.domain.sentences import sentence_spans
 from agentic_rag.domain.tables import header_span, row_spans
 
@@ -29,6 +31,17 @@ from agentic_rag.domain.tables import header_span, row_spans
 )
 def test_a_unit_is_recognised_for_what_it_is(unit: str, kind: UnitKind) -> None:
     assert kind_of(unit) is kind
+
+
+@given(st.lists(st.sampled_from(["#", "3.1", "Table", "limits", "-", "|", "Wave", "=", "2.", ":"]), min_size=1))
+def test_what_is_a_heading_may_be_one(pieces: list[str]) -> None:
+    unit = " ".join(pieces)
+    assert may_be_heading(unit) or kind_of(unit) is not UnitKind.HEADING
+
+
+def test_a_line_of_more_words_than_a_heading_has_is_none_without_a_mark() -> None:
+    assert not may_be_heading("word " * 12 + "word")
+    assert may_be_heading("# " + "word " * 12 + "word")
 
 
 def test_the_rest_of_a_sentence_that_a_chunk_cuts_is_a_fragment() -> None:

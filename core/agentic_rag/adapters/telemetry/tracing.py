@@ -24,8 +24,6 @@ Attributes = Mapping[str, str | int | float | bool]
 EXPORT_TIMEOUT_SECONDS = 2.0
 """The longest that a missing collector may hold up an export, and with it `shutdown`."""
 
-_current: ContextVar[TraceContext | None] = ContextVar("agentic_rag_trace", default=None)
-
 
 class Tracer(Protocol):
     """What both tracers do."""
@@ -44,13 +42,17 @@ def _random_hex(size: int) -> str:
 
 
 class LightSpan:
-    """A span that exists only as ids in the current context; its attributes go nowhere."""
+    """A span that exists only as ids in the current context; its attributes go nowhere. Its own id is made when it is
+    first sent on: most spans never are.
+    """
 
-    __slots__ = ("_context", "_token")
+    __slots__ = ("_sampled", "_span_id", "_token", "_trace_id")
 
-    def __init__(self, context: TraceContext) -> None:
-        self._context = context
-        self._token: Token[TraceContext | None] | None = None
+    def __init__(self, trace_id: str, *, sampled: bool = True) -> None:
+        self._trace_id = trace_id
+        self._sampled = sampled
+        self._span_id = ""
+        self._token: Token[LightSpan | None] | None = None
 
     def set(self, name: str, value: str | int | float | bool) -> None:
         """Accepted and dropped: nobody collects spans."""
@@ -58,10 +60,21 @@ class LightSpan:
     @property
     def trace_id(self) -> str:
         """32 hex digits."""
-        return self._context.trace_id
+        return self._trace_id
+
+    @property
+    def sampled(self) -> bool:
+        """Whether whoever began the trace records it."""
+        return self._sampled
+
+    @property
+    def context(self) -> TraceContext:
+        """Its ids."""
+        self._span_id = self._span_id or _random_hex(8)
+        return TraceContext(self._trace_id, self._span_id, self._sampled)
 
     def __enter__(self) -> LightSpan:
-        self._token = _current.set(self._context)
+        self._token = _current.set(self)
         return self
 
     def __exit__(
@@ -69,6 +82,9 @@ class LightSpan:
     ) -> None:
         if self._token is not None:
             _current.reset(self._token)
+
+
+_current: ContextVar[LightSpan | None] = ContextVar("agentic_rag_span", default=None)
 
 
 class LightTracer:
@@ -80,12 +96,13 @@ class LightTracer:
         """A child of the carrier's span, else of the current one, else the root of a new trace."""
         parent = read_carrier(carrier) or _current.get()
         if parent is None:
-            return LightSpan(TraceContext(_random_hex(16), _random_hex(8)))
-        return LightSpan(TraceContext(parent.trace_id, _random_hex(8), parent.sampled))
+            return LightSpan(_random_hex(16))
+        return LightSpan(parent.trace_id, sampled=parent.sampled)
 
     def current(self) -> TraceContext | None:
         """Where the running code stands in its trace."""
-        return _current.get()
+        span = _current.get()
+        return None if span is None else span.context
 
     def shutdown(self) -> None:
         """Nothing to flush."""

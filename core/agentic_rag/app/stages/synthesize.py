@@ -143,10 +143,12 @@ def _answered(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[
 
 def _is_chained(state: RunState) -> bool:
     """Passages lead to one another, and the question does not ask for several things beside one another."""
-    parts = state.plan.sub_questions if state.plan else ()
-    if means_documents(state.standalone, state.passages):
+    if not state.trail:
         return False
-    return bool(state.trail) and (len(parts) <= 1 or any(part.depends_on for part in parts))
+    parts = state.plan.sub_questions if state.plan else ()
+    if len(parts) > 1 and not any(part.depends_on for part in parts):
+        return False
+    return not means_documents(state.standalone, state.passages)
 
 
 def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:
