@@ -59,6 +59,7 @@ _PERIOD = re.compile(
 )
 """Says that a figure is one of a period, not a plan or an authorisation."""
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
+_BRACKETS = re.compile(r"\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,8 @@ class _Row:
     span: Span
     read: BareRow
     label: frozenset[str]
+    aside: frozenset[str]
+    """What the label says in brackets only: it explains what it names, and names nothing else."""
     section: frozenset[str]
     above: frozenset[str]
     """The concepts of the section line and the caption."""
@@ -175,7 +178,7 @@ class FigurePool:
             if not own - LITTLE:
                 continue
             asked = own | (row.label & measure.beside.keys())
-            share = self._worth(asked) / (self._worth(row.label) or 1.0)
+            share = self._worth(asked) / (self._worth(row.label - row.aside | asked) or 1.0)
             if own <= PLAIN and KINDS & (row.label - own):
                 share *= OTHER_KIND
             if measure.is_plain and row.section - PLAIN - KINDS - measure.weights.keys() - measure.beside.keys():
@@ -291,7 +294,9 @@ def _rows_of(chunk: Chunk) -> Iterator[_Row]:
             for span in (row.section, row.caption)
         )
         span = (start, start + len(stripped))
-        yield _Row(span, row, _concepts(held[0]), section, section | caption, held[1])
+        label = _concepts(held[0])
+        aside = label - _concepts(_BRACKETS.sub(" ", held[0]))
+        yield _Row(span, row, label, aside if aside < label else frozenset(), section, section | caption, held[1])
 
 
 def _sentences_of(chunk: Chunk) -> Iterator[_Sentence]:

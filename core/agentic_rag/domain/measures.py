@@ -10,10 +10,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import takewhile
 
 from agentic_rag.domain.document_fit import without_references
-from agentic_rag.domain.english import FUNCTION_WORDS
+from agentic_rag.domain.english import FUNCTION_WORDS, QUESTION_WORDS
 from agentic_rag.domain.lexical import terms
+from agentic_rag.domain.question_names import names_in
 from agentic_rag.domain.term_match import root_of
 
 _SYNONYMS = (
@@ -47,6 +49,18 @@ _MEASURE = re.compile(
     r"exchange rates?|acquisitions?|compensation|provisions?|financials?)\b",
     re.IGNORECASE,
 )
+_WORDS_BEFORE = r"(?:(?!(?:and|or|of|on|to|in|for|from|between|that|behind|financial) )[\w&’'-]+ )"
+_HOW_MUCH = re.compile(
+    r"\bhow (?:much|many)\b|"
+    rf"\b(?:what|which) (?:is|was|are|were) {_WORDS_BEFORE}{{0,6}}?(?!financial)(?:{_MEASURE.pattern})|"
+    rf"\b(?:what|which) {_WORDS_BEFORE}{{0,3}}?(?:{_MEASURE.pattern})(?: \w+)?"
+    r"(?: (?:of|from|in|for|by) [\w &’'-]{1,60}?)? (?:did|does|do|has|have|is|was|are|were)\b",
+    re.IGNORECASE,
+)
+"""What is (whose) measure, and which measure (of something) did they report."""
+_CLAUSE = re.compile(rf"[;?]|,? and (?={'|'.join(sorted(QUESTION_WORDS))}\b)", re.IGNORECASE)
+_SOURCE = re.compile(r"\b(?:from|by (?=its|their)) ?(?:its |their |the |all )?((?:[a-z][\w&-]+ ?){1,3})")
+"""What a measure comes from, said apart from it: how much did they *earn from ferries*?"""
 _COMPOUND = re.compile(r"\b(research|selling|general|plant|property|cash) and (?=\w)", re.IGNORECASE)
 """One name with an "and" in it."""
 _WORD = re.compile(r"[^\W_][\w&-]*|[^\w\s]")
@@ -86,7 +100,7 @@ OF_A_KIND = _concepts("sales expenses income cash flow tax rate assets shares ma
 """Words for the kind of measure."""
 LITTLE = _concepts(
     "total net generally other amount level segment consolidated per activities used long short term current "
-    "non-current provision"
+    "non-current provision worldwide global overall whole entire"
 )
 """Words that say little in a label."""
 PLAIN = OF_A_KIND | LITTLE
@@ -128,6 +142,11 @@ def asks_for_measure(question: str) -> bool:
     return _MEASURE.search(question) is not None
 
 
+def asks_how_much(question: str) -> bool:
+    """Whether a question is answered by a figure of a measure, not by what is said of it."""
+    return asks_for_measure(question) and _HOW_MUCH.search(question) is not None
+
+
 def breakdown_of(question: str) -> frozenset[str] | None:
     """The concepts by which a question wants a measure broken down: the rows of a table rather than one of them; None
     for a question for no breakdown.
@@ -137,14 +156,23 @@ def breakdown_of(question: str) -> frozenset[str] | None:
 
 
 def measures_of(question: str, titled: frozenset[str], rarity: Mapping[str, float]) -> tuple[Measure, ...]:
-    """The measures that a question asks for, in its order, then those that one of them is worked out from. `titled`
-    are the terms of titles: they say whose the measure is. `rarity` as from the lexical store (1 where unknown).
+    """The measures that a question asks for, in its order, then those that one of them is worked out from; of the
+    things that their clause names. `titled` are the terms of titles: they say whose the measure is. `rarity` as from
+    the lexical store (1 where unknown).
     """
     text = _PART_OF_DOCUMENT.sub(";", without_references(question))
-    phrases = _phrases(text, titled)
-    for names, others in _DERIVED:
-        if any(name in text.lower() for name in names):
-            phrases += [[term for term in terms(other) if term not in FUNCTION_WORDS] for other in others]
+    phrases: list[list[str]] = []
+    derived: list[list[str]] = []
+    for clause in _CLAUSE.split(text):
+        things = _things(clause, titled)
+        for phrase in _phrases(clause, titled):
+            whole = [*phrase, *(term for term in things if term not in phrase)]
+            if whole not in phrases:
+                phrases.append(whole)
+        for names, others in _DERIVED:
+            if any(name in clause.lower() for name in names):
+                derived += [[term for term in terms(other) if term not in FUNCTION_WORDS] + things for other in others]
+    phrases += derived
     rest = _weights([term for term in terms(text) if _tells(term, titled)], rarity)
     return tuple(_measure(phrase, rest, rarity) for phrase in phrases)
 
@@ -182,6 +210,19 @@ def _phrases(text: str, titled: frozenset[str]) -> list[list[str]]:
         if phrase and phrase not in found:
             found.append(phrase)
     return found
+
+
+def _things(clause: str, titled: frozenset[str]) -> list[str]:
+    """The terms of what a clause wants a measure of, wherever in it that stands: its names, and what something came
+    from.
+    """
+    said = [word for name in names_in(clause) for word in name]
+    if breakdown_of(clause) is None:
+        sources = (match[1] for match in _SOURCE.finditer(clause) if _MEASURE.search(match[1]) is None)
+        said += [
+            word for source in sources for word in takewhile(lambda word: word not in FUNCTION_WORDS, source.split())
+        ]
+    return [term for term in dict.fromkeys(terms(" ".join(said))) if _tells(term, titled)]
 
 
 def _tells(term: str, titled: frozenset[str]) -> bool:

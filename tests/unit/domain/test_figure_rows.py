@@ -77,6 +77,22 @@ def test_the_cost_of_sales_is_no_revenue():
     assert found[0] == "Total net sales 459 634"
 
 
+def test_what_a_label_explains_in_brackets_does_not_make_it_of_something_else():
+    page = TABLE.replace("Services 104", "Norway (including Northern Isles, Spitsbergen) 104")
+
+    found = said(chosen("What was Harbour's revenue from Norway?", chunk(1, FIRST, page)))
+
+    assert found[0] == "Norway (including Northern Isles, Spitsbergen) 104 186"
+
+
+def test_the_part_is_asked_for_wherever_the_question_names_it():
+    page = TABLE.replace("Services 104", "Blue Ferry 104")
+
+    found = said(chosen("How much did Blue Ferry add to Harbour's revenue?", chunk(1, FIRST, page)))
+
+    assert found[0] == "Blue Ferry 104 186"
+
+
 def test_the_whole_goes_before_its_parts():
     found = said(chosen("What were Harbour's net sales?", chunk(1, FIRST, REGIONS), chunk(2, FIRST, TABLE)))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.measures import Measure, asks_for_measure, breakdown_of, concept, measures_of
+from agentic_rag.domain.measures import Measure, asks_for_measure, asks_how_much, breakdown_of, concept, measures_of
 
 TITLED = frozenset(["harbour", "gate"])
 
@@ -22,6 +22,9 @@ def asked(question: str) -> list[list[str]]:
         ("What changes in debt and interest expense were reported?", [["debt"], ["interest", "expens"]]),
         ("How much was spent on research and development?", [["research", "develop"]]),
         ("How does the equity section relate to dividends?", [["dividend"]]),
+        ("In Q3 2022, how much did Blue Ferry add to Harbour's revenue?", [["sale", "blue", "ferr"]]),
+        ("How much revenue did Harbour earn from ferries?", [["sale", "ferr"]]),
+        ("What was the operating income in Norway?", [["operat", "incom", "norwa"]]),
     ],
 )
 def test_a_measure_is_the_words_that_name_it(question: str, measures: list[list[str]]):
@@ -31,6 +34,26 @@ def test_a_measure_is_the_words_that_name_it(question: str, measures: list[list[
 def test_a_question_for_no_measure_asks_for_none():
     assert not asks_for_measure("Who is the captain of the Harbour team?")
     assert asked("Who is the captain of the Harbour team?") == []
+
+
+@pytest.mark.parametrize(
+    ("question", "figure"),
+    [
+        ("How much revenue did Harbour earn?", True),
+        ("What was Harbour's net income in Q3 2022?", True),
+        ("What was the effective tax rate?", True),
+        ("What effective tax rate did Harbour report?", True),
+        ("What revenue from ferries did Harbour report in its 10-Q?", True),
+        ("What were the main contributors to net income?", False),
+        ("What legal proceedings or liabilities were disclosed?", False),
+        ("What changes in debt were reported?", False),
+        ("What are the financial implications of the repurchases?", False),
+        ("How has revenue changed?", False),
+        ("How much do the captains know?", False),
+    ],
+)
+def test_a_figure_is_asked_for_or_what_is_said_of_it(question: str, figure: bool):
+    assert asks_how_much(question) is figure
 
 
 def test_what_statements_call_by_another_name_is_searched_for_too():
