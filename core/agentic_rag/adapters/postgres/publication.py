@@ -175,21 +175,24 @@ class PostgresPublisher:
         mentions = batch.mentions
         for start in range(0, len(mentions.entity_id), ROWS_PER_STATEMENT):
             piece = slice(start, start + ROWS_PER_STATEMENT)
-            links = slice(mentions.first[start] - 1, mentions.last[piece][-1])
+            ordinals = mentions.ordinal[piece]
+            chunks = slice(ordinals[0], ordinals[-1] + 1)
             before = mentions.first[start] - 1
+            links = slice(before, mentions.last[piece][-1])
             await self._connection.execute(
                 sql.ADD_MENTIONS,
                 *key,
                 version,
                 mentions.entity_id[piece],
-                [first + ordinal for ordinal in mentions.ordinal[piece]],
-                mentions.document_id[piece],
+                [ordinal - chunks.start for ordinal in ordinals],
                 mentions.count[piece],
                 [place - before for place in mentions.first[piece]],
                 [place - before for place in mentions.last[piece]],
                 mentions.related[links],
                 mentions.weights[links],
-                mentions.access_id[piece],
+                first + chunks.start,
+                batch.added.document_id[chunks],
+                batch.added.access_id[chunks],
             )
 
     async def _set_ready(self, key: tuple[UUID, UUID], version: int, batch: Batch) -> None:

@@ -51,19 +51,20 @@ class ChunkColumns:
 
 @dataclass(slots=True)
 class MentionColumns:
-    """Rows of rag_mentions, without the version. Relations of row i are `related[first[i]:last[i]]`."""
+    """Rows of rag_mentions, without the version and what the chunk says: its document and access set. Relations of row
+    i are `related[first[i]:last[i]]`.
+    """
 
     entity_id: list[UUID] = field(default_factory=list[UUID])
     ordinal: list[int] = field(default_factory=list[int])
-    document_id: list[UUID] = field(default_factory=list[UUID])
-    access_id: list[int] = field(default_factory=list[int])
+    """Ascending."""
     count: list[int] = field(default_factory=list[int])
     first: list[int] = field(default_factory=list[int])
     last: list[int] = field(default_factory=list[int])
     related: list[UUID] = field(default_factory=list[UUID])
     weights: list[int] = field(default_factory=list[int])
 
-    def add(self, document_id: UUID, access_id: int, ordinal: int, chunk: NewChunk) -> None:
+    def add(self, ordinal: int, chunk: NewChunk) -> None:
         """The entities of one chunk."""
         entities = chunk.entities.entities
         ids = [entity.entity_id for entity in entities]
@@ -76,8 +77,6 @@ class MentionColumns:
             weights[other].append(weight)
         self.entity_id += ids
         self.ordinal += [ordinal] * len(ids)
-        self.document_id += [document_id] * len(ids)
-        self.access_id += [access_id] * len(ids)
         self.count += [entity.count for entity in entities]
         for related, theirs in zip(partners, weights, strict=True):
             self.first.append(len(self.related) + 1)
@@ -116,7 +115,7 @@ def batch_of(accepted: Sequence[DocumentPublication], accesses: Mapping[UUID, in
             added.add(publication, access_id, ordinal, chunk.draft)
             vectors.append(chunk.vector)
             postings.append(SegmentRow(ordinal, access_id, 0, chunk.terms))
-            mentions.add(publication.document_id, access_id, ordinal, chunk)
+            mentions.add(ordinal, chunk)
             for entity in chunk.entities.entities:
                 entities.setdefault(entity.entity_id, (entity, publication.document_id))
         for kept in publication.kept:

@@ -89,14 +89,15 @@ FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::uuid[]) AS e(ent
 ON CONFLICT (org_id, workspace_id, entity_id) DO NOTHING
 """
 
-# Relations of all rows come in one flat array each ($10, $11); a row's own are a slice of it.
+# Relations of all rows come in one flat array each ($9, $10), a row's own being a slice of it, and what a chunk says of
+# all its rows once ($12, $13; $11 is the ordinal of the first): the driver takes its time over every element.
 ADD_MENTIONS = """
 INSERT INTO rag_mentions (org_id, workspace_id, visible_from, entity_id, ordinal, document_id, count, access_id,
                           related, weights)
-SELECT $1, $2, $3, m.entity_id, m.ordinal, m.document_id, m.count, m.access_id,
-       ($10::uuid[])[m.first:m.last], ($11::integer[])[m.first:m.last]
-FROM unnest($4::uuid[], $5::integer[], $6::uuid[], $7::integer[], $8::integer[], $9::integer[], $12::integer[])
-    AS m(entity_id, ordinal, document_id, count, first, last, access_id)
+SELECT $1, $2, $3, m.entity_id, $11::integer + m.place, ($12::uuid[])[m.place + 1], m.count,
+       ($13::integer[])[m.place + 1], ($9::uuid[])[m.first:m.last], ($10::integer[])[m.first:m.last]
+FROM unnest($4::uuid[], $5::integer[], $6::integer[], $7::integer[], $8::integer[])
+    AS m(entity_id, place, count, first, last)
 """
 
 # A text that returns to an earlier state brings its old revision back to life.
