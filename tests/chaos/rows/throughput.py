@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import asyncpg
 import numpy as np
@@ -10,7 +12,7 @@ from pgvector.asyncpg import register_vector
 
 from agentic_rag.domain.hashed_embedding import embed_texts
 from agentic_rag.domain.lexical import term_counts
-from tests.bench.corpus import load_corpus
+from tests.bench.corpus import PreparedChunk, load_corpus
 from tests.bench.reports import Row, at_least, exactly
 from tests.chaos import corpus
 from tests.chaos.children import crew
@@ -22,12 +24,39 @@ CREATE TABLE floor_chunks (id integer PRIMARY KEY, text text NOT NULL, terms byt
 BATCH = 1_000
 PIECES = 100
 """Of the bench corpus in one document: a manual of 20 to 30 pages."""
+ROUNDS = 3
+"""Judged together: on shared cores the floor alone varies by a third from one half minute to the next."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Round:
+    """One ingestion and its floor, one right after the other."""
+
+    chunks: int
+    ingest: float
+    """Seconds."""
+    floor: float
+    """Seconds."""
+    failed: int
+    """Documents that are not READY."""
+    lost: int
+    """Workers that did not live to the end."""
 
 
 async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
     """Two workers, 20,000 chunks, against tokenise + embed + COPY one after the other in one process."""
-    wanted = 1_000 if short else 20_000
-    chunks = load_corpus(wanted).chunks
+    chunks = load_corpus(1_000 if short else 20_000).chunks
+    rounds = [await _round(servers, chunks) for _ in range(1 if short else ROUNDS)]
+    of = f"{rounds[0].chunks} chunks" if short else f"{ROUNDS} × {rounds[0].chunks} chunks"
+    ratio = sum(one.floor for one in rounds) / sum(one.ingest for one in rounds)
+    return [
+        at_least(f"ingest of {of} by 2 workers over tokenise + embed + COPY", ratio, 0.6),
+        exactly("throughput: documents that are not READY", sum(one.failed for one in rounds), 0),
+        exactly("throughput: workers lost", sum(one.lost for one in rounds), 0),
+    ]
+
+
+async def _round(servers: Servers, chunks: Sequence[PreparedChunk]) -> _Round:
     settings = {
         "RAG_EMBEDDER": "deterministic", "AGENTIC_RAG_JOB_LEASE_SECONDS": "30", "AGENTIC_RAG_WORKER_CONCURRENCY": "16",
         "AGENTIC_RAG_CHUNK_PROFILE": "small",
@@ -66,13 +95,10 @@ async def ingest_throughput(servers: Servers, short: bool) -> list[Row]:
         floor = await _floor_seconds(ground, texts)
     print(
         f"    {len(texts)} chunks of {len(found.new)} documents: floor {len(texts) / floor:.0f}/s, "
-        f"two workers {len(texts) / seconds:.0f}/s (synchronising took {handed:.1f} s of {seconds:.1f})"
+        f"two workers {len(texts) / seconds:.0f}/s, {floor / seconds:.2f} "
+        f"(synchronising took {handed:.1f} s of {seconds:.1f})"
     )
-    return [
-        at_least(f"ingest of {len(texts)} chunks by 2 workers over tokenise + embed + COPY", floor / seconds, 0.6),
-        exactly("throughput: documents that are not READY", failed, 0),
-        exactly("throughput: workers alive", alive, 2),
-    ]
+    return _Round(len(texts), seconds, floor, failed, len(running) - alive)
 
 
 async def _floor_seconds(ground: Ground, texts: list[str]) -> float:
