@@ -45,7 +45,7 @@ test: install-dev system-packages lint types imports ## Everything: checks, all 
 	@$(BIN)/python -m pytest tests
 	@$(MAKE) --no-print-directory bench BENCH_ARGS=--short
 test-fast: install-dev ## Pure tests only, under a minute
-	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal
+	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast
 
 .PHONY: system-packages
 system-packages:

@@ -17,6 +17,7 @@ from tests.stack import SessionStack, redis_sources
 
 # Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("fast", settings.get_profile("laws"), max_examples=20)
 settings.load_profile("laws")
 
 

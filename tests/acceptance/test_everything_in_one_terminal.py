@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.local_model import minilm
 from tests.stack import open_home
 from tests.waiting import wait_until
 
@@ -120,3 +121,17 @@ def test_the_demonstration_answers_from_the_sample_and_a_second_run_ingests_noth
     assert isinstance(answer, dict)
     assert "24 January 2025" in answer["answer"]
     assert all(citation["verified"] for citation in answer["citations"])
+
+
+def test_a_demonstration_with_another_model_answers_by_that_model(environ: dict[str, str]) -> None:
+    spaces: list[object] = []
+    for embedder in ("deterministic", "onnx"):
+        model = {"RAG_EMBEDDER": embedder, "AGENTIC_RAG_MODEL_DIR": str(minilm())}
+        process = start(environ | model, "demo", "--json")
+        shown, told = process.communicate(timeout=120)
+        assert process.returncode == 0, told
+        run = json.loads(shown)
+        assert "24 January 2025" in run["answer"]["answer"]
+        spaces.append(run["embeddingSpace"])
+
+    assert spaces == ["deterministic/hashed-ngrams-v1/384/half", "onnx/all-MiniLM-L6-v2/384/half"]

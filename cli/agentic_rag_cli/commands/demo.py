@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from agentic_rag.domain.spaces import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
@@ -24,6 +25,7 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 if TYPE_CHECKING:
     from agentic_rag_cli.answer_view import ShownAnswer
     from agentic_rag_cli.ingestion import IngestReport
+    from agentic_rag_cli.processes import Children
     from agentic_rag_cli.session import Session
 
 
@@ -54,6 +56,8 @@ class Shown:
     answer: ShownAnswer
     made_from: str | None
     """The document that the question was made from, when none was given."""
+    space: str
+    """The embedding space that the workspace answers in."""
 
 
 def demo(
@@ -116,11 +120,34 @@ async def _demonstrate(
         for file in report.files:
             if file.failed:
                 output.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
+        space = await _answering_space(session, settings, name, children, steps)
         asked, made_from = (question, None) if question else await _question(session, name, directory)
         with steps.step("ask through GraphQL"):
             async with GraphQLClient(server_url(settings), token, settings.timeout_ms) as client:
                 answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
-        return Shown(report, answer, made_from)
+        return Shown(report, answer, made_from, space)
+
+
+async def _answering_space(session: Session, settings: Settings, name: str, children: Children, steps: Steps) -> str:
+    """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
+    from agentic_rag.domain.spaces import SpaceState
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.switching import wait_for_switch
+
+    workspace = (await the_workspace(session, name)).ref
+    active = next(one for one in await session.spaces(workspace) if one.state is SpaceState.ACTIVE)
+    if active.registered.space.provider == settings.embedder:
+        return active.registered.space.name
+    served = f":{settings.embedding_model}:{settings.embedding_dimensions}"
+    bar = output.Progress("  embedding again")
+    with steps.step(f"switch to {settings.embedder}"):
+        begun = await session.begin_switch(
+            workspace, settings.embedder if settings.embedder in LOCAL_PROVIDERS else settings.embedder + served, None
+        )
+        if begun.job is not None:
+            await children.guard(wait_for_switch(session, workspace, begun, bar.update))
+        bar.close()
+    return begun.record.registered.space.name
 
 
 async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
@@ -146,7 +173,7 @@ def _print(shown: Shown, workspace: str, directory: Path) -> None:
     from agentic_rag_cli.answer_view import answer_text
 
     output.note("")
-    output.result(shown.report.summary())
+    output.result(f"{shown.report.summary()}, embedded by {shown.space}")
     if shown.made_from:
         output.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
     output.result(f"\nQ: {shown.answer.question}\n\n{answer_text(shown.answer)}")
@@ -174,5 +201,6 @@ def _as_json(shown: Shown, steps: Steps) -> dict[str, object]:
         "ingest": shown.report.as_json(),
         "answer": answer_json(shown.answer),
         "questionMadeFrom": shown.made_from,
+        "embeddingSpace": shown.space,
         "stepSeconds": steps.seconds,
     }
