@@ -33,6 +33,9 @@ def train_ranker(
             "together; =2 behind them makes them count twice.",
         ),
     ],
+    most: Annotated[
+        int | None, typer.Option("--questions", min=10, help="Of each set, from its beginning; all when left out.")
+    ] = None,
     out: Annotated[Path | None, typer.Option("--out", help="Write weights and figures to this file.")] = None,
     leave_out: Annotated[
         bool, typer.Option("--leave-out/--no-leave-out", help="Also fit without each set and measure on it.")
@@ -50,7 +53,7 @@ def train_ranker(
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        groups, embedder = run_async(_load(settings, sets))
+        groups, embedder = run_async(_load(settings, sets, most))
     bar = output.Progress("fitting")
     try:
         found = train(groups, embedder, leave_out, lambda _, done, total: bar.update(done, total))
@@ -65,7 +68,7 @@ def train_ranker(
         output.result(as_table(found))
 
 
-async def _load(settings: Settings, given: list[str]) -> tuple[list[list[TrainingSet]], str]:
+async def _load(settings: Settings, given: list[str], most: int | None) -> tuple[list[list[TrainingSet]], str]:
     from agentic_rag.bootstrap import build_container
     from agentic_rag.domain.fusion import lexical_share
     from agentic_rag.domain.retrieval import Retriever
@@ -73,20 +76,22 @@ async def _load(settings: Settings, given: list[str]) -> tuple[list[list[Trainin
     async with build_container(settings) as container:
         embedder = container.embedder
         share = lexical_share({Retriever.DENSE: (), Retriever.LEXICAL: ()}, container.dense_trust)
-        groups = [await _group(one, embedder, share, settings.chunk_profile) for one in given]
+        groups = [await _group(one, most, embedder, share, settings.chunk_profile) for one in given]
         return groups, embedder.space.name
 
 
-async def _group(given: str, embedder: Embedder, share: float, profile: str) -> list[TrainingSet]:
+async def _group(given: str, most: int | None, embedder: Embedder, share: float, profile: str) -> list[TrainingSet]:
     paths, _, weight = given.partition("=")
     try:
         counts = float(weight or 1)
     except ValueError:
         raise InvalidInput(f"--set {given!r}: {weight!r} is not a number.") from None
-    return [await _one(Path(path), counts, embedder, share, profile) for path in paths.split(",")]
+    return [await _one(Path(path), counts, most, embedder, share, profile) for path in paths.split(",")]
 
 
-async def _one(folder: Path, weight: float, embedder: Embedder, share: float, profile: str) -> TrainingSet:
+async def _one(
+    folder: Path, weight: float, most: int | None, embedder: Embedder, share: float, profile: str
+) -> TrainingSet:
     from agentic_rag.domain.bridge import StepWeights
     from agentic_rag_eval.dataset import load_corpus, load_dataset
     from agentic_rag_eval.ranker_training import TrainingSet
@@ -95,7 +100,7 @@ async def _one(folder: Path, weight: float, embedder: Embedder, share: float, pr
     files = _questions(folder)
     if len(files) != 1:
         raise InvalidInput(f"{folder} holds {len(files)} files {QUESTIONS}; one is expected.", code="DATASET_MISSING")
-    questions = [one for one in load_dataset(files[0]) if one.gold_ids]
+    questions = [one for one in load_dataset(files[0]) if one.gold_ids][:most]
     if not questions:
         raise InvalidInput(f"{files[0]}: no question has gold_ids.", code="DATASET_INVALID")
     documents = load_corpus(folder / CORPUS)
