@@ -33,7 +33,9 @@ from agentic_rag_server.run import run
 
 SENTENCE = "The rotor of unit {n} was replaced in the spring after the inspection found a crack in its hub. [{n}]"
 CITATIONS = 10
-STAGES = tuple(StageRecord(stage.value, place / 1000, 0.001, "ok") for place, stage in enumerate(Stage))
+STAGES = tuple(
+    StageRecord(stage.value, place / 1000, 0.001, "ok") for place, stage in enumerate(Stage) if stage is not Stage.DONE
+)
 """The bench asks every answer for them: one without would be a smaller reply."""
 
 
