@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import threading
 from typing import Generic, TypeVar
 
 V = TypeVar("V")
 
 
 class HandedOn(Generic[V]):
-    """Holds the values of the last `most` texts that nobody took, none of a text longer than `longest` characters."""
+    """Holds the values of the last `most` texts that nobody took, none of a text longer than `longest` characters. Any
+    thread may leave and take.
+    """
 
     def __init__(self, most: int, longest: int) -> None:
         self._most = most
         self._longest = longest
         self._waiting: dict[str, V] = {}
+        self._lock = threading.Lock()
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -22,11 +26,12 @@ class HandedOn(Generic[V]):
         """Leave a text's value for one reader."""
         if len(text) > self._longest:
             return
-        self._waiting[text] = value
-        while len(self._waiting) > self._most:
-            # Another thread may have taken it meanwhile.
-            self._waiting.pop(next(iter(self._waiting)), None)
+        with self._lock:
+            self._waiting[text] = value
+            while len(self._waiting) > self._most:
+                del self._waiting[next(iter(self._waiting))]
 
     def take(self, text: str) -> V | None:
         """A text's value, once."""
-        return self._waiting.pop(text, None)
+        with self._lock:
+            return self._waiting.pop(text, None)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+import threading
+
 from agentic_rag.domain.handed_on import HandedOn
 
 
@@ -26,3 +29,31 @@ def test_a_long_text_is_not_kept() -> None:
     handed_on.leave("a text that is long", 1)
 
     assert len(handed_on) == 0
+
+
+def test_one_thread_leaves_while_another_takes() -> None:
+    handed_on = HandedOn[int](most=2, longest=10)
+    broken: list[BaseException] = []
+    done = threading.Event()
+
+    def take() -> None:
+        while not done.is_set():
+            for number in range(50):
+                handed_on.take(f"text {number}")
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    taker = threading.Thread(target=take)
+    taker.start()
+    try:
+        for _ in range(2_000):
+            for number in range(50):
+                handed_on.leave(f"text {number}", number)
+    except (KeyError, RuntimeError) as error:
+        broken.append(error)
+    finally:
+        sys.setswitchinterval(before)
+        done.set()
+        taker.join()
+
+    assert broken == []
