@@ -13,6 +13,8 @@ from agentic_rag.domain.jobs import JobState
 from agentic_rag.domain.recall_gate import GateQuestion, RecallGate, checked_gate
 from agentic_rag.domain.spaces import SpaceRecord, SpaceState
 from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag_cli import output
+from agentic_rag_cli.processes import Children
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.dataset import load_dataset
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
@@ -34,6 +36,17 @@ def _gold(text: str) -> str:
         return str(decode(text, NodeKind.DOCUMENT).key)
     except InvalidInput:
         return text
+
+
+async def follow_switch(
+    session: Session, workspace: WorkspaceRef, begun: SwitchBegun, children: Children
+) -> SpaceRecord:
+    """`wait_for_switch` with a progress bar, as long as the processes that do the work live."""
+    bar = output.Progress("re-embedding")
+    try:
+        return await children.guard(wait_for_switch(session, workspace, begun, bar.update))
+    finally:
+        bar.close()
 
 
 async def wait_for_switch(

@@ -132,21 +132,19 @@ async def _answering_space(session: Session, settings: Settings, name: str, chil
     """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
     from agentic_rag.domain.spaces import SpaceState
     from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.switching import wait_for_switch
+    from agentic_rag_cli.switching import follow_switch
 
     workspace = (await the_workspace(session, name)).ref
     active = next(one for one in await session.spaces(workspace) if one.state is SpaceState.ACTIVE)
     if active.registered.space.provider == settings.embedder:
         return active.registered.space.name
     served = f":{settings.embedding_model}:{settings.embedding_dimensions}"
-    bar = output.Progress("  embedding again")
     with steps.step(f"switch to {settings.embedder}"):
         begun = await session.begin_switch(
             workspace, settings.embedder if settings.embedder in LOCAL_PROVIDERS else settings.embedder + served, None
         )
         if begun.job is not None:
-            await children.guard(wait_for_switch(session, workspace, begun, bar.update))
-        bar.close()
+            await follow_switch(session, workspace, begun, children)
     return begun.record.registered.space.name
 
 

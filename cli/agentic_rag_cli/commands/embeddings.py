@@ -133,7 +133,7 @@ async def _switch(
 ) -> SpaceRecord:
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes import Children, silent
-    from agentic_rag_cli.switching import wait_for_switch
+    from agentic_rag_cli.switching import follow_switch
 
     async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
         workspace = (await the_workspace(session, name)).ref
@@ -142,11 +142,7 @@ async def _switch(
             return begun.record
         if not await session.worker_running():
             await wiring.start_worker(children, settings)
-        bar = output.Progress("re-embedding")
-        try:
-            return await children.guard(wait_for_switch(session, workspace, begun, bar.update))
-        finally:
-            bar.close()
+        return await follow_switch(session, workspace, begun, children)
 
 
 def _show(records: Sequence[SpaceRecord], as_json: bool) -> None:

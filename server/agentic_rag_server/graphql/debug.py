@@ -118,19 +118,19 @@ class AnswerDebug:
 
     @strawberry.field
     def plan(self) -> Plan | None:
-        """Shown when asked for."""
+        """How the question was taken apart; null where nothing was planned."""
         plan = self.source.answer.debug.plan
         return _plan(plan) if plan else None
 
     @strawberry.field
     def candidates(self) -> list[Candidate]:
-        """Shown when asked for."""
+        """The passages that retrieval found, the best first."""
         workspace_id = self.source.workspace.workspace_id
         return [_candidate(candidate, workspace_id) for candidate in self.source.answer.debug.candidates]
 
     @strawberry.field
     def tool_calls(self) -> list[ToolCall]:
-        """Shown when asked for."""
+        """What tools were asked, and what they answered or why not."""
         return [
             ToolCall(
                 tool=call.tool,
@@ -144,24 +144,24 @@ class AnswerDebug:
 
     @strawberry.field
     def fetched_pages(self) -> list[FetchedPage]:
-        """Shown when asked for."""
+        """The web pages that were read for the answer."""
         return [FetchedPage(url=it.url, title=it.title, text=it.text) for it in self.source.answer.debug.fetched]
 
     @strawberry.field
     def self_check(self) -> SelfCheck | None:
-        """Shown when asked for."""
+        """What the self-check kept and dropped; null where nothing was checked."""
         report = self.source.answer.debug.self_check
         return _self_check(report) if report else None
 
     @strawberry.field(description="Null when the answer does not come from passages.")
     def support(self) -> Support | None:
-        """Shown when asked for."""
+        """How far the passages found support the answer."""
         support = self.source.answer.debug.support
         return _support(support) if support else None
 
     @strawberry.field
     def timings(self) -> list[StageTiming]:
-        """Shown when asked for."""
+        """How long each stage took."""
         return show_timings(self.source)
 
 
