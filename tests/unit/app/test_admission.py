@@ -1,9 +1,9 @@
 from collections.abc import Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from uuid import UUID, uuid4
 
 import pytest
+from tests.set_clock import SetClock
 
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
@@ -18,18 +18,6 @@ from agentic_rag.domain.rate_limits import Bucket, RateLimits, Refused, Traffic
 from agentic_rag.domain.tenancy import Principal, Role
 
 ASK, WRITE = {Traffic.ASK: 1}, {Traffic.WRITE: 1}
-
-
-class SetClock:
-    """Stands where it is put."""
-
-    seconds = 1000.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 22, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class Shared:

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from datetime import UTC, datetime
 
 import pytest
+from tests.set_clock import SetClock
 
 from agentic_rag.app.fresh import Fresh
 
 SECONDS = 5.0
-
-
-class SetClock:
-    """Stands where it is put."""
-
-    seconds = 1000.0
-
-    def now(self) -> datetime:
-        return datetime(2026, 11, 22, tzinfo=UTC)
-
-    def monotonic(self) -> float:
-        return self.seconds
 
 
 class Place:
