@@ -10,26 +10,16 @@ from uuid import UUID, uuid4
 
 import numpy as np
 
-from agentic_rag.domain.answers import (
-    Answer,
-    AnswerDebug,
-    CacheOutcome,
-    Citation,
-    Directives,
-    GateDecision,
-    Outcome,
-    Run,
-    RunVersions,
-    StageRecord,
-    TextSpan,
-)
-from agentic_rag.domain.documents import ChunkDraft, PageSpan, Revision, chunk_id_for, content_hash, document_id_for
-from agentic_rag.domain.lexical import term_counts
-from agentic_rag.domain.retrieval import ChunkEntities, ExtractedEntity
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.document_store import NewDocument
-from agentic_rag.ports.publication import DocumentPublication, KeptChunk, NewChunk
+from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, TextSpan
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.documents.document import ChunkDraft, PageSpan, Revision, chunk_id_for, content_hash, document_id_for
+from agentic_rag.documents.ports import NewDocument
+from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk
+from agentic_rag.language.tokenizer import term_counts
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.retrieval.candidates import ChunkEntities, ExtractedEntity
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 DIMENSIONS = 8
 SPACE = EmbeddingSpace("test", "hashed", DIMENSIONS)

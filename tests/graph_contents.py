@@ -9,7 +9,7 @@ from uuid import UUID
 import asyncpg
 import neo4j
 
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 @dataclass

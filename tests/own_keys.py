@@ -16,9 +16,9 @@ import httpx2
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.bootstrap import Container, build_container, new_master_key
-from agentic_rag.domain.tenancy import Role
-from agentic_rag.ports.organisations import NewApiKey
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.api_keys import NewApiKey
+from agentic_rag.tenancy.principals import Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.main import server_parts
 from agentic_rag_worker.main import WorkerOptions, run_worker

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieved
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.answers import FusionWeights
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieved
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 
 async def retrieved(

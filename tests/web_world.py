@@ -26,8 +26,8 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
 from agentic_rag.adapters.web.fetcher import GuardedFetcher
-from agentic_rag.domain.fetching import FetchPolicy
-from agentic_rag.domain.netpolicy import AddressRefused, HostList, check_address
+from agentic_rag.web.fetch_policy import FetchPolicy
+from agentic_rag.web.url_policy import AddressRefused, HostList, check_address
 
 PUBLIC = "93.184.215.14"
 OTHER = "93.184.215.15"

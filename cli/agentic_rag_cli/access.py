@@ -5,8 +5,8 @@ from __future__ import annotations
 import secrets
 from dataclasses import replace
 
-from agentic_rag.domain.errors import Unauthenticated
 from agentic_rag.embedded.state import usable_home, write_private
+from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.settings import PRODUCTION, Settings
 
 SECRET_FILE = "jwt-secret"  # noqa: S105 - a file name

@@ -8,7 +8,9 @@ from textwrap import fill, indent
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.domain.answers import Citation, Dependency, Run
+from agentic_rag.answering.answer import Citation
+from agentic_rag.answering.run import Run
+from agentic_rag.kernel.dependency import Dependency
 from agentic_rag_cli.paths import ShownHop, hop_json, path_text, shown_hop
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from agentic_rag.domain.chat import ChatEnd, ChatReply, ReplyInvalid
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.prompts.probe import PROBE, read_probe
+from agentic_rag.answering.prompts.probe import PROBE, read_probe
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.models.chat.request import ChatEnd, ChatReply, ReplyInvalid
 from agentic_rag.settings import Settings
 from agentic_rag_cli.doctor_checks import DEGRADED, Check, ok
 
 if TYPE_CHECKING:
-    from agentic_rag.ports.chat_model import ChatModel
+    from agentic_rag.models.chat.ports import ChatModel
 
 MOST_SECONDS = 20.0
 """Nobody waits longer for a doctor, whatever answers may."""

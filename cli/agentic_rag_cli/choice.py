@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TypeVar
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 
 T = TypeVar("T")
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 from agentic_rag_cli.wiring import Wiring

@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.domain.cost import EmbeddingCost
-from agentic_rag.domain.sizes import told_count
-from agentic_rag.domain.tenancy import checked_name
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost
+from agentic_rag.tenancy.principals import checked_name
 from agentic_rag_cli import output
 from agentic_rag_cli.session import Session
 
 if TYPE_CHECKING:
-    from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.ingestion.estimate import FileEstimate
 
 
 async def estimate_directory(session: Session, workspace: str, directory: Path) -> list[FileEstimate]:

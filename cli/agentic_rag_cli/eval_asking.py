@@ -6,15 +6,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, FusionWeights, Question, Run
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.prices import PriceTable
-from agentic_rag.domain.prompts.grade import Grade
-from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.spaces import SpaceRecord
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.prompts.grade import Grade
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.billing.prices import PriceTable
+from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.embedding.space import SpaceRecord
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.answer_view import ShownAnswer, shown_run
 from agentic_rag_cli.graphql_client import GraphQLClient
 from agentic_rag_cli.listing import collect

@@ -6,10 +6,10 @@ import json
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.eval_runs import EvalRun, EvalSet, figures_in
-from agentic_rag.domain.jobs import JobKind
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.operations.evaluation import EvalRun, EvalSet, figures_in
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.listing import needed_id, the_workspace
 from agentic_rag_cli.session import ContainerSession, Session
 from agentic_rag_server.graphql.node_ids import NodeKind, encode

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from agentic_rag.domain.errors import (
+from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     FeatureDisabled,
@@ -13,7 +14,6 @@ from agentic_rag.domain.errors import (
     Permanent,
     Retryable,
 )
-from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.settings import SettingsInvalid
 
 

@@ -7,14 +7,14 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from agentic_rag.domain.explanation import ArmStanding, ArmState, CandidateStory, Fate, SearchStanding, WhyNot
-from agentic_rag.domain.retrieval import ArmScore, Retriever
+from agentic_rag.answering.runs.explanation import ArmStanding, ArmState, CandidateStory, Fate, SearchStanding, WhyNot
+from agentic_rag.retrieval.candidates import ArmScore, Retriever
 from agentic_rag_cli.output import table
 from agentic_rag_cli.paths import hop_json, path_text, shown_hop
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 if TYPE_CHECKING:
-    from agentic_rag.app.explain_run import Explanation
+    from agentic_rag.answering.runs.explain import Explanation
 
 _WIDTH = 100
 _TITLE = 44

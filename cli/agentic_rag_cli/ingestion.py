@@ -9,13 +9,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import Retryable
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef, checked_name
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.kernel.errors import Retryable
+from agentic_rag.tenancy.principals import WorkspaceRef, checked_name
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.session import Session
 
 if TYPE_CHECKING:
-    from agentic_rag.app.sync_source import SyncResult
+    from agentic_rag.ingestion.sync import SyncResult
 
 STALL_SECONDS = 120.0
 """Waiting ends when nothing at all moved for this long."""

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.domain.jobs import LAPSED, Job
+from agentic_rag.jobs.job import LAPSED, Job
 from agentic_rag_cli.views import job_json
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.tenancy import WorkspaceRef
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.session import Session
 
 

@@ -6,9 +6,9 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.listing import collect
 from agentic_rag_cli.session import Session
 

@@ -6,10 +6,11 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import TypeVar
 from uuid import UUID
 
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+from agentic_rag.documents.document import Document
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.choice import choose_workspace
 from agentic_rag_cli.session import Session
 from agentic_rag_server.graphql.node_ids import NodeKind, decode

@@ -8,8 +8,8 @@ from collections.abc import Callable
 
 import httpx2
 
-from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.embedded.loopback import HOST, is_free
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.access import server_url
 from agentic_rag_cli.processes import Children, until_signalled

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
 
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05

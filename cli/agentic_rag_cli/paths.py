@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.domain.retrieval import Hop
+from agentic_rag.retrieval.candidates import Hop
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 _LINKS = {

@@ -13,7 +13,7 @@ from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.settings import child_environment
 
 T = TypeVar("T")

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.listing import id_in
@@ -16,7 +16,7 @@ from agentic_rag_cli.views import proof_json
 from agentic_rag_server.graphql.node_ids import NodeKind
 
 if TYPE_CHECKING:
-    from agentic_rag.app.prove import ErasureProof
+    from agentic_rag.operations.prove_erased import ErasureProof
 
 
 def document_id_of(workspace: WorkspaceRef, wanted: str) -> UUID:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.domain.access import checked_principals
+from agentic_rag.tenancy.access import checked_principals
 
 
 def readers_of(users: Sequence[str] | None, groups: Sequence[str] | None) -> tuple[str, ...] | None:

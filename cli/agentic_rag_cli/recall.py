@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
 
 if TYPE_CHECKING:
-    from agentic_rag.app.recall_check import RecallReport
+    from agentic_rag.retrieval.measure_recall import RecallReport
 
 
 def recall_line(report: RecallReport) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question, Run
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.answering.run import Run
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag_cli.answer_view import ShownAnswer
 from agentic_rag_cli.listing import needed_id, the_workspace
 from agentic_rag_cli.session import Session

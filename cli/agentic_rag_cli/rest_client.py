@@ -8,7 +8,7 @@ from typing import Any
 
 import httpx2
 
-from agentic_rag.domain.errors import (
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     FeatureDisabled,

@@ -8,7 +8,7 @@ from typing import Any, Self
 
 import httpx2
 
-from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 _CONNECT_SECONDS = 5.0
 

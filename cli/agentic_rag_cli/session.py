@@ -9,47 +9,44 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from agentic_rag.domain.answers import Question, Run, TextSpan
-from agentic_rag.domain.audit import AuditRecord
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
-from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.prices import PriceTable
-from agentic_rag.domain.prompts.grade import Grade, grade_consultation
-from agentic_rag.domain.recall_gate import RecallGate
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord
-from agentic_rag.domain.tenancy import (
-    DEFAULT_ORG_ID,
-    Principal,
-    Role,
-    Workspace,
-    WorkspaceRef,
-    WorkspaceSettings,
-)
+from agentic_rag.answering.answer import TextSpan
+from agentic_rag.answering.prompts.grade import Grade, grade_consultation
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import Chunk, Document, DocumentStatus
+from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState
+from agentic_rag.jobs.undecodable_message import StoredPayload
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.models.billing.prices import PriceTable
+from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.embedding.recall_gate import RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace
 
 if TYPE_CHECKING:
-    from agentic_rag.app.dead_letters import Purged, Replayed
-    from agentic_rag.app.delete import Deletion
-    from agentic_rag.app.embedding_spaces import SwitchBegun
-    from agentic_rag.app.estimate import FileEstimate
-    from agentic_rag.app.evaluate import Evaluations
-    from agentic_rag.app.explain_run import Explanation
-    from agentic_rag.app.graph_sync import GraphStatus
-    from agentic_rag.app.model_settings import ChangeModels
-    from agentic_rag.app.prepared import PlainDocument, PreparedReport
-    from agentic_rag.app.prove import ErasureProof
-    from agentic_rag.app.provider_keys import ProviderKeys
-    from agentic_rag.app.recall_check import RecallReport
-    from agentic_rag.app.reingest import Reingestion
-    from agentic_rag.app.spending import Spending
-    from agentic_rag.app.sync_source import SyncResult
-    from agentic_rag.app.upload import Upload
-    from agentic_rag.app.verify import VerificationReport
+    from agentic_rag.answering.runs.explain import Explanation
     from agentic_rag.bootstrap import Container
+    from agentic_rag.erasure.delete import Deletion
+    from agentic_rag.ingestion.estimate import FileEstimate
+    from agentic_rag.ingestion.ingest_chunks import PlainDocument, PreparedReport
+    from agentic_rag.ingestion.reingest import Reingestion
+    from agentic_rag.ingestion.sync import SyncResult
+    from agentic_rag.ingestion.upload import Upload
+    from agentic_rag.models.billing.manage_budgets import Spending
+    from agentic_rag.models.providers.change_models import ChangeModels
+    from agentic_rag.models.providers.manage_keys import ProviderKeys
+    from agentic_rag.operations.dead_letters import Purged, Replayed
+    from agentic_rag.operations.graph.sync import GraphStatus
+    from agentic_rag.operations.prove_erased import ErasureProof
+    from agentic_rag.operations.start_evaluation import Evaluations
+    from agentic_rag.operations.switch_embedding import SwitchBegun
+    from agentic_rag.operations.verify import VerificationReport
+    from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag_cli.snapshots import Snapshots
     from agentic_rag_cli.tenants import Tenants
 
@@ -176,7 +173,7 @@ class Session(Protocol):
         ...
 
     async def explain(self, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID]) -> Explanation:
-        """Why a run used what it used, and not these chunks. Errors: those of `app.explain_run.ExplainRun`."""
+        """Why a run used what it used, and not these chunks. Errors: those of `answering.runs.explain.ExplainRun`."""
         ...
 
     async def jobs(
@@ -304,7 +301,7 @@ class ContainerSession:
 
     async def create_workspace(self, name: str, dimensions: int | None = None) -> Workspace:
         """Errors: `InvalidInput`."""
-        from agentic_rag.app.administer import NewWorkspace
+        from agentic_rag.workspaces.administer import NewWorkspace
 
         wish = NewWorkspace(name, settings=WorkspaceSettings(embedding_dimensions=dimensions))
         return await self._container.administer.create_workspace(self._org_id, wish, OPERATOR.subject)
@@ -337,7 +334,7 @@ class ContainerSession:
         """The first characters of the published text; empty when nothing is published."""
         if document.revision_id is None:
             return ""
-        from agentic_rag.ports.document_store import SpanRequest
+        from agentic_rag.documents.ports import SpanRequest
 
         async with self._container.database.snapshot(document.workspace) as snapshot:
             spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, characters)])
@@ -398,7 +395,7 @@ class ContainerSession:
 
     async def preview(self, directory: Path) -> SyncResult:
         """What a synchronisation with an empty workspace would do."""
-        from agentic_rag.app.sync_source import SyncResult
+        from agentic_rag.ingestion.sync import SyncResult
 
         found = await self._container.directory_source(directory).changes(frozenset(), None)
         return SyncResult(
@@ -433,7 +430,7 @@ class ContainerSession:
         readers: tuple[str, ...] | None = None,
     ) -> Upload:
         """Take one file, under an idempotency key and for these readers if such are given."""
-        from agentic_rag.app.upload import UploadOptions
+        from agentic_rag.ingestion.upload import UploadOptions
 
         options = UploadOptions(idempotency_key=key, readable_by=readers)
         return await self._container.upload.run(workspace, file_name, pieces, options, _operator_of(workspace))

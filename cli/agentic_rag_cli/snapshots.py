@@ -8,15 +8,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from agentic_rag.domain.errors import NotFound, Permanent
-from agentic_rag.domain.jobs import Job
-from agentic_rag.domain.snapshots import Manifest, SnapshotRecord, SnapshotState
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import Job
+from agentic_rag.kernel.errors import NotFound, Permanent
+from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord, SnapshotState
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.session import OPERATOR
 
 if TYPE_CHECKING:
-    from agentic_rag.app.restore_snapshot import ProgressReport, RestoreReport
     from agentic_rag.bootstrap import Container
+    from agentic_rag.operations.snapshots.restore import ProgressReport, RestoreReport
 
 _POLL_SECONDS = 0.1
 
@@ -90,7 +90,7 @@ class ContainerSnapshots:
         self, snapshot_id: UUID | None, source: Path | None, into: str | None, progress: ProgressReport
     ) -> RestoreReport:
         """From the blob store, or from a directory."""
-        from agentic_rag.app.archive_files import only_archive
+        from agentic_rag.operations.snapshots.archive_files import only_archive
 
         use_case = self._container.restore_snapshot
         if source is not None:

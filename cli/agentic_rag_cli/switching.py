@@ -7,12 +7,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from agentic_rag.app.embedding_spaces import SwitchBegun
-from agentic_rag.domain.errors import AgenticRagError, InvalidInput, Permanent, Retryable
-from agentic_rag.domain.jobs import JobState
-from agentic_rag.domain.recall_gate import GateQuestion, RecallGate, checked_gate
-from agentic_rag.domain.spaces import SpaceRecord, SpaceState
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import JobState
+from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, Permanent, Retryable
+from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate, checked_gate
+from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
+from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli import output
 from agentic_rag_cli.processes import Children
 from agentic_rag_cli.session import Session

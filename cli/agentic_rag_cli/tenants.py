@@ -5,17 +5,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.organisations import FeatureFlag, Organisation
-from agentic_rag.domain.rate_limits import RateLimits, Traffic
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, checked_name
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, checked_name
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
+from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
 from agentic_rag_cli.session import OPERATOR
 
 if TYPE_CHECKING:
-    from agentic_rag.app.api_keys import KeyWish, MadeKey
-    from agentic_rag.app.leak_canaries import CanaryReport
     from agentic_rag.bootstrap import Container
-    from agentic_rag.domain.api_keys import ApiKey
+    from agentic_rag.operations.leak_canaries import CanaryReport
+    from agentic_rag.tenancy.api_keys import ApiKey
+    from agentic_rag.tenancy.manage_api_keys import KeyWish, MadeKey
 
 
 class Tenants(Protocol):

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.ingestion import STALL_SECONDS, IngestStalled, ProgressReport
 from agentic_rag_cli.session import Session
 

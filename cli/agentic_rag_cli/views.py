@@ -7,28 +7,29 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from agentic_rag.domain.answers import Run
-from agentic_rag.domain.audit import AuditRecord
-from agentic_rag.domain.certificate import certificate_json
-from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
-from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Chunk, Document
-from agentic_rag.domain.failures import redacted_arguments
-from agentic_rag.domain.jobs import Job, JobAttempt
-from agentic_rag.domain.snapshots import Manifest, SnapshotRecord
-from agentic_rag.domain.spaces import SpaceRecord
-from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
-from agentic_rag.domain.trace import trace_id_in
-from agentic_rag.domain.verification import Finding
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import Chunk, Document
+from agentic_rag.erasure.certificate import certificate_json
+from agentic_rag.jobs.job import Job, JobAttempt
+from agentic_rag.jobs.undecodable_message import StoredPayload
+from agentic_rag.kernel.error_redaction import redacted_arguments
+from agentic_rag.kernel.telemetry import trace_id_in
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, recorded_cost
+from agentic_rag.models.embedding.space import SpaceRecord
+from agentic_rag.operations.findings import Finding
+from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord
+from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 if TYPE_CHECKING:
-    from agentic_rag.app.delete import Deletion
-    from agentic_rag.app.graph_sync import GraphStatus
-    from agentic_rag.app.prove import ErasureProof
-    from agentic_rag.app.reingest import Reingestion
-    from agentic_rag.app.restore_snapshot import RestoreReport
-    from agentic_rag.app.verify import VerificationReport
+    from agentic_rag.erasure.delete import Deletion
+    from agentic_rag.ingestion.reingest import Reingestion
+    from agentic_rag.operations.graph.sync import GraphStatus
+    from agentic_rag.operations.prove_erased import ErasureProof
+    from agentic_rag.operations.snapshots.restore import RestoreReport
+    from agentic_rag.operations.verify import VerificationReport
 
 
 def workspace_json(workspace: Workspace) -> dict[str, Any]:

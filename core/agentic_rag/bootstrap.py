@@ -13,17 +13,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from agentic_rag import __version__
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import FusionMethod, FusionWeights
-from agentic_rag.domain.chat import ChatTask
-from agentic_rag.domain.errors import AgenticRagError, Misconfigured, SpaceMismatch
-from agentic_rag.domain.fetching import FetchPolicy
-from agentic_rag.domain.fusion import dense_trust_of
-from agentic_rag.domain.jobs import RetryPolicy
-from agentic_rag.domain.netpolicy import host_list
-from agentic_rag.domain.prices import PLATFORM
-from agentic_rag.domain.rate_limits import RateLimits
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.jobs.job import RetryPolicy
+from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, SpaceMismatch
+from agentic_rag.models.billing.prices import PLATFORM
+from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
 from agentic_rag.settings import Settings
+from agentic_rag.web.fetch_policy import FetchPolicy
+from agentic_rag.web.url_policy import host_list
+from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag_migrations import HEAD
 
 if TYPE_CHECKING:
@@ -33,73 +32,67 @@ if TYPE_CHECKING:
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
     from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
     from agentic_rag.adapters.postgres.pool import PostgresPool
-    from agentic_rag.app.administer import Administer
-    from agentic_rag.app.admission import Admission
-    from agentic_rag.app.advisor import Advisor, Rest
-    from agentic_rag.app.answer import AnswerQuestion
-    from agentic_rag.app.answering import ChatUse
-    from agentic_rag.app.api_keys import ManageApiKeys
-    from agentic_rag.app.attached_documents import AttachedDocuments
-    from agentic_rag.app.budgets import Budgets
-    from agentic_rag.app.calibrate_support import CalibrateSupport
-    from agentic_rag.app.dead_letters import DeadLetters
-    from agentic_rag.app.delete import DeleteDocument
-    from agentic_rag.app.document_access import DocumentAccess
-    from agentic_rag.app.embedding_spaces import SwitchSpaces
-    from agentic_rag.app.estimate import EstimateIngest
-    from agentic_rag.app.evaluate import Evaluations
-    from agentic_rag.app.explain_run import ExplainRun
-    from agentic_rag.app.first_access import FirstAccess
-    from agentic_rag.app.graph_sync import GraphSync
-    from agentic_rag.app.indexing import TextAnalysis
-    from agentic_rag.app.ingest import IngestDocument
-    from agentic_rag.app.leak_canaries import LeakCanaries
-    from agentic_rag.app.metering import Meters
-    from agentic_rag.app.model_entities import ModelEntities
-    from agentic_rag.app.model_settings import ChangeModels
-    from agentic_rag.app.originals import OriginalKeys
-    from agentic_rag.app.prepared import IngestPrepared
-    from agentic_rag.app.prove import ProveErased
-    from agentic_rag.app.provider_access import ProviderAccess
-    from agentic_rag.app.provider_keys import ProviderKeys
-    from agentic_rag.app.read_runs import ReadRuns
-    from agentic_rag.app.recall_check import RecallCheck
-    from agentic_rag.app.reingest import ReingestDocument
-    from agentic_rag.app.restore_snapshot import RestoreSnapshot
-    from agentic_rag.app.retrieve import Retrieve
-    from agentic_rag.app.run_recorder import RunRecorder
-    from agentic_rag.app.spending import Spending
-    from agentic_rag.app.sync_source import SyncSource
-    from agentic_rag.app.take_snapshot import TakeSnapshot
-    from agentic_rag.app.tools.http_fetch import HttpFetch
-    from agentic_rag.app.upload import UploadDocument
-    from agentic_rag.app.usage_ledger import UsageLedger
-    from agentic_rag.app.vector_indexing import KeepIndex
-    from agentic_rag.app.verify import VerifyStores
-    from agentic_rag.app.waited_for import WriteWaitedFor
-    from agentic_rag.domain.spaces import EmbeddingSpace
-    from agentic_rag.ports.answer_cache import AnswerCache
-    from agentic_rag.ports.blob_store import BlobStore
-    from agentic_rag.ports.chat_model import ChatModel
-    from agentic_rag.ports.clock import Clock
-    from agentic_rag.ports.compute import Compute
-    from agentic_rag.ports.database import Database
-    from agentic_rag.ports.dead_payloads import DeadPayloads
-    from agentic_rag.ports.embedder import Embedder, Embedders
-    from agentic_rag.ports.graph_store import GraphStore
-    from agentic_rag.ports.identity import Identity
-    from agentic_rag.ports.ids import Ids
-    from agentic_rag.ports.job_queue import JobQueue
-    from agentic_rag.ports.job_store import JobBoard
-    from agentic_rag.ports.key_vault import KeyVault
-    from agentic_rag.ports.organisations import OrganisationRegister
-    from agentic_rag.ports.parser import Parser
-    from agentic_rag.ports.passage_exchange import PassageExchange
-    from agentic_rag.ports.reranker import Reranker
-    from agentic_rag.ports.run_store import RunStore
-    from agentic_rag.ports.source_connector import SourceConnector
-    from agentic_rag.ports.telemetry import Telemetry
-    from agentic_rag.ports.workspace_archive import WorkspaceArchive
+    from agentic_rag.answering.ask import AnswerQuestion
+    from agentic_rag.answering.build import ChatUse
+    from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+    from agentic_rag.answering.ports import AnswerCache, PassageExchange, RunStore
+    from agentic_rag.answering.runs.explain import ExplainRun
+    from agentic_rag.answering.runs.read import ReadRuns
+    from agentic_rag.answering.runs.record import RunRecorder
+    from agentic_rag.answering.tools.http_fetch import HttpFetch
+    from agentic_rag.documents.document_access import DocumentAccess
+    from agentic_rag.documents.originals import OriginalKeys
+    from agentic_rag.documents.ports import BlobStore, Parser
+    from agentic_rag.erasure.delete import DeleteDocument
+    from agentic_rag.ingestion.analyse import TextAnalysis
+    from agentic_rag.ingestion.attachments import AttachedDocuments
+    from agentic_rag.ingestion.estimate import EstimateIngest
+    from agentic_rag.ingestion.extract_entities import ModelEntities
+    from agentic_rag.ingestion.ingest import IngestDocument
+    from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+    from agentic_rag.ingestion.ports import SourceConnector
+    from agentic_rag.ingestion.reingest import ReingestDocument
+    from agentic_rag.ingestion.sync import SyncSource
+    from agentic_rag.ingestion.upload import UploadDocument
+    from agentic_rag.jobs.ports import DeadPayloads, JobBoard, JobQueue
+    from agentic_rag.kernel.clock import Clock
+    from agentic_rag.kernel.compute import Compute
+    from agentic_rag.kernel.database import Database
+    from agentic_rag.kernel.ids import Ids
+    from agentic_rag.kernel.telemetry import Telemetry
+    from agentic_rag.models.billing.enforce_budgets import Budgets
+    from agentic_rag.models.billing.manage_budgets import Spending
+    from agentic_rag.models.billing.metered_models import Meters
+    from agentic_rag.models.billing.usage_ledger import UsageLedger
+    from agentic_rag.models.chat.ports import ChatModel
+    from agentic_rag.models.embedding.ports import Embedder, Embedders
+    from agentic_rag.models.embedding.space import EmbeddingSpace
+    from agentic_rag.models.providers.change_models import ChangeModels
+    from agentic_rag.models.providers.llm_client import Advisor, Rest
+    from agentic_rag.models.providers.manage_keys import ProviderKeys
+    from agentic_rag.models.providers.ports import KeyVault
+    from agentic_rag.models.providers.tenant_models import ProviderAccess
+    from agentic_rag.operations.calibrate import CalibrateSupport
+    from agentic_rag.operations.dead_letters import DeadLetters
+    from agentic_rag.operations.graph.sync import GraphSync
+    from agentic_rag.operations.leak_canaries import LeakCanaries
+    from agentic_rag.operations.prove_erased import ProveErased
+    from agentic_rag.operations.snapshots.ports import WorkspaceArchive
+    from agentic_rag.operations.snapshots.restore import RestoreSnapshot
+    from agentic_rag.operations.snapshots.take import TakeSnapshot
+    from agentic_rag.operations.start_evaluation import Evaluations
+    from agentic_rag.operations.switch_embedding import SwitchSpaces
+    from agentic_rag.operations.vector_index import KeepIndex
+    from agentic_rag.operations.verify import VerifyStores
+    from agentic_rag.retrieval.measure_recall import RecallCheck
+    from agentic_rag.retrieval.ports import GraphStore, Reranker
+    from agentic_rag.retrieval.retrieve import Retrieve
+    from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
+    from agentic_rag.tenancy.ports import Identity
+    from agentic_rag.workspaces.administer import Administer
+    from agentic_rag.workspaces.enforce_rate_limits import Admission
+    from agentic_rag.workspaces.first_access import FirstAccess
+    from agentic_rag.workspaces.ports import OrganisationRegister
 
 Check = Callable[[], Awaitable[None]]
 
@@ -207,7 +200,7 @@ class Container:
 
     def _database_on(self, pool: PostgresPool) -> Database:
         from agentic_rag.adapters.postgres.database import PostgresDatabase
-        from agentic_rag.app.answer_json import JsonAnswerCodec
+        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresDatabase(pool, JsonAnswerCodec(), HEAD, graph=self.graph)
 
@@ -260,7 +253,7 @@ class Container:
     def graph_sync(self) -> GraphSync:
         """Brings that graph to the corpus version, and says how it stands."""
         from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
-        from agentic_rag.app.graph_sync import GraphSync
+        from agentic_rag.operations.graph.sync import GraphSync
 
         writer = None
         if self.settings.neo4j_uri:
@@ -274,7 +267,7 @@ class Container:
     def runs(self) -> RunStore:
         """Runs and their stages."""
         from agentic_rag.adapters.postgres.runs import PostgresRunStore
-        from agentic_rag.app.answer_json import JsonAnswerCodec
+        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresRunStore(self._pool, JsonAnswerCodec())
 
@@ -325,7 +318,7 @@ class Container:
         if not self.settings.jwks_url and not self.settings.jwt_secret:
             return None
         from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
-        from agentic_rag.domain.token_claims import ClaimNames
+        from agentic_rag.tenancy.token_claims import ClaimNames
 
         settings = self.settings
         identity, aclose = token_identity(
@@ -365,14 +358,14 @@ class Container:
     @cached_property
     def administer(self) -> Administer:
         """What administrators decide."""
-        from agentic_rag.app.administer import Administer
+        from agentic_rag.workspaces.administer import Administer
 
         return Administer(self.database, self.ids, self.telemetry)
 
     @cached_property
     def api_keys(self) -> ManageApiKeys:
         """Makes and revokes API keys."""
-        from agentic_rag.app.api_keys import ManageApiKeys
+        from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
 
         return ManageApiKeys(self.database, self.clock, self.ids, self.telemetry)
 
@@ -396,8 +389,8 @@ class Container:
     def embedders(self) -> ProviderAccess:
         """The models of each organisation: with the key it brought, else those of this process."""
         from agentic_rag.adapters.openai.tenants import TenantClients
-        from agentic_rag.app.provider_access import Platform, ProviderAccess
-        from agentic_rag.domain.provider_keys import Provider
+        from agentic_rag.models.providers.provider_keys import Provider
+        from agentic_rag.models.providers.tenant_models import Platform, ProviderAccess
 
         settings = self.settings
         clients = TenantClients(
@@ -423,14 +416,14 @@ class Container:
 
     @cached_property
     def _meters(self) -> Meters:
-        from agentic_rag.app.metering import Meters
+        from agentic_rag.models.billing.metered_models import Meters
 
         return Meters(self.budgets, self.usage_ledger, self.clock, self.settings.prices)
 
     @cached_property
     def usage_ledger(self) -> UsageLedger:
         """Writes down what calls of models used."""
-        from agentic_rag.app.usage_ledger import UsageLedger
+        from agentic_rag.models.billing.usage_ledger import UsageLedger
 
         ledger = UsageLedger(self._looks, self.telemetry)
         self._closing.push_async_callback(ledger.aclose)
@@ -439,8 +432,8 @@ class Container:
     @cached_property
     def budgets(self) -> Budgets:
         """Holds calls of models to their ceilings."""
-        from agentic_rag.app.budgets import Budgets
-        from agentic_rag.app.soft_limits import SoftLimits
+        from agentic_rag.models.billing.budget_alerts import SoftLimits
+        from agentic_rag.models.billing.enforce_budgets import Budgets
 
         soft_limits = SoftLimits(self._looks, self.telemetry)
         self._closing.push_async_callback(soft_limits.aclose)
@@ -450,7 +443,7 @@ class Container:
     def platform_embedders(self) -> Embedders:
         """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE
-        from agentic_rag.app.embedders import RegisteredEmbedders
+        from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
 
         keyless = {DETERMINISTIC_SPACE.provider: lambda: DETERMINISTIC_SPACE, "onnx": lambda: self._onnx_embedder.space}
         return RegisteredEmbedders(self.embedder, self._embedder_for, keyless)
@@ -516,7 +509,7 @@ class Container:
         return model
 
     def _advisor_over(self, model: ChatModel, rest: Rest | None = None) -> Advisor:
-        from agentic_rag.app.advisor import Advisor
+        from agentic_rag.models.providers.llm_client import Advisor
 
         settings = self.settings
         return Advisor(
@@ -537,8 +530,8 @@ class Container:
     @property
     def _chat(self) -> ChatUse:
         """What chat models do for answers, where an organisation or this process has one."""
-        from agentic_rag.app.answering import ChatUse
-        from agentic_rag.app.queued_passages import QueuedPassages
+        from agentic_rag.answering.build import ChatUse
+        from agentic_rag.answering.hyde.queued_passages import QueuedPassages
 
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
@@ -556,7 +549,7 @@ class Container:
     @cached_property
     def write_waited_for(self) -> WriteWaitedFor:
         """The body of HYDE jobs."""
-        from agentic_rag.app.waited_for import WriteWaitedFor
+        from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
 
         return WriteWaitedFor(self._passage_exchange, self.embedders)
 
@@ -565,7 +558,7 @@ class Container:
     @cached_property
     def _vault(self) -> KeyVault:
         from agentic_rag.adapters.vault.envelope import EnvelopeVault
-        from agentic_rag.domain.master_keys import read_masters
+        from agentic_rag.models.providers.master_keys import read_masters
 
         return EnvelopeVault(read_masters(self.settings.master_keys))
 
@@ -573,7 +566,7 @@ class Container:
     def provider_keys(self) -> ProviderKeys:
         """Stores, shows, removes and rewraps the keys that organisations bring."""
         from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
-        from agentic_rag.app.provider_keys import ProviderKeys
+        from agentic_rag.models.providers.manage_keys import ProviderKeys
 
         return ProviderKeys(
             self.database,
@@ -588,7 +581,7 @@ class Container:
     @cached_property
     def spending(self) -> Spending:
         """What was used, and the ceilings on it."""
-        from agentic_rag.app.spending import Spending
+        from agentic_rag.models.billing.manage_budgets import Spending
 
         return Spending(self.database, self.budgets, self.telemetry)
 
@@ -597,8 +590,8 @@ class Container:
         """Holds requests to the limits of their organisation."""
         from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
         from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
-        from agentic_rag.app.admission import Admission
-        from agentic_rag.app.leased_buckets import LeasedBuckets
+        from agentic_rag.workspaces.enforce_rate_limits import Admission
+        from agentic_rag.workspaces.prefetched_buckets import LeasedBuckets
 
         settings = self.settings
         shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
@@ -616,14 +609,14 @@ class Container:
     @cached_property
     def evaluations(self) -> Evaluations:
         """Asks for evaluations, and reads them."""
-        from agentic_rag.app.evaluate import Evaluations
+        from agentic_rag.operations.start_evaluation import Evaluations
 
         return Evaluations(self.database, self.telemetry, self.settings.top_k)
 
     @cached_property
     def change_models(self) -> ChangeModels:
         """Decides which models an organisation works with."""
-        from agentic_rag.app.model_settings import ChangeModels
+        from agentic_rag.models.providers.change_models import ChangeModels
 
         return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget)
 
@@ -632,8 +625,8 @@ class Container:
     @cached_property
     def retrieve(self) -> Retrieve:
         """Hybrid retrieval over a snapshot."""
-        from agentic_rag.app.rerank import Rerank
-        from agentic_rag.app.retrieve import Retrieve
+        from agentic_rag.retrieval.rerank import Rerank
+        from agentic_rag.retrieval.retrieve import Retrieve
 
         seconds = self.settings.rerank_timeout_ms / 1000
         rerank = None if self._reranker is None else Rerank(self._reranker, seconds, self.telemetry)
@@ -641,7 +634,7 @@ class Container:
 
     @cached_property
     def _recorder(self) -> RunRecorder:
-        from agentic_rag.app.run_recorder import RunRecorder
+        from agentic_rag.answering.runs.record import RunRecorder
 
         recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
         self._closing.push_async_callback(recorder.aclose)
@@ -650,8 +643,8 @@ class Container:
     @cached_property
     def answer(self) -> AnswerQuestion:
         """The use case behind `ragAnswer`."""
-        from agentic_rag.app.answer import AnswerPorts
-        from agentic_rag.app.answering import answer_question
+        from agentic_rag.answering.ask import AnswerPorts
+        from agentic_rag.answering.build import answer_question
 
         settings = self.settings
         return answer_question(
@@ -692,14 +685,14 @@ class Container:
         if not self.settings.enable_http_fetch:
             return None
         from agentic_rag.adapters.web.fetcher import GuardedFetcher
-        from agentic_rag.app.tools.http_fetch import HttpFetch
+        from agentic_rag.answering.tools.http_fetch import HttpFetch
 
         return HttpFetch(GuardedFetcher(FetchPolicy(host_list(self.settings.http_fetch_hosts))), self.parser)
 
     @cached_property
     def explain(self) -> ExplainRun:
         """Explains stored runs."""
-        from agentic_rag.app.explain_run import ExplainRun
+        from agentic_rag.answering.runs.explain import ExplainRun
 
         seconds = self.settings.timeout_ms / 1000
         return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
@@ -707,7 +700,7 @@ class Container:
     @cached_property
     def read_runs(self) -> ReadRuns:
         """Shows stored runs to those who may see them."""
-        from agentic_rag.app.read_runs import ReadRuns
+        from agentic_rag.answering.runs.read import ReadRuns
 
         return ReadRuns(self.database, self.runs)
 
@@ -740,16 +733,16 @@ class Container:
 
     @cached_property
     def _analysis(self) -> TextAnalysis:
-        from agentic_rag.app.indexing import TextAnalysis
-        from agentic_rag.domain.tokens import TokenEstimator
+        from agentic_rag.ingestion.analyse import TextAnalysis
+        from agentic_rag.language.token_estimate import TokenEstimator
 
         return TextAnalysis(TokenEstimator().count, self._compute, self.settings.prices)
 
     @cached_property
     def ingest(self) -> IngestDocument:
         """The body of INGEST jobs."""
-        from agentic_rag.app.ingest import IngestDocument
-        from agentic_rag.app.publishing import GroupPublisher
+        from agentic_rag.ingestion.group_commit import GroupPublisher
+        from agentic_rag.ingestion.ingest import IngestDocument
 
         return IngestDocument(
             self.database,
@@ -767,21 +760,21 @@ class Container:
     def _model_entities(self) -> ModelEntities | None:
         if ChatTask.EXTRACT not in self._chat_tasks:
             return None
-        from agentic_rag.app.model_entities import ModelEntities
+        from agentic_rag.ingestion.extract_entities import ModelEntities
 
         return ModelEntities(self.embedders)
 
     @cached_property
     def ingest_prepared(self) -> IngestPrepared:
         """Ingestion of chunks that somebody else cut."""
-        from agentic_rag.app.prepared import IngestPrepared
+        from agentic_rag.ingestion.ingest_chunks import IngestPrepared
 
         return IngestPrepared(self.database, self.embedders, self._analysis)
 
     @cached_property
     def sync_source(self) -> SyncSource:
         """Reconciles a workspace with a source."""
-        from agentic_rag.app.sync_source import SyncSource
+        from agentic_rag.ingestion.sync import SyncSource
 
         return SyncSource(
             self.database,
@@ -796,14 +789,14 @@ class Container:
     @cached_property
     def original_keys(self) -> OriginalKeys:
         """Keys for the bytes of new originals."""
-        from agentic_rag.app.originals import OriginalKeys
+        from agentic_rag.documents.originals import OriginalKeys
 
         return OriginalKeys(self.clock, self.ids)
 
     @cached_property
     def estimate(self) -> EstimateIngest:
         """What a synchronisation would cost."""
-        from agentic_rag.app.estimate import EstimateIngest
+        from agentic_rag.ingestion.estimate import EstimateIngest
 
         return EstimateIngest(
             self.database, self.sync_source, self.parser, self._analysis, self.embedders, self.settings.chunk_profile
@@ -819,7 +812,7 @@ class Container:
     def upload(self) -> UploadDocument:
         """Takes documents from clients."""
         from agentic_rag.adapters.parsing.first_look import FirstLook
-        from agentic_rag.app.upload import UploadDocument
+        from agentic_rag.ingestion.upload import UploadDocument
 
         return UploadDocument(
             self.database,
@@ -836,28 +829,28 @@ class Container:
     @cached_property
     def document_access(self) -> DocumentAccess:
         """Says who may read a document."""
-        from agentic_rag.app.document_access import DocumentAccess
+        from agentic_rag.documents.document_access import DocumentAccess
 
         return DocumentAccess(self.database, self.telemetry)
 
     @cached_property
     def delete(self) -> DeleteDocument:
         """Erases documents everywhere."""
-        from agentic_rag.app.delete import DeleteDocument
+        from agentic_rag.erasure.delete import DeleteDocument
 
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
 
     @cached_property
     def attached(self) -> AttachedDocuments:
         """Documents of projects and agents that callers know by ids of their own."""
-        from agentic_rag.app.attached_documents import AttachedDocuments
+        from agentic_rag.ingestion.attachments import AttachedDocuments
 
         return AttachedDocuments(self.database, self.upload, self.delete, self.administer, self.embedders)
 
     @cached_property
     def reingest(self) -> ReingestDocument:
         """Ingests documents again from their originals."""
-        from agentic_rag.app.reingest import ReingestDocument
+        from agentic_rag.ingestion.reingest import ReingestDocument
 
         return ReingestDocument(self.database, self.telemetry)
 
@@ -865,8 +858,8 @@ class Container:
     def verify(self) -> VerifyStores:
         """Compares the stores of a workspace with each other."""
         from agentic_rag.adapters.postgres.inspection import PostgresInspector
-        from agentic_rag.app.graph_check import GraphCheck
-        from agentic_rag.app.verify import VerifyStores
+        from agentic_rag.operations.graph.check import GraphCheck
+        from agentic_rag.operations.verify import VerifyStores
 
         return VerifyStores(
             PostgresInspector(self._pool),
@@ -879,7 +872,7 @@ class Container:
     @cached_property
     def prove_erased(self) -> ProveErased:
         """Looks for what an erasure may have left."""
-        from agentic_rag.app.prove import ProveErased
+        from agentic_rag.operations.prove_erased import ProveErased
 
         graph = None
         if self.settings.neo4j_uri:
@@ -894,14 +887,14 @@ class Container:
     @cached_property
     def _archive(self) -> WorkspaceArchive:
         from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
-        from agentic_rag.app.answer_json import JsonAnswerCodec
+        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresWorkspaceArchive(self._pool, JsonAnswerCodec())
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
         """Takes, keeps and removes snapshots."""
-        from agentic_rag.app.take_snapshot import TakeSnapshot
+        from agentic_rag.operations.snapshots.take import TakeSnapshot
 
         return TakeSnapshot(
             self.database, self._archive, self.blobs, self.clock, self.telemetry, self.settings.snapshot_keep
@@ -910,7 +903,7 @@ class Container:
     @cached_property
     def restore_snapshot(self) -> RestoreSnapshot:
         """Makes workspaces from snapshots."""
-        from agentic_rag.app.restore_snapshot import RestoreSnapshot
+        from agentic_rag.operations.snapshots.restore import RestoreSnapshot
 
         return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
 
@@ -923,8 +916,8 @@ class Container:
     @cached_property
     def switch_spaces(self) -> SwitchSpaces:
         """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
-        from agentic_rag.app.embedding_spaces import SwitchSpaces
-        from agentic_rag.app.gate_measurement import GateMeasurement
+        from agentic_rag.operations.measure_switch import GateMeasurement
+        from agentic_rag.operations.switch_embedding import SwitchSpaces
 
         fusion = FusionMethod(self.settings.fusion.upper())
         measurement = GateMeasurement(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
@@ -934,14 +927,14 @@ class Container:
     @cached_property
     def calibrate_support(self) -> CalibrateSupport:
         """Where workspaces begin to abstain."""
-        from agentic_rag.app.calibrate_support import CalibrateSupport
+        from agentic_rag.operations.calibrate import CalibrateSupport
 
         return CalibrateSupport(self.database, self.telemetry)
 
     @cached_property
     def recall_check(self) -> RecallCheck:
         """Recall of dense search against exact search."""
-        from agentic_rag.app.recall_check import RecallCheck
+        from agentic_rag.retrieval.measure_recall import RecallCheck
 
         return RecallCheck(self.database, self.embedders)
 
@@ -949,7 +942,7 @@ class Container:
     def keep_index(self) -> KeepIndex:
         """The body of INDEX jobs."""
         from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder
-        from agentic_rag.app.vector_indexing import IndexLimits, KeepIndex
+        from agentic_rag.operations.vector_index import IndexLimits, KeepIndex
 
         settings = self.settings
         builder = PostgresIndexBuilder(settings.owner_database_url or settings.database_url)
@@ -997,7 +990,7 @@ class Container:
     @cached_property
     def dead_letters(self) -> DeadLetters:
         """Replays and purges dead letters."""
-        from agentic_rag.app.dead_letters import DeadLetters
+        from agentic_rag.operations.dead_letters import DeadLetters
 
         return DeadLetters(self.database, self.telemetry)
 
@@ -1016,10 +1009,10 @@ class Container:
     def leak_canaries(self) -> LeakCanaries:
         """The self-attack. It embeds by a rule, so that no tenant pays for it, and stores no run."""
         from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-        from agentic_rag.app.answer import AnswerPorts
-        from agentic_rag.app.embedders import only
-        from agentic_rag.app.leak_canaries import LeakCanaries
-        from agentic_rag.app.prepared import IngestPrepared
+        from agentic_rag.answering.ask import AnswerPorts
+        from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+        from agentic_rag.models.providers.embedder_registry import only
+        from agentic_rag.operations.leak_canaries import LeakCanaries
 
         embedders = only(DeterministicEmbedder())
         ports = AnswerPorts(self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids)
@@ -1040,7 +1033,7 @@ class Container:
         return checks
 
     async def _check_redis(self) -> None:
-        from agentic_rag.domain.jobs import QueueName
+        from agentic_rag.jobs.job import QueueName
 
         await self.queue.depth(QueueName.BULK)
 
@@ -1064,7 +1057,7 @@ class Container:
     @cached_property
     def first_access(self) -> FirstAccess:
         """The organisation and the token of a newcomer."""
-        from agentic_rag.app.first_access import FirstAccess
+        from agentic_rag.workspaces.first_access import FirstAccess
 
         return FirstAccess(self._organisations, self.telemetry)
 

@@ -15,15 +15,15 @@ from pathlib import Path
 from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
-from agentic_rag.domain.chat import ChatTask
-from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.master_keys import read_masters
-from agentic_rag.domain.netpolicy import host_list
-from agentic_rag.domain.prices import PLATFORM, PriceTable, TokenPrice, read_prices
-from agentic_rag.domain.provider_keys import canonical_url
-from agentic_rag.domain.rate_limits import MOST_PER_MINUTE
-from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
+from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.models.billing.prices import PLATFORM, PriceTable, TokenPrice, read_prices
+from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.models.providers.master_keys import read_masters
+from agentic_rag.models.providers.provider_keys import canonical_url
 from agentic_rag.variables import Variable, parse, shown
+from agentic_rag.web.url_policy import host_list
+from agentic_rag.workspaces.rate_limits import MOST_PER_MINUTE
 
 T = TypeVar("T")
 

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.formatting import told_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import PairedDifference, paired
 

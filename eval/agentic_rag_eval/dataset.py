@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.models.chat.request import Fault
 from agentic_rag_eval.judged import Judge, figures_of
 from agentic_rag_eval.metrics import Score, Summary, score, summarise
 from agentic_rag_eval.records import Ask, EvalQuestion

@@ -8,12 +8,12 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
-from agentic_rag.domain.eval_runs import EvalQuestion, EvalRun, EvalScore
-from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
+from agentic_rag.models.chat.request import Fault
+from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.harness import EvalReport, as_json, ask_one
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.metrics import Score, summarise

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.prompts.grade import Grade, Mark
+from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.models.chat.request import Fault
 from agentic_rag_eval.records import AskRecord, EvalQuestion
 
 Judge = Callable[[EvalQuestion, AskRecord], Awaitable[Grade | Fault]]

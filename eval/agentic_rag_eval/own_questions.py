@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.english import STOP_WORDS
+from agentic_rag.language.english import STOP_WORDS
 from agentic_rag_eval.records import EvalQuestion
 
 KNOWN_ITEM, REMOVED_GOLD = "known-item", "removed-gold"

@@ -7,7 +7,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 
 import numpy as np
 
-from agentic_rag.domain.bridge import StepWeights
+from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag_eval.ranker_training import Figures, TrainingSet, arms, bridged, figures_of, fit
 from agentic_rag_eval.training_pool import Floats
 

@@ -1,4 +1,4 @@
-"""Fits the weights of `domain.bridge` to questions whose gold passages are known.
+"""Fits the weights of `retrieval.graph.multi_hop` to questions whose gold passages are known.
 
 The loss is −log of the share that gold passages have of P1 + Σ P1·P2 + Σ P1·P2·P3, averaged over a question's gold
 passages, over the questions of a set, and over sets, so that no set counts for its size; a ridge pulls the weights
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from agentic_rag.domain.bridge import TEMPERATURE, StepWeights, softmax
+from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, StepWeights, softmax
 from agentic_rag_eval.ranking import ndcg_at, recall_at
 from agentic_rag_eval.training_pool import Floats, Trained, as_vector
 
@@ -82,7 +82,7 @@ def figures_of(questions: Sequence[Trained], score: Callable[[Trained], Floats])
 
 
 def bridged(weights: Floats) -> Callable[[Trained], Floats]:
-    """The score that `domain.bridge` ranks by."""
+    """The score that `retrieval.graph.multi_hop` ranks by."""
     return lambda one: one.score + TEMPERATURE * np.log1p(_mass(one, weights)[0] / np.maximum(one.chance, _LEAST**2))
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 
-from agentic_rag.domain.eval_runs import EvalQuestion as EvalQuestion
+from agentic_rag.operations.evaluation import EvalQuestion as EvalQuestion
 
 
 @dataclass(frozen=True, slots=True)

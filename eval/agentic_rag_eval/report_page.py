@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
 
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import Interval, interval_of
 from agentic_rag_eval.stored_report import StoredQuestion, StoredReport

@@ -1,4 +1,4 @@
-"""Fits the weights of `domain.trail_draft` on questions of several hops with known answers.
+"""Fits the weights of `answering.extraction.multi_hop` on questions of several hops with known answers.
 
 A softmax over the sentences read for a question is to put its weight on those that hold a gold answer. Sets weigh the
 same; a question counts where at least one sentence holds the answer and one does not.
@@ -12,8 +12,8 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.trail_draft import ReadSentence, SentenceWeights, chosen_of, likeliest
+from agentic_rag.answering.extraction.multi_hop import ReadSentence, SentenceWeights, chosen_of, likeliest
+from agentic_rag.kernel.errors import InvalidInput
 
 RIDGE = 0.01
 """On the weights of signs divided by their spread."""

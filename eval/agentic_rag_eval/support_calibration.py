@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.calibration import binomial_interval, conformal_threshold
+from agentic_rag_eval.calibration import binomial_interval, conformal_threshold
 
 FOLDS = 2
 
@@ -17,7 +17,7 @@ class AskedSupport:
     support: float
     answerable: bool
     signs: tuple[float, ...] = ()
-    """What it was made of, in the order of `domain.support.Signs`."""
+    """What it was made of, in the order of `answering.evidence.answerability.Signs`."""
 
 
 @dataclass(frozen=True, slots=True)

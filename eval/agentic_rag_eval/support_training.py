@@ -1,4 +1,5 @@
-"""Fits the weights of `domain.support` on questions asked with and without the documents that answer them.
+"""Fits the weights of `answering.evidence.answerability` on questions asked with and without the documents that answer
+them.
 
 Logistic regression with an intercept for each set: sets differ in how high their supports stand, and a workspace has a
 threshold of its own, so only differences within a set count. Both halves of a set weigh the same, and so do sets. A
@@ -14,9 +15,9 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.support import AGAINST, Signs
-from agentic_rag.domain.support_threshold import DEFAULT_THRESHOLD
+from agentic_rag.answering.evidence.answerability import AGAINST, Signs
+from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.support_calibration import AskedSupport
 
 RIDGE = 0.005

@@ -1,4 +1,6 @@
-"""A set's questions as the graph arm sees them, in memory: what the weights of `domain.bridge` are fitted on."""
+"""A set's questions as the graph arm sees them, in memory: what the weights of `retrieval.graph.multi_hop` are fitted
+on.
+"""
 
 from __future__ import annotations
 
@@ -9,8 +11,15 @@ from uuid import UUID, uuid5
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.bm25 import VisiblePostings
-from agentic_rag.domain.bridge import (
+from agentic_rag.documents.chunking import chunk_document
+from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.kernel.text import storable_text
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
+from agentic_rag.models.embedding.ports import Embedder
+from agentic_rag.retrieval.candidates import ArmHit, EntityMentions, Mention, Retriever, Vicinity
+from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
+from agentic_rag.retrieval.graph.multi_hop import (
     PASSAGE_CAP,
     Pool,
     StepWeights,
@@ -22,22 +31,15 @@ from agentic_rag.domain.bridge import (
     strongest,
     trail_features,
 )
-from agentic_rag.domain.chunk_profiles import chunk_profile
-from agentic_rag.domain.chunking import chunk_document
-from agentic_rag.domain.documents import ParsedDocument
-from agentic_rag.domain.entities import extract_entities, question_entities, title_entities
-from agentic_rag.domain.lexical import content_terms, query_terms, term_counts
-from agentic_rag.domain.postings import SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ArmHit, EntityMentions, Mention, Retriever, Vicinity
-from agentic_rag.domain.storable import storable_text
-from agentic_rag.domain.tokens import estimate_tokens
-from agentic_rag.ports.embedder import Embedder
+from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
+from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
+from agentic_rag.workspaces.chunk_profiles import chunk_profile
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
 Floats = NDArray[np.float64]
 
 ARM_LIMIT = 60
-"""As `app.retrieve`."""
+"""As `retrieval.retrieve`."""
 
 BATCH = 512
 _WORKSPACE = UUID(int=0)
@@ -45,7 +47,7 @@ _WORKSPACE = UUID(int=0)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Step:
-    """A trail and what may follow it. `features` and `open_rows` as `domain.bridge.trail_features`."""
+    """A trail and what may follow it. `features` and `open_rows` as `retrieval.graph.multi_hop.trail_features`."""
 
     start: int
     """Row of the trail's first passage."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncpg
 
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_migrations.catalogue import ROLES
 
 MINIMUM_SERVER_VERSION = 16

@@ -17,7 +17,7 @@ from sqlalchemy import Connection
 from sqlalchemy.ext.asyncio import create_async_engine
 from sqlalchemy.pool import NullPool
 
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured
 from agentic_rag_migrations.roles import prepare_database
 
 _LOCK = 0x7261675F6D696772

@@ -9,7 +9,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
 from agentic_rag_server.graphql.view import GraphQLEndpoint
 from agentic_rag_server.observing import Observing

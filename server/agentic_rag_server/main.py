@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from types import CoroutineType
 from typing import Any
 
-from agentic_rag.app.attached_documents import AttachedDocuments
 from agentic_rag.bootstrap import Container, route_library_logs
-from agentic_rag.ports.blob_store import BlobStore
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.identity import Identity
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
+from agentic_rag.tenancy.ports import Identity
 from agentic_rag_server.run import run
 from agentic_rag_server.wiring import (
     Administers,

@@ -9,7 +9,7 @@ import msgspec
 import orjson
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.graphql.errors import INTERNAL_MESSAGE, report_internal
 from agentic_rag_server.rest.envelope import ENVELOPED, enveloped_refusal
 from agentic_rag_server.rest.models import ErrorDetail, Refusal

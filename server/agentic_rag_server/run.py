@@ -12,7 +12,7 @@ from collections.abc import Awaitable, Callable
 import uvicorn
 
 from agentic_rag.bootstrap import settle_collector
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
 from agentic_rag_server.wiring import ServerContainer, ServerOptions
 

@@ -9,38 +9,41 @@ from pathlib import Path
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.app.administer import NewWorkspace
-from agentic_rag.app.api_keys import KeyWish, MadeKey
-from agentic_rag.app.attached_documents import AttachedDocuments
-from agentic_rag.app.dead_letters import Purged, Replayed
-from agentic_rag.app.delete import Deletion
-from agentic_rag.app.embedding_spaces import SwitchBegun
-from agentic_rag.app.explain_run import Explanation
-from agentic_rag.app.model_settings import ModelChanges
-from agentic_rag.app.prove import ErasureProof
-from agentic_rag.app.reingest import Reingestion
-from agentic_rag.app.spending import UsageReport
-from agentic_rag.app.upload import Received, Upload, UploadOptions
-from agentic_rag.domain.answers import Question, Run
-from agentic_rag.domain.api_keys import ApiKey
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.eval_runs import EvalRun, EvalSet
-from agentic_rag.domain.organisations import FeatureFlag, Organisation
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
-from agentic_rag.domain.rate_limits import Demand, RateLimits
-from agentic_rag.domain.recall_gate import RecallGate
-from agentic_rag.domain.snapshots import SnapshotRecord
-from agentic_rag.domain.spaces import SpaceRecord
-from agentic_rag.domain.spending import Ceiling, SpendingLimits
-from agentic_rag.domain.tenancy import Principal, Workspace, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tenant_models import ModelSettings
-from agentic_rag.ports.blob_store import BlobStore
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.identity import Identity
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.explain import Explanation
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.erasure.delete import Deletion
+from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.ingestion.reingest import Reingestion
+from agentic_rag.ingestion.upload import Received, Upload, UploadOptions
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
+from agentic_rag.models.billing.manage_budgets import UsageReport
+from agentic_rag.models.embedding.recall_gate import RecallGate
+from agentic_rag.models.embedding.space import SpaceRecord
+from agentic_rag.models.providers.change_models import ModelChanges
+from agentic_rag.models.providers.model_choice import ModelSettings
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey
+from agentic_rag.operations.dead_letters import Purged, Replayed
+from agentic_rag.operations.evaluation import EvalRun, EvalSet
+from agentic_rag.operations.prove_erased import ErasureProof
+from agentic_rag.operations.snapshots.snapshot import SnapshotRecord
+from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.tenancy.api_keys import ApiKey
+from agentic_rag.tenancy.manage_api_keys import KeyWish, MadeKey
+from agentic_rag.tenancy.ports import Identity
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
+from agentic_rag.workspaces.rate_limits import Demand, RateLimits
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,9 +15,9 @@ from typing import Any
 import pytest
 from tests.stack import open_home
 
-from agentic_rag.domain.bridge import StepWeights
-from agentic_rag.domain.support import Signs
-from agentic_rag.domain.trail_draft import SentenceWeights
+from agentic_rag.answering.evidence.answerability import Signs
+from agentic_rag.answering.extraction.multi_hop import SentenceWeights
+from agentic_rag.retrieval.graph.multi_hop import StepWeights
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")

@@ -13,49 +13,35 @@ import httpx2
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.administer import Administer
-from agentic_rag.app.api_keys import ManageApiKeys
-from agentic_rag.app.delete import Deletion
-from agentic_rag.app.document_access import DocumentAccess
-from agentic_rag.app.embedding_spaces import SwitchBegun
-from agentic_rag.app.prove import ErasureProof
-from agentic_rag.app.reingest import Reingestion
-from agentic_rag.domain.access import Readable, Readers
-from agentic_rag.domain.answers import (
-    Answer,
-    AnswerDebug,
-    AnswerType,
-    CacheOutcome,
-    CandidateTrace,
-    Citation,
-    Directives,
-    FeatureContribution,
-    GateDecision,
-    Outcome,
-    Plan,
-    Question,
-    Run,
-    RunVersions,
-    SelfCheckReport,
-    StageRecord,
-    SubQuestion,
-    TextSpan,
-)
-from agentic_rag.domain.audit import AuditEntry
-from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
-from agentic_rag.domain.cost import EmbeddingCost
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Unauthenticated
-from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.rate_limits import Demand
-from agentic_rag.domain.recall_gate import RecallGate
-from agentic_rag.domain.retrieval import ArmScore, Retriever
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
-from agentic_rag.domain.tenancy import Principal, Role, Workspace, WorkspaceKind, WorkspaceRef
-from agentic_rag.domain.verification import Finding, Severity
-from agentic_rag.ports.original_store import Original
-from agentic_rag.ports.publication import Erasure
+from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, SelfCheckReport, TextSpan
+from agentic_rag.answering.gate_decision import Directives, FeatureContribution, GateDecision
+from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.document_access import DocumentAccess
+from agentic_rag.documents.ports import Original
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.erasure.delete import Deletion
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.reingest import Reingestion
+from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, Unauthenticated
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost
+from agentic_rag.models.embedding.recall_gate import RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
+from agentic_rag.operations.findings import Finding, Severity
+from agentic_rag.operations.prove_erased import ErasureProof
+from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Retriever
+from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.audit import AuditEntry
+from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.administer import Administer
+from agentic_rag.workspaces.rate_limits import Demand
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.wiring import ServerOptions

@@ -14,17 +14,18 @@ from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.first_look import FirstLook
-from agentic_rag.app.administer import Administer
-from agentic_rag.app.attached_documents import AttachedDocuments
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.document_access import DocumentAccess
-from agentic_rag.app.embedders import only
-from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.reingest import ReingestDocument
-from agentic_rag.app.upload import UploadDocument, UploadOptions
-from agentic_rag.domain.documents import ParsedDocument
-from agentic_rag.domain.organisations import FeatureFlag
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
+from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.documents.document_access import DocumentAccess
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.workspaces.administer import Administer
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
 

@@ -12,19 +12,19 @@ import pytest
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.runs import MemoryRunStore
-from agentic_rag.app.answer import AnswerPorts
-from agentic_rag.app.answering import answer_question
-from agentic_rag.app.embedders import only
-from agentic_rag.app.explain_run import ExplainRun
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
-from agentic_rag.app.read_runs import ReadRuns
-from agentic_rag.app.retrieve import Retrieve
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.ask import AnswerPorts
+from agentic_rag.answering.build import answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.runs.explain import ExplainRun
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
 from tests.api.rest_product import RestProduct, rest_product

@@ -9,9 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.app.explain_run import Explanation
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.explanation import (
+from agentic_rag.answering.runs.explain import Explanation
+from agentic_rag.answering.runs.explanation import (
     ArmStanding,
     ArmState,
     SearchStanding,
@@ -19,8 +18,9 @@ from agentic_rag.domain.explanation import (
     WhyNotVerdict,
     stories,
 )
-from agentic_rag.domain.retrieval import Hop, HopKind, Retriever
-from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import (
     ORG,

@@ -10,10 +10,10 @@ from uuid import UUID
 import httpx2
 import pytest
 
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus, document_id_for
-from agentic_rag.domain.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Retryable
-from agentic_rag.domain.organisations import FeatureFlag
-from agentic_rag.domain.tenancy import WorkspaceKind
+from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
+from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Retryable
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from tests.api.builders import ORG, OTHER_ORG, client
 from tests.api.golden import golden, seen
 from tests.api.rest_product import MAX_UPLOAD_BYTES, RestProduct, rest_product

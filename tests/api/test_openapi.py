@@ -21,9 +21,9 @@ from schemathesis.checks import (
 )
 from starlette.routing import Route
 
-from agentic_rag.app.upload import UploadOptions
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.holders import agent, project
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.ingestion.upload import UploadOptions
+from agentic_rag.workspaces.external_owner import agent, project
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from agentic_rag_server.rest.api import operations

@@ -9,8 +9,8 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import KeyScope, Principal, Role, WorkspaceRef
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role, WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode_in_organisation
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
 
@@ -213,7 +213,7 @@ async def test_what_administrators_do_is_in_the_audit_log(container: Container) 
     await query(container, MAKE_KEY, {"input": {"name": "ci", "role": "VIEWER"}})
     await query(container, "mutation { setFeature(flag: RAG_GUIDELINES, on: true) { organisation { id } } }")
 
-    from agentic_rag.domain.pages import PageRequest
+    from agentic_rag.kernel.pagination import PageRequest
 
     async with container.database.transaction(ORG) as transaction:
         page = await transaction.audit.page(PageRequest(10))

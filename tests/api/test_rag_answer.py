@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import pytest
 
-from agentic_rag.domain.answers import CacheMode, CitedPassage, FusionMethod, FusionWeights, Question, Run, Turn
-from agentic_rag.domain.errors import (
+from agentic_rag.answering.question import CacheMode, Question, Turn
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import CitedPassage
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     BudgetExceeded,
     DependencyUnavailable,
@@ -16,7 +18,8 @@ from agentic_rag.domain.errors import (
     PolicyRefused,
     Retryable,
 )
-from agentic_rag.domain.tenancy import Principal
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import REF, WORKSPACE_ID, Container, FakeAnswer, a_run, document_id, numbered, query
 from tests.unit.app.answering_world import PRINCIPAL, World

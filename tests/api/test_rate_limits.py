@@ -6,9 +6,9 @@ import httpx2
 import pytest
 
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
-from agentic_rag.app.admission import Admission
-from agentic_rag.domain.rate_limits import RateLimits
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.workspaces.enforce_rate_limits import Admission
+from agentic_rag.workspaces.rate_limits import RateLimits
 from tests.api.builders import ORG, TOKENS, WORKSPACE_ID, FakeIdentity, client, query
 from tests.api.rest_product import RestProduct, rest_product
 

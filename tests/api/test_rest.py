@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
-from agentic_rag.ports.original_store import Original
+from agentic_rag.documents.ports import Original
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from agentic_rag_server.rest.source import content_disposition

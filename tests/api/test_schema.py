@@ -8,7 +8,7 @@ import pytest
 from graphql import build_schema as read_schema
 from graphql import parse, print_schema, validate
 
-from agentic_rag.domain.answers import MAX_HISTORY_TURNS, MAX_QUESTION_CHARACTERS
+from agentic_rag.answering.question import MAX_HISTORY_TURNS, MAX_QUESTION_CHARACTERS
 from agentic_rag_server.graphql.export import SCHEMA_FILE, schema_text
 from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.graphql.limits import Limits, parse_within

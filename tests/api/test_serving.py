@@ -6,7 +6,7 @@ import socket
 import httpx2
 import pytest
 
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.run import build_server, listen
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import Container

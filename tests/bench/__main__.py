@@ -21,8 +21,8 @@ from tests.bench.product import Servers
 from tests.bench.reference import Reference, raw_floor
 from tests.bench.reports import Row, at_least, at_most, exactly
 
-from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.graphql.node_ids import encode_workspace
 
 QUERY = """

@@ -13,11 +13,11 @@ from uuid import UUID
 from tests.bench.processes import ROOT, environment
 from tests.bench.product import Servers
 
-from agentic_rag.app.answer_json import JsonAnswerCodec
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 from agentic_rag.bootstrap import build_container
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 
 PROCESSES = 10
 

@@ -25,10 +25,10 @@ from tests.bench.corpus import BenchCorpus, load_corpus
 from tests.bench.processes import ROOT, environment
 from tests.bench.product import Servers
 
-from agentic_rag.domain.jobs import JobState
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.jobs.job import JobState
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 MEMORIES = ("1MB", "4MB", "32MB")
 FLEETS = ((1, 1), (1, 8), (2, 8))

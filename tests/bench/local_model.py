@@ -15,7 +15,7 @@ from tests.bench.reports import Row, at_least
 from tests.local_model import minilm
 
 from agentic_rag.adapters.onnx.embedder import BATCH, OnnxEmbedder
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError
 
 MAX_TOKENS = 256
 """As the embedder cuts."""

@@ -19,12 +19,14 @@ from numpy.typing import NDArray
 from tests.bench.corpus import KnownItem, PreparedChunk
 from tests.retrieving import retrieved
 
-from agentic_rag.app.prepared import PreparedDocument
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
 from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_migrations.upgrade import upgrade
 

@@ -10,24 +10,14 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
+from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, TextSpan
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.state_machine import Stage
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.answers import (
-    Answer,
-    AnswerDebug,
-    CacheOutcome,
-    Citation,
-    Directives,
-    GateDecision,
-    Outcome,
-    Question,
-    Run,
-    RunVersions,
-    StageRecord,
-    TextSpan,
-)
-from agentic_rag.domain.pipeline import Stage
-from agentic_rag.domain.tenancy import Principal
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.main import ServerParts, run_server, server_options, server_parts
 from agentic_rag_server.run import run
 

@@ -22,11 +22,13 @@ from uuid import UUID
 
 import asyncpg
 
-from agentic_rag.app.sync_source import SyncResult
 from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.ingestion.sync import SyncResult
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations.upgrade import upgrade
 from tests.neo4j_server import Neo4jServer
 from tests.provider_stub import ProviderStub

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 from uuid import UUID
 
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.settings import load_settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from tests.chaos.worker_main import Gate, SteppedContainer
 
 

@@ -23,7 +23,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from agentic_rag.bootstrap import Container
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.settings import load_settings
 from agentic_rag_worker.main import run_worker
 from agentic_rag_worker.program import worker_options, worker_parts

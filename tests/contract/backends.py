@@ -32,20 +32,21 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app import answer_codec
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, Lease
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.retrieval import ChunkEntities
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.ports.answer_cache import AnswerCache
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.document_store import NewDocument
-from agentic_rag.ports.job_store import JobBoard
-from agentic_rag.ports.provider_store import KeyHomes
-from agentic_rag.ports.publication import KeptChunk, Published
-from agentic_rag.ports.run_store import RunStore
+from agentic_rag.answering.ports import AnswerCache, RunStore
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.ports import NewDocument
+from agentic_rag.ingestion.ports import KeptChunk, Published
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, Lease
+from agentic_rag.jobs.ports import JobBoard
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.models.providers.ports import KeyHomes
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.retrieval.candidates import ChunkEntities
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 
 

@@ -8,14 +8,14 @@ import numpy as np
 from tests.builders import DIMENSIONS, entities_of, entity_id, new_document, run_of
 from tests.contract.backends import Backend, FollowedBackend
 
-from agentic_rag.domain.access import ANYBODY, UPKEEP, Readers
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import JobKind, NewJob
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.retrieval import DocumentFilter, Neighbour, Scope
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.access_store import AccessChange
+from agentic_rag.documents.document import DocumentFilter, document_id_for
+from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Neighbour, Scope
+from agentic_rag.tenancy.access import ANYBODY, UPKEEP, Readers
+from agentic_rag.tenancy.ports import AccessChange
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 ADA, BOB = Readers(("user:ada",)), Readers(("group:night", "user:bob"))
 NIGHT = ("group:night",)

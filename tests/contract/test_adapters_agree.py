@@ -13,13 +13,15 @@ import pytest
 from tests.builders import EVERYBODY, SPACE, entities_of, entity_id, vector_of
 from tests.contract.backends import BACKENDS, Backend
 
-from agentic_rag.domain.documents import Document, SpanRequest, document_id_for
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.retrieval import DocumentFilter, Scope
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.ports.database import Snapshot
+from agentic_rag.documents.document import Document, DocumentFilter, SpanRequest, document_id_for
+from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 pytestmark = pytest.mark.integration
 

@@ -13,8 +13,8 @@ from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 REAL = [pytest.mark.integration, pytest.mark.network]
 SERVED = ("postgres", *redis_sources(), "redis and postgres")

@@ -6,10 +6,9 @@ from uuid import UUID, uuid4
 import pytest
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.api_keys import ApiKey, token_hash
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.tenancy import KeyScope, Role
-from agentic_rag.ports.organisations import NewApiKey
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey, token_hash
+from agentic_rag.tenancy.principals import KeyScope, Role
 
 LATER = datetime.now(UTC).replace(microsecond=0) + timedelta(days=30)
 

@@ -6,11 +6,12 @@ import pytest
 from tests.builders import EVERYBODY, new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.leak_canaries import canary_workspace
-from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.documents.document import DocumentFilter, DocumentStatus
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.operations.canary import canary_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
 async def test_a_snapshot_of_an_unknown_workspace_is_not_found(adapter: Backend) -> None:

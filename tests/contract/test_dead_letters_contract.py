@@ -10,14 +10,14 @@ from tests.builders import new_document
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.app.dead_letters import DeadLetters
-from agentic_rag.app.submission import CONTENT_PROVENANCE, ingest_job
-from agentic_rag.domain.audit import AuditAction, AuditEntry, AuditRecord
-from agentic_rag.domain.documents import Document, DocumentFault, DocumentStatus, document_id_for
-from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent
-from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, NewJob, Replay
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import Document, DocumentFault, DocumentStatus, document_id_for
+from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
+from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, NewJob, Replay
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.operations.dead_letters import DeadLetters
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry, AuditRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LONG = timedelta(minutes=1)
 OLD, NEW = bytes(32), bytes([1] * 32)

@@ -6,8 +6,8 @@ import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 async def test_registering_many_is_registering_each_in_the_order_given(adapter: Backend) -> None:

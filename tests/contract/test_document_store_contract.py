@@ -12,11 +12,18 @@ from tests.builders import (
 )
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.answers import CitedPassage
-from agentic_rag.domain.documents import ChunkPlace, DocumentFault, DocumentStatus, PageSpan, RevisionSpan, SpanRequest
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.documents.document import (
+    ChunkPlace,
+    CitedPassage,
+    DocumentFault,
+    DocumentFilter,
+    DocumentStatus,
+    PageSpan,
+    RevisionSpan,
+    SpanRequest,
+)
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.pagination import PageRequest
 
 PASSAGES = ["first passage", "zweite Stelle mit Ümläuten", "第三"]
 

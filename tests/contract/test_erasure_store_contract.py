@@ -6,12 +6,12 @@ import pytest
 from tests.builders import citation, entities_of, new_document, run_of
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.certificate import ErasedStore, StoreErasure
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.entities import extract_entities
-from agentic_rag.domain.retrieval import ChunkEntities
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.erasure_store import Trace
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
+from agentic_rag.erasure.ports import Trace
+from agentic_rag.retrieval.candidates import ChunkEntities
+from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LATE = (StoreErasure(ErasedStore.CACHE, 4), StoreErasure(ErasedStore.ORIGINALS, 1))
 

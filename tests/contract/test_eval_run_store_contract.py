@@ -4,10 +4,10 @@ from uuid import UUID, uuid4
 
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.eval_runs import EvalQuestion, EvalScore, EvalSet
-from agentic_rag.domain.jobs import JobKind, NewJob
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import Transaction
+from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.database import Transaction
+from agentic_rag.operations.evaluation import EvalQuestion, EvalScore, EvalSet
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 ASKED = EvalSet(
     "mine",

@@ -3,7 +3,7 @@
 from tests.builders import entities_of, entity_id
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.retrieval import Neighbour
+from agentic_rag.retrieval.candidates import Neighbour
 
 A, B, C, UNKNOWN = (entity_id(name) for name in ("A", "B", "C", "Unknown"))
 ENTITIES = {

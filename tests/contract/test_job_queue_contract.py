@@ -10,10 +10,10 @@ from tests.stack import SessionStack, redis_sources
 from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.redis.connection import from_json, queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, QueueName
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.job_queue import JobQueue
+from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, QueueName
+from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 REAL = [pytest.mark.integration, pytest.mark.network]
 WORKSPACE = WorkspaceRef(uuid4(), uuid4())

@@ -8,11 +8,11 @@ from uuid import UUID, uuid4
 import pytest
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import InvalidInput, NotFound, Permanent, Retryable
-from agentic_rag.domain.jobs import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.job_store import JobBoard, JobStore
+from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, Lease, NewJob, QueueName, Retry
+from agentic_rag.jobs.ports import JobBoard, JobStore
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, Retryable
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LONG = timedelta(minutes=1)
 OVER = timedelta(seconds=-1)

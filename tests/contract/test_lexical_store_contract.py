@@ -3,9 +3,9 @@
 from tests.builders import EVERYBODY
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.retrieval import ArmHit, Scope
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 SCOPE = Scope(EVERYBODY)
 

@@ -6,11 +6,12 @@ from uuid import uuid4
 import pytest
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
-from agentic_rag.domain.rate_limits import RateLimits
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef
-from agentic_rag.domain.workspace_settings import RagConfig, WorkspaceSettings
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.workspaces.rate_limits import RateLimits
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
 async def current(adapter: Backend, org_id: object) -> Organisation:

@@ -7,9 +7,8 @@ from uuid import UUID, uuid4
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.original_store import Original
-from agentic_rag.ports.upload_store import UploadRecord
+from agentic_rag.documents.ports import Original, UploadRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 def digest(text: str) -> bytes:

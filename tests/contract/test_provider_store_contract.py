@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.provider_keys import Provider, ProviderKey, SealedKey
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
 THEN = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -17,12 +17,13 @@ from tests.builders import (
 )
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.documents import DocumentStatus, SpanRequest, document_id_for
-from agentic_rag.domain.errors import LeaseLost, SpaceMismatch
-from agentic_rag.domain.jobs import JobKind, JobState, NewJob
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.retrieval import DocumentFilter, Scope
-from agentic_rag.domain.tenancy import WorkspaceRef, WorkspaceSettings
+from agentic_rag.documents.document import DocumentFilter, DocumentStatus, SpanRequest, document_id_for
+from agentic_rag.jobs.job import JobKind, JobState, NewJob
+from agentic_rag.kernel.errors import LeaseLost, SpaceMismatch
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
 
 SCOPE = Scope(EVERYBODY)
 

@@ -10,11 +10,11 @@ from tests.waiting import eventually
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.leased_buckets import LeasedBuckets
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.rate_limits import Bucket
 from agentic_rag.embedded.loopback import free_port
-from agentic_rag.ports.rate_buckets import RateBuckets
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.workspaces.ports import RateBuckets
+from agentic_rag.workspaces.prefetched_buckets import LeasedBuckets
+from agentic_rag.workspaces.rate_limits import Bucket
 
 REAL = [pytest.mark.integration, pytest.mark.network]
 PATIENT_SECONDS = 5.0

@@ -7,9 +7,9 @@ import pytest
 from tests.builders import citation, run_of
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import IdempotencyConflict, InvalidInput
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.redaction import SOURCE_ERASED
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED
+from agentic_rag.kernel.errors import IdempotencyConflict, InvalidInput
+from agentic_rag.kernel.pagination import PageRequest
 
 
 async def test_a_run_comes_back_as_it_was_stored(adapter: Backend) -> None:

@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.snapshots import SNAPSHOT_MOVES, RestoreRecord, SnapshotReason, SnapshotState
+from agentic_rag.operations.snapshots.snapshot import SNAPSHOT_MOVES, RestoreRecord, SnapshotReason, SnapshotState
 
 
 async def test_a_snapshot_is_built_then_ready_then_expired(adapter: Backend) -> None:

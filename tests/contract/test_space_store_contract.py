@@ -9,14 +9,15 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, SPACE, drafts_of, new_chunk, new_document, publication, revision_of
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import InvalidInput, NotFound, SpaceMismatch, SpaceSwitched
-from agentic_rag.domain.jobs import JobKind
-from agentic_rag.domain.recall_gate import GateQuestion, GateVerdict, RecallGate
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceRecord, SpaceState
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.workspace_settings import RagConfig
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.errors import InvalidInput, NotFound, SpaceMismatch, SpaceSwitched
+from agentic_rag.models.embedding.recall_gate import GateQuestion, GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 OTHER = EmbeddingSpace("test", "wide", 12)
 DAY = timedelta(days=1)

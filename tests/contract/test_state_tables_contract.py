@@ -8,9 +8,8 @@ import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.documents import STATUS_MOVES, Document, DocumentStatus
-from agentic_rag.domain.errors import Permanent, Retryable
-from agentic_rag.domain.jobs import (
+from agentic_rag.documents.document import STATUS_MOVES, Document, DocumentStatus
+from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     GiveUp,
     Job,
@@ -23,7 +22,8 @@ from agentic_rag.domain.jobs import (
     Replay,
     Retry,
 )
-from agentic_rag.ports.job_store import JobStore
+from agentic_rag.jobs.ports import JobStore
+from agentic_rag.kernel.errors import Permanent, Retryable
 
 LONG, OVER = timedelta(minutes=1), timedelta(seconds=-1)
 

@@ -8,10 +8,10 @@ from tests.builders import run_of
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.app.upkeep import Upkeep
-from agentic_rag.domain.jobs import JobKind, UpkeepTask
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import JobKind, UpkeepTask
+from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 async def due_in(adapter: Backend, workspace: WorkspaceRef) -> list[UpkeepTask]:

@@ -7,9 +7,9 @@ from uuid import uuid4
 
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.spending import Spent
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.usage import Charge, UsageKind, UsageLine, added_up, line_of
+from agentic_rag.models.billing.limits import Spent
+from agentic_rag.models.billing.usage import Charge, UsageKind, UsageLine, added_up, line_of
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 FIRST, SECOND = date(2026, 11, 1), date(2026, 11, 2)
 

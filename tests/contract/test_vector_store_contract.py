@@ -5,8 +5,8 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, half, vector_of
 from tests.contract.backends import Backend
 
-from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.retrieval import Scope
+from agentic_rag.kernel.errors import SpaceMismatch
+from agentic_rag.retrieval.candidates import Scope
 
 SCOPE = Scope(EVERYBODY)
 EAST = np.eye(DIMENSIONS, dtype=np.float32)[0]

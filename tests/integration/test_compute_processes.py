@@ -13,7 +13,7 @@ import pytest
 from tests.waiting import wait_until
 
 from agentic_rag.adapters.system.compute import WORTH_A_PROCESS, ProcessCompute
-from agentic_rag.domain.errors import Retryable
+from agentic_rag.kernel.errors import Retryable
 
 PARENT = """
 import asyncio, os

@@ -6,8 +6,8 @@ import pytest
 from tests.provider_stub import ProviderStub
 
 from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.settings import Settings
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

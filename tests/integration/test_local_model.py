@@ -11,7 +11,7 @@ from tests.local_model import minilm
 
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 from agentic_rag.bootstrap import build_container
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.settings import load_settings
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

@@ -6,9 +6,10 @@ import json
 import re
 from dataclasses import dataclass
 
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question, Run
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.answering.run import Run
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.answer_view import shown_run
 from agentic_rag_cli.eval_asking import record_of
 from agentic_rag_cli.ingestion import ingest_directory

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.app.prepared import PlainDocument
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ingestion.ingest_chunks import PlainDocument
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.dataset import load_corpus, load_dataset
 from agentic_rag_eval.records import EvalDocument, EvalQuestion

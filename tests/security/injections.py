@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 
-from agentic_rag.domain.chat import ChatReply, ChatRequest
+from agentic_rag.models.chat.request import ChatReply, ChatRequest
 
 EVIL = "https://evil.example/collect"
 FOREIGN = "CANARY-7f3a-of-another-organisation"

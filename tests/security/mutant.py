@@ -22,10 +22,10 @@ from agentic_rag.adapters.postgres import segments
 from agentic_rag.adapters.postgres.connection import TranslatingConnection
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
-from agentic_rag.app import answer
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.app.single_flight import SingleFlight
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.answering import ask as answer
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.kernel.concurrency import SingleFlight
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 NOTES = "MUTANT_NOTES"
 WITHOUT_POLICIES = "MUTANT_WITHOUT_POLICIES"

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.dataset import golden_set, load_dataset, parse_dataset
 from agentic_rag_eval.harness import as_json, as_table, evaluate
 from agentic_rag_eval.metrics import percentile, score, summarise

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.domain.bridge import StepWeights
+from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag_eval import ranker_training
 from agentic_rag_eval.ranker_report import as_json, as_table, train
 from agentic_rag_eval.ranker_training import TrainingSet, arms, bridged, figures_of, fit, gradient_of, loss_of

@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.report_page import page
 from agentic_rag_eval.stored_report import read_stored, stored
 

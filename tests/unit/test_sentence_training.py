@@ -4,10 +4,10 @@ import random
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.passage_units import Unit
-from agentic_rag.domain.sentence_units import UnitKind
-from agentic_rag.domain.trail_draft import ReadSentence, SentenceWeights
+from agentic_rag.answering.extraction.candidate_units import Unit
+from agentic_rag.answering.extraction.multi_hop import ReadSentence, SentenceWeights
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.sentence_training import ReadQuestion, SentenceSet, train_sentences
 
 _NAMES = list(SentenceWeights.__dataclass_fields__)

@@ -2,8 +2,8 @@ import random
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.support import AGAINST, Signs, SupportWeights
+from agentic_rag.answering.evidence.answerability import AGAINST, Signs, SupportWeights
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.support_calibration import AskedSupport
 from agentic_rag_eval.support_training import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
 

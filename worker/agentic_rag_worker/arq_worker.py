@@ -17,13 +17,12 @@ from arq.constants import in_progress_key_prefix
 from arq.worker import func
 from redis.exceptions import RedisError
 
-from agentic_rag.domain.dead_payloads import DeadPayload
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable
-from agentic_rag.domain.job_message import FUNCTION, decode
-from agentic_rag.domain.jobs import JobRef
-from agentic_rag.ports.dead_payloads import DeadPayloads
-from agentic_rag.ports.job_queue import JobQueue
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.jobs.job import JobRef
+from agentic_rag.jobs.message import FUNCTION, decode
+from agentic_rag.jobs.ports import DeadPayloads, JobQueue
+from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.outage import Outage
 from agentic_rag_worker.runner import RunOutcome
 from agentic_rag_worker.sieve import PollsEnded, Sieve, SievingWorker, Slots

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.embedding_spaces import SwitchSpaces
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.app.ingest import IngestDocument, Progress
-from agentic_rag.app.originals import remove_doomed
-from agentic_rag.app.take_snapshot import TakeSnapshot
-from agentic_rag.app.vector_indexing import KeepIndex
-from agentic_rag.app.waited_for import WriteWaitedFor
-from agentic_rag.domain.errors import AgenticRagError, LeaseLost, Permanent
-from agentic_rag.domain.jobs import GiveUp, JobRef, Lease, Retry
-from agentic_rag.ports.blob_store import BlobStore
-from agentic_rag.ports.database import Database, Transaction
+from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.ingest import IngestDocument, Progress
+from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.operations.snapshots.take import TakeSnapshot
+from agentic_rag.operations.switch_embedding import SwitchSpaces
+from agentic_rag.operations.vector_index import KeepIndex
 
 
 class JobBody(Protocol):

@@ -6,13 +6,12 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from agentic_rag.app.upkeep import Upkeep
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import QueueName, UpkeepTask
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.job_queue import JobQueue
-from agentic_rag.ports.job_store import JobBoard
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.jobs.job import QueueName, UpkeepTask
+from agentic_rag.jobs.ports import JobBoard, JobQueue
+from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.outage import Outage
 from agentic_rag_worker.wiring import WorkerTimings
 

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.jobs import JobRef, Lease
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
 
 
 class Verdict(enum.Enum):

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Protocol
 
-from agentic_rag.app.upkeep import Upkeep
-from agentic_rag.domain.job_message import QueueLayout
-from agentic_rag.domain.jobs import QueueName
+from agentic_rag.jobs.job import QueueName
+from agentic_rag.jobs.message import QueueLayout
+from agentic_rag.jobs.schedule_maintenance import Upkeep
 from agentic_rag_worker.arq_worker import Deliver, Findings, QueueConsumer
 from agentic_rag_worker.company import Company
 from agentic_rag_worker.dispatcher import Dispatcher

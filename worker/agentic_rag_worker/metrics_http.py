@@ -6,7 +6,7 @@ import asyncio
 import json
 from collections.abc import Awaitable, Callable, Mapping
 
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Telemetry
 
 READ_SECONDS = 5.0
 MAX_HEAD = 16 * 1024

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Telemetry
 
 
 class Outage:

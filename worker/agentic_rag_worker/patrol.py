@@ -7,10 +7,10 @@ import contextlib
 from collections.abc import Callable
 from typing import Protocol
 
-from agentic_rag.app.leak_canaries import CanaryReport
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.operations.leak_canaries import CanaryReport
 
 LOOK_SECONDS = 1.0
 """How often a worker looks whether it leads and a round is due."""

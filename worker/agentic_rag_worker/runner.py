@@ -6,8 +6,7 @@ import asyncio
 import enum
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
-from agentic_rag.domain.jobs import (
+from agentic_rag.jobs.job import (
     GiveUp,
     JobAttempt,
     JobKind,
@@ -18,11 +17,12 @@ from agentic_rag.domain.jobs import (
     RetryPolicy,
     Standing,
 )
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database, Transaction
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.job_queue import JobQueue
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.bodies import UNKNOWN_KIND, JobBody
 from agentic_rag_worker.company import Company
 from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch

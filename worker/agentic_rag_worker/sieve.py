@@ -16,9 +16,9 @@ from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_pref
 from arq.worker import Worker
 from redis.exceptions import ResponseError
 
-from agentic_rag.domain.dead_payloads import DeadPayload
-from agentic_rag.domain.errors import AgenticRagError, InvalidInput
-from agentic_rag.domain.job_message import message_in
+from agentic_rag.jobs.message import message_in
+from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
 
 INVALID = "JOB_MESSAGE_INVALID"
 

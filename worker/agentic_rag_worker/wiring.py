@@ -9,14 +9,12 @@ from typing import Protocol
 
 from arq.connections import ArqRedis
 
-from agentic_rag.domain.jobs import JobKind, RetryPolicy
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.database import Database
-from agentic_rag.ports.dead_payloads import DeadPayloads
-from agentic_rag.ports.ids import Ids
-from agentic_rag.ports.job_queue import JobQueue
-from agentic_rag.ports.job_store import JobBoard
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.jobs.job import JobKind, RetryPolicy
+from agentic_rag.jobs.ports import DeadPayloads, JobBoard, JobQueue
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_worker.bodies import JobBody
 
 

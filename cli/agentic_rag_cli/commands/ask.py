@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
@@ -16,7 +16,7 @@ from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from agentic_rag.domain.tenancy import WorkspaceRef
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.answer_view import ShownAnswer
     from agentic_rag_cli.session import Session
 
@@ -41,7 +41,7 @@ def ask(
 
     Example: rag ask --after last "And when?"
     """
-    from agentic_rag.domain.answers import Question
+    from agentic_rag.answering.question import Question
     from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
     from agentic_rag_cli.listing import needed_id, the_workspace
     from agentic_rag_server.graphql.node_ids import NodeKind

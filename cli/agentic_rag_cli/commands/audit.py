@@ -11,7 +11,7 @@ from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.audit import AuditRecord
+    from agentic_rag.tenancy.audit import AuditRecord
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Who did what.", no_args_is_help=True, rich_markup_mode=None)

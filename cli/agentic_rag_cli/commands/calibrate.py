@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.tenancy import WorkspaceRef
     from agentic_rag.settings import Settings
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.session import Session
     from agentic_rag_cli.wiring import Wiring
     from agentic_rag_eval.records import EvalQuestion
@@ -149,8 +149,8 @@ async def _calibrated(
 
 async def supports(session: Session, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
     """The support of every question that is answered from passages."""
-    from agentic_rag.domain.answers import AnswerOptions, CacheMode, Question
-    from agentic_rag.domain.retrieval import DocumentFilter
+    from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+    from agentic_rag.documents.document import DocumentFilter
     from agentic_rag_cli.listing import collect
     from agentic_rag_eval.support_calibration import AskedSupport
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.spaces import LOCAL_PROVIDERS
+from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
@@ -130,7 +130,7 @@ async def _demonstrate(
 
 async def _answering_space(session: Session, settings: Settings, name: str, children: Children, steps: Steps) -> str:
     """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
-    from agentic_rag.domain.spaces import SpaceState
+    from agentic_rag.models.embedding.space import SpaceState
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.switching import follow_switch
 

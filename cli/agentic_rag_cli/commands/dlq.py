@@ -10,16 +10,16 @@ from uuid import UUID
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.jobs import Job, JobKind, JobState
+from agentic_rag.jobs.job import Job, JobKind, JobState
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.dead_payloads import StoredPayload
-    from agentic_rag.domain.tenancy import WorkspaceRef
+    from agentic_rag.jobs.undecodable_message import StoredPayload
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)

@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.documents import Chunk, Document, DocumentStatus
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.documents.document import Chunk, Document, DocumentStatus
+from agentic_rag.kernel.formatting import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.reading import readers_of
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.delete import Deletion
-    from agentic_rag.app.prove import ErasureProof
-    from agentic_rag.app.reingest import Reingestion
-    from agentic_rag.domain.tenancy import WorkspaceRef
+    from agentic_rag.erasure.delete import Deletion
+    from agentic_rag.ingestion.reingest import Reingestion
+    from agentic_rag.operations.prove_erased import ErasureProof
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)

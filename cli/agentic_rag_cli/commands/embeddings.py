@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.recall_gate import DEFAULT_K, MAX_K
-from agentic_rag.domain.spaces import SpaceRecord, SpaceState
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K
+from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -19,9 +19,9 @@ from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentic_rag.app.embedding_spaces import SwitchBegun
-    from agentic_rag.app.recall_check import RecallReport
-    from agentic_rag.domain.recall_gate import RecallGate
+    from agentic_rag.models.embedding.recall_gate import RecallGate
+    from agentic_rag.operations.switch_embedding import SwitchBegun
+    from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag.settings import Settings
     from agentic_rag_cli.session import Session
 

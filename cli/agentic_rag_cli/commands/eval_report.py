@@ -50,7 +50,7 @@ def report(
 
 
 def _names_a_job(result: str) -> bool:
-    from agentic_rag.domain.errors import InvalidInput
+    from agentic_rag.kernel.errors import InvalidInput
     from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
     try:

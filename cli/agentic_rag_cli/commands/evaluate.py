@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.eval_runs import EvalSet
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.operations.evaluation import EvalSet
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -253,7 +253,7 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
 
 
 async def _local(wiring: Wiring, settings: Settings, asked: _Asked) -> tuple[EvalReport, dict[Arm, EvalReport]]:
-    from agentic_rag.domain.answers import FusionWeights
+    from agentic_rag.retrieval.fusion import FusionWeights
     from agentic_rag_cli.eval_asking import ask_here, judge_here
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.ablation import Arm, without
@@ -298,7 +298,7 @@ async def _evaluate(
 
 
 async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocument]) -> None:
-    from agentic_rag.app.prepared import PlainDocument
+    from agentic_rag.ingestion.ingest_chunks import PlainDocument
 
     known = [one for one in await session.workspaces() if one.name == workspace]
     chosen = known[0] if known else await session.create_workspace(workspace)

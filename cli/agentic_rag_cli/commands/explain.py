@@ -11,7 +11,7 @@ from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.explain_run import Explanation
+    from agentic_rag.answering.runs.explain import Explanation
     from agentic_rag_cli.session import Session
 
 

@@ -6,15 +6,15 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from agentic_rag.domain.jobs import JobRef
-from agentic_rag.domain.tenancy import Workspace
+from agentic_rag.jobs.job import JobRef
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.graph_sync import GraphStatus
+    from agentic_rag.operations.graph.sync import GraphStatus
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(

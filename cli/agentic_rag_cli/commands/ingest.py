@@ -16,7 +16,7 @@ from agentic_rag_cli.reading import readers_of
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.app.estimate import FileEstimate
+    from agentic_rag.ingestion.estimate import FileEstimate
     from agentic_rag_cli.ingestion import IngestReport
 
 

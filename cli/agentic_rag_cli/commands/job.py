@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.eval_runs import EvalRun
-from agentic_rag.domain.jobs import JobAttempt, JobKind, JobState
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.operations.evaluation import EvalRun
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process

@@ -8,15 +8,15 @@ from uuid import UUID
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.tenancy import KeyScope, Role
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.principals import KeyScope, Role
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.api_keys import MadeKey
-    from agentic_rag.domain.api_keys import ApiKey
+    from agentic_rag.tenancy.api_keys import ApiKey
+    from agentic_rag.tenancy.manage_api_keys import MadeKey
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="API keys of organisations.", no_args_is_help=True, rich_markup_mode=None)
@@ -41,7 +41,7 @@ def create(
 
     Example: rag key create ci --role member --scope upload --days 90 --tenant acme
     """
-    from agentic_rag.app.api_keys import KeyWish
+    from agentic_rag.tenancy.manage_api_keys import KeyWish
     from agentic_rag_cli.tenants import key_json
 
     wish = KeyWish(

@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.provider_keys import GivenKey, Provider, ProviderKey
-from agentic_rag.domain.secret import Secret
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.provider_keys import Rotation
-    from agentic_rag.domain.tenant_models import ModelSettings
+    from agentic_rag.models.providers.manage_keys import Rotation
+    from agentic_rag.models.providers.model_choice import ModelSettings
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
@@ -133,7 +133,7 @@ def models(
 
     Example: rag provider-key models --default gemini:gemini-2.5-flash --own-key
     """
-    from agentic_rag.app.model_settings import ModelChanges
+    from agentic_rag.models.providers.change_models import ModelChanges
     from agentic_rag_cli.session import OPERATOR
 
     changes = ModelChanges(default, embedding, own_key)
@@ -190,8 +190,8 @@ def master(
     Example: rag provider-key master
     """
     from agentic_rag.bootstrap import new_master_key
-    from agentic_rag.domain.errors import InvalidInput
-    from agentic_rag.domain.master_keys import read_masters
+    from agentic_rag.kernel.errors import InvalidInput
+    from agentic_rag.models.providers.master_keys import read_masters
 
     made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(2)}")
     try:

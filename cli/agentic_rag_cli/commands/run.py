@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.answers import Run
+    from agentic_rag.answering.run import Run
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.sizes import told_count
-from agentic_rag.domain.snapshots import SnapshotRecord, SnapshotState
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.operations.snapshots.snapshot import SnapshotRecord, SnapshotState
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.app.restore_snapshot import RestoreReport
-    from agentic_rag.domain.snapshots import Manifest
+    from agentic_rag.operations.snapshots.restore import RestoreReport
+    from agentic_rag.operations.snapshots.snapshot import Manifest
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Snapshots of workspaces: taken, kept, restored.", no_args_is_help=True, rich_markup_mode=None)
@@ -178,7 +178,7 @@ def restore(
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
-    from agentic_rag.domain.tenancy import checked_name
+    from agentic_rag.tenancy.principals import checked_name
     from agentic_rag_cli.listing import needed_id
     from agentic_rag_cli.views import restore_json
     from agentic_rag_server.graphql.node_ids import NodeKind

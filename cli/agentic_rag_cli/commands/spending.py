@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.spending import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, first_of_month
+from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, first_of_month
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
@@ -15,7 +15,7 @@ from agentic_rag_cli.wiring import in_process
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from agentic_rag.app.spending import UsageReport
+    from agentic_rag.models.billing.manage_budgets import UsageReport
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Ceilings on what models cost.", no_args_is_help=True, rich_markup_mode=None)
@@ -39,7 +39,7 @@ def usage(
 
     Example: rag usage --from 2026-11-01 --to 2026-11-30
     """
-    from agentic_rag.domain.prices import PRICED_ON
+    from agentic_rag.models.billing.prices import PRICED_ON
 
     today = datetime.now(UTC).date()
     until = last.date() if last else today

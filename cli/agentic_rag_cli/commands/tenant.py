@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.domain.organisations import Organisation
+    from agentic_rag.workspaces.organisation import Organisation
     from agentic_rag_cli.session import Session
 
 app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
@@ -74,7 +74,7 @@ def set_features(
 
     Example: rag tenant set acme --feature ragGuidelines=on
     """
-    from agentic_rag.domain.organisations import feature_flag
+    from agentic_rag.workspaces.organisation import feature_flag
 
     wished = [(feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
 
@@ -101,7 +101,7 @@ def set_limits(
 
     Example: rag tenant limits acme --asks 120 --writes 60
     """
-    from agentic_rag.domain.rate_limits import RateLimits, Traffic
+    from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
     from agentic_rag_cli.tenants import limits_json
 
     wished = {
@@ -178,6 +178,6 @@ def _show(organisation: Organisation, *, as_json: bool) -> None:
 
 
 def _features(organisation: Organisation) -> str:
-    from agentic_rag.domain.organisations import FeatureFlag
+    from agentic_rag.workspaces.organisation import FeatureFlag
 
     return ", ".join(f"{flag.value} {'on' if organisation.settings.is_on(flag) else 'off'}" for flag in FeatureFlag)

@@ -7,8 +7,8 @@ from uuid import UUID
 
 import typer
 
-from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Role
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Role
 from agentic_rag_cli import output
 from agentic_rag_cli.options import TenantOption
 from agentic_rag_cli.wiring import in_process, wiring_of
@@ -42,7 +42,7 @@ def dev(
 
     import jwt
 
-    from agentic_rag.domain.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER
+    from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER
     from agentic_rag_cli.access import with_local_issuer
 
     settings = with_local_issuer(wiring_of(context).settings())

@@ -8,14 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.formatting import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.ports.embedder import Embedder
+    from agentic_rag.models.embedding.ports import Embedder
     from agentic_rag.settings import Settings
     from agentic_rag_eval.ranker_training import TrainingSet
 
@@ -42,7 +42,7 @@ def train_ranker(
     ] = True,
     as_json: JsonOption = False,
 ) -> None:
-    """Fit the weights that lead from passage to passage (domain/bridge.py) on sets of your own.
+    """Fit the weights that lead from passage to passage (retrieval/graph/multi_hop.py) on sets of your own.
 
     Runs in this process, with the configured embedder; nothing is stored. The weights in force are those in the code.
 
@@ -70,8 +70,8 @@ def train_ranker(
 
 async def _load(settings: Settings, given: list[str], most: int | None) -> tuple[list[list[TrainingSet]], str]:
     from agentic_rag.bootstrap import build_container
-    from agentic_rag.domain.fusion import lexical_share
-    from agentic_rag.domain.retrieval import Retriever
+    from agentic_rag.retrieval.candidates import Retriever
+    from agentic_rag.retrieval.fusion import lexical_share
 
     async with build_container(settings) as container:
         embedder = container.embedder
@@ -92,7 +92,7 @@ async def _group(given: str, most: int | None, embedder: Embedder, share: float,
 async def _one(
     folder: Path, weight: float, most: int | None, embedder: Embedder, share: float, profile: str
 ) -> TrainingSet:
-    from agentic_rag.domain.bridge import StepWeights
+    from agentic_rag.retrieval.graph.multi_hop import StepWeights
     from agentic_rag_eval.dataset import load_corpus, load_dataset
     from agentic_rag_eval.ranker_training import TrainingSet
     from agentic_rag_eval.training_pool import TrainingCorpus

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
-    from agentic_rag.domain.tenancy import WorkspaceRef
     from agentic_rag.settings import Settings
+    from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.wiring import Wiring
     from agentic_rag_eval.records import EvalQuestion
     from agentic_rag_eval.sentence_training import ReadQuestion, SentenceSet, TrainedSentences
@@ -32,12 +32,12 @@ def train_sentences(
     out: Annotated[Path | None, typer.Option("--out", help="Write weights and figures to this file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Fit the weights that choose the sentences of an answer along a trail (domain/trail_draft.py). The weights in
-    force are those in the code.
+    """Fit the weights that choose the sentences of an answer along a trail (answering/extraction/multi_hop.py). The
+    weights in force are those in the code.
 
     Example: rag eval train-sentences --set handbook=questions.jsonl --set reports=more.jsonl --out eval/sentences.json
     """
-    from agentic_rag.domain.trail_draft import SentenceWeights
+    from agentic_rag.answering.extraction.multi_hop import SentenceWeights
     from agentic_rag_eval.sentence_training import train_sentences as train
 
     wiring = wiring_of(context)
@@ -72,13 +72,13 @@ async def _read(wiring: Wiring, settings: Settings, sets: list[str]) -> list[Sen
 
 async def _sentences(container: Container, workspace: WorkspaceRef, question: EvalQuestion) -> ReadQuestion | None:
     """The sentences along the trail that the undivided question finds; None without a trail."""
-    from agentic_rag.app.retrieve import QueryVector, RetrievalQuery
-    from agentic_rag.domain.evidence import Passage
-    from agentic_rag.domain.part_queries import part_query
-    from agentic_rag.domain.planning import answer_type
-    from agentic_rag.domain.retrieval import Scope
-    from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
-    from agentic_rag.domain.trail_draft import sentences_read, trail_of
+    from agentic_rag.answering.extraction.multi_hop import sentences_read, trail_of
+    from agentic_rag.answering.extraction.subquery import part_query
+    from agentic_rag.answering.query.planner import answer_type
+    from agentic_rag.retrieval.candidates import Scope
+    from agentic_rag.retrieval.passage import Passage
+    from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery
+    from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
     from agentic_rag_eval.metrics import holds_answer
     from agentic_rag_eval.sentence_training import ReadQuestion
 

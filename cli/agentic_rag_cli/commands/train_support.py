@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
@@ -32,12 +32,12 @@ def train_support(
     out: Annotated[Path | None, typer.Option("--out", help="Write weights and figures to this file.")] = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Fit the weights that say how far passages support an answer (domain/support.py): every question is asked with
-    and without the documents that answer it. The weights in force are those in the code.
+    """Fit the weights that say how far passages support an answer (answering/evidence/answerability.py): every
+    question is asked with and without the documents that answer it. The weights in force are those in the code.
 
     Example: rag eval train-support --set handbook=questions.jsonl --set reports=more.jsonl --out eval/support.json
     """
-    from agentic_rag.domain.support import Signs, SupportWeights
+    from agentic_rag.answering.evidence.answerability import Signs, SupportWeights
     from agentic_rag_eval.support_training import train_support as train
 
     wiring = wiring_of(context)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentic_rag.domain.sizes import told_count
+from agentic_rag.kernel.formatting import told_count
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -15,10 +15,11 @@ from agentic_rag_cli.recall import recall_line
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.app.prove import ErasureProof
-    from agentic_rag.app.recall_check import RecallReport
-    from agentic_rag.app.verify import VerificationReport
-    from agentic_rag.domain.tenancy import Workspace, WorkspaceRef
+    from agentic_rag.operations.prove_erased import ErasureProof
+    from agentic_rag.operations.verify import VerificationReport
+    from agentic_rag.retrieval.measure_recall import RecallReport
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag.workspaces.workspace import Workspace
     from agentic_rag_cli.session import Session
 
 
@@ -88,7 +89,7 @@ class _Verified:
 
 async def _measured(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
     """The recall of a workspace; None when it holds nothing to measure with."""
-    from agentic_rag.domain.errors import NotFound
+    from agentic_rag.kernel.errors import NotFound
 
     try:
         return await session.recall(workspace)

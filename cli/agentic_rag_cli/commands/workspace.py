@@ -47,7 +47,7 @@ def create(
 
     Example: rag workspace create handbook
     """
-    from agentic_rag.domain.tenancy import checked_name
+    from agentic_rag.tenancy.principals import checked_name
     from agentic_rag_cli.views import workspace_json
 
     plain = checked_name(name, ("name",))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.answer_cache import AnswerCache
+from agentic_rag.answering.ports import AnswerCache
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class ChainedAnswerCache:
-    """`ports.AnswerCache` over two others; an entry that only the second holds is served from there."""
+    """`answering.ports.AnswerCache` over two others; an entry that only the second holds is served from there."""
 
     def __init__(self, first: AnswerCache, second: AnswerCache) -> None:
         self._first = first

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.jwt.verifier import is_token
-from agentic_rag.domain.errors import Unauthenticated
-from agentic_rag.domain.tenancy import Principal
-from agentic_rag.ports.identity import Identity
+from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.tenancy.ports import Identity
+from agentic_rag.tenancy.principals import Principal
 
 
 class IdentityChain:
-    """`ports.Identity` over two others: tokens of an issuer by their form, everything else is an API key."""
+    """`tenancy.ports.Identity` over two others: tokens of an issuer by their form, everything else is an API key."""
 
     def __init__(self, keys: Identity, tokens: Identity | None) -> None:
         self._keys = keys

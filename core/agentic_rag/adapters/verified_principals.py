@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import OrderedDict
 
-from agentic_rag.domain.tenancy import Principal
-from agentic_rag.ports.clock import Clock
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.tenancy.principals import Principal
 
 MAX_ENTRIES = 10_000
 

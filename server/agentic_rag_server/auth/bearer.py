@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from starlette.requests import Request
 
-from agentic_rag.domain.errors import Unauthenticated
-from agentic_rag.domain.tenancy import Principal
-from agentic_rag.ports.identity import Identity
+from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.tenancy.ports import Identity
+from agentic_rag.tenancy.principals import Principal
 
 CHALLENGE = {"www-authenticate": 'Bearer realm="agentic-rag"'}
 """Goes with every 401."""

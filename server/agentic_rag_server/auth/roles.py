@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import enum
 
-from agentic_rag.domain.errors import Forbidden
-from agentic_rag.domain.tenancy import KeyScope, Principal, Role
+from agentic_rag.kernel.errors import Forbidden
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 
 _STRENGTH = {role: strength for strength, role in enumerate(Role)}
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import strawberry
 
-from agentic_rag.domain.access import EVERYBODY, checked_principals, groups_of, users_of
+from agentic_rag.tenancy.access import EVERYBODY, checked_principals, groups_of, users_of
 
 
 @strawberry.type(description="The users and groups that may read a document; whoever is one of them may.")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.domain import answers
+from agentic_rag.answering import run as run_values
 from agentic_rag_server.graphql.citations import Citation
 from agentic_rag_server.graphql.debug import AnswerDebug, show_debug
 from agentic_rag_server.graphql.errors import UserError
@@ -30,7 +30,7 @@ class RagAnswerPayload:
     outcome: Outcome | None  # type: ignore[valid-type]
     degraded: list[Dependency]  # type: ignore[valid-type]
     user_errors: list[UserError]
-    source: strawberry.Private[answers.Run | None]
+    source: strawberry.Private[run_values.Run | None]
 
     @strawberry.field(description="The stored run; null on user errors.")
     def run(self) -> Run | None:
@@ -58,7 +58,7 @@ class RagAnswerPayload:
         return show_debug(self.source) if self.source else None
 
 
-def show_answer(run: answers.Run) -> RagAnswerPayload:
+def show_answer(run: run_values.Run) -> RagAnswerPayload:
     """The payload of a run."""
     answer = run.answer
     return RagAnswerPayload(

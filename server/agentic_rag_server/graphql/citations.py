@@ -7,7 +7,9 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.domain import answers, retrieval, suspicion
+from agentic_rag.answering import answer as answers
+from agentic_rag.language import prompt_injection as suspicion
+from agentic_rag.retrieval import candidates as retrieval
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.documents import Document, show_document
 from agentic_rag_server.graphql.node_ids import NodeKind, encode

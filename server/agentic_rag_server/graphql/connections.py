@@ -7,7 +7,7 @@ from typing import Generic, TypeVar
 
 import strawberry
 
-from agentic_rag.domain.pages import Page
+from agentic_rag.kernel.pagination import Page
 
 Item = TypeVar("Item")
 Shown = TypeVar("Shown")

@@ -9,15 +9,15 @@ from uuid import UUID
 import strawberry
 from strawberry.dataloader import DataLoader
 
-from agentic_rag.app.document_access import may_read
-from agentic_rag.domain.access import manages, readers
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
-from agentic_rag.domain.jobs import JobAttempt
-from agentic_rag.domain.pages import MAX_PAGE, PageRequest
-from agentic_rag.domain.rate_limits import Demand
-from agentic_rag.domain.tenancy import Principal, WorkspaceRef
-from agentic_rag.ports.database import Transaction
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import may_read
+from agentic_rag.jobs.job import JobAttempt
+from agentic_rag.kernel.database import Transaction
+from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
+from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
 from agentic_rag_server.wiring import ServerContainer
 

@@ -6,12 +6,15 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.domain import answers
+from agentic_rag.answering import answer as answers
+from agentic_rag.answering import plan as plans
+from agentic_rag.answering import run as run_values
+from agentic_rag.retrieval import candidates
 from agentic_rag_server.graphql.citations import ArmScore, Hop, Suspicion, show_arms, show_path
 from agentic_rag_server.graphql.gate import FeatureContribution, show_contributions
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
-AnswerType = strawberry.enum(answers.AnswerType, description="What kind of answer the question asks for.")
+AnswerType = strawberry.enum(plans.AnswerType, description="What kind of answer the question asks for.")
 
 
 @strawberry.type(description="A part of the question.")
@@ -114,7 +117,7 @@ class AnswerDebug:
     standalone_question: str | None
     rewritten_query: str | None
     hyde_text: str | None
-    source: strawberry.Private[answers.Run]
+    source: strawberry.Private[run_values.Run]
 
     @strawberry.field
     def plan(self) -> Plan | None:
@@ -165,7 +168,7 @@ class AnswerDebug:
         return show_timings(self.source)
 
 
-def show_debug(run: answers.Run) -> AnswerDebug:
+def show_debug(run: run_values.Run) -> AnswerDebug:
     """The trace of a run as a value of the schema."""
     debug = run.answer.debug
     return AnswerDebug(
@@ -176,14 +179,14 @@ def show_debug(run: answers.Run) -> AnswerDebug:
     )
 
 
-def show_timings(run: answers.Run) -> list[StageTiming]:
+def show_timings(run: run_values.Run) -> list[StageTiming]:
     """The stages of a run."""
     return [
         StageTiming(stage=it.stage, started=it.started, seconds=it.seconds, outcome=it.outcome) for it in run.stages
     ]
 
 
-def _plan(plan: answers.Plan) -> Plan:
+def _plan(plan: plans.Plan) -> Plan:
     return Plan(
         sub_questions=[SubQuestion(text=it.text, depends_on=list(it.depends_on)) for it in plan.sub_questions],
         answer_type=plan.answer_type,
@@ -192,7 +195,7 @@ def _plan(plan: answers.Plan) -> Plan:
     )
 
 
-def _candidate(candidate: answers.CandidateTrace, workspace_id: UUID) -> Candidate:
+def _candidate(candidate: candidates.CandidateTrace, workspace_id: UUID) -> Candidate:
     return Candidate(
         source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, candidate.document_id)),
         chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, candidate.chunk_id)),

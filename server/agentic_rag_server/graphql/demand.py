@@ -16,7 +16,7 @@ from graphql import (
     SelectionSetNode,
 )
 
-from agentic_rag.domain.rate_limits import Demand, Traffic
+from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.graphql.limits import SINGLE
 
 

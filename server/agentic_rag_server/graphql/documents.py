@@ -6,11 +6,11 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.app.delete import Deletion
-from agentic_rag.app.reingest import Reingestion
-from agentic_rag.domain import documents
-from agentic_rag.domain.cost import PROVENANCE_KEYS, recorded_cost
-from agentic_rag.ports.publication import Erasure
+from agentic_rag.documents import document as documents
+from agentic_rag.erasure.delete import Deletion
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.reingest import Reingestion
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag_server.graphql.access import Readers, show_readers
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.erasures import DeletionCertificate, show_certificate

@@ -6,8 +6,9 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.app.prove import ErasureProof as Proof
-from agentic_rag.domain import certificate, verification
+from agentic_rag.erasure import certificate
+from agentic_rag.operations import findings as verification
+from agentic_rag.operations.prove_erased import ErasureProof as Proof
 
 FindingSeverity = strawberry.enum(
     verification.Severity, name="FindingSeverity", description="How bad a finding is; only errors count against it."

@@ -10,7 +10,7 @@ from typing import Any
 import strawberry
 from graphql import GraphQLError, GraphQLSyntaxError
 
-from agentic_rag.domain.errors import (
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     BudgetExceeded,
     DependencyUnavailable,
@@ -20,7 +20,7 @@ from agentic_rag.domain.errors import (
     PolicyRefused,
     Retryable,
 )
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Telemetry
 
 INTERNAL_MESSAGE = "Something went wrong here. Quote the trace id when you report it."
 

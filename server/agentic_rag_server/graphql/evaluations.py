@@ -7,8 +7,8 @@ from typing import Annotated
 
 import strawberry
 
-from agentic_rag.domain import eval_runs
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.operations import evaluation as eval_runs
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

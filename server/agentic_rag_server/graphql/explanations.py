@@ -6,8 +6,8 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.app import explain_run
-from agentic_rag.domain import explanation
+from agentic_rag.answering.runs import explain as explain_run
+from agentic_rag.answering.runs import explanation
 from agentic_rag_server.graphql.citations import ArmScore, Hop, Retriever, show_arms, show_path
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from agentic_rag_server.graphql.runs import Run, show_run

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import strawberry
 
-from agentic_rag.domain import answers
+from agentic_rag.answering import gate_decision as decisions
 
 
 @strawberry.enum(description="What the gate let the run do.")
@@ -70,7 +70,7 @@ class GateDecision:
     mode: str
 
 
-def show_gate(gate: answers.GateDecision) -> GateDecision:
+def show_gate(gate: decisions.GateDecision) -> GateDecision:
     """A decision of the domain as one of the schema."""
     switches = gate.directives
     return GateDecision(
@@ -87,7 +87,7 @@ def show_gate(gate: answers.GateDecision) -> GateDecision:
     )
 
 
-def show_contributions(contributions: Sequence[answers.FeatureContribution]) -> list[FeatureContribution]:
+def show_contributions(contributions: Sequence[decisions.FeatureContribution]) -> list[FeatureContribution]:
     """Signals with their weights."""
     return [
         FeatureContribution(name=it.name, value=it.value, weight=it.weight, contribution=it.contribution)

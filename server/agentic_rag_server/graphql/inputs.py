@@ -6,26 +6,27 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.domain import answers
-from agentic_rag.domain.answer_options import CONTEXT_TOKENS, MAX_TOP_K, TIMEOUT_MS
-from agentic_rag.domain.answers import (
+from agentic_rag.answering import question as question_values
+from agentic_rag.answering.options import CONTEXT_TOKENS, MAX_TOP_K, TIMEOUT_MS
+from agentic_rag.answering.question import (
     MAX_HISTORY_TURNS,
     MAX_QUESTION_CHARACTERS,
     MAX_TURN_CITED,
     AnswerOptions,
-    CitedPassage,
-    FusionWeights,
     Question,
     Turn,
 )
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.retrieval import fusion
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
-FusionMethod = strawberry.enum(answers.FusionMethod, description="How the arms' results are merged.")
+FusionMethod = strawberry.enum(fusion.FusionMethod, description="How the arms' results are merged.")
 CacheMode = strawberry.enum(
-    answers.CacheMode, description="DEFAULT reads and writes the cache, REFRESH only writes, BYPASS does neither."
+    question_values.CacheMode,
+    description="DEFAULT reads and writes the cache, REFRESH only writes, BYPASS does neither.",
 )
 
 MAX_KEY_CHARACTERS = 200
@@ -84,7 +85,7 @@ class AnswerOptionsInput:
     use_hyde: bool | None = None
     use_tools: bool | None = None
     filter: DocumentFilterInput | None = None
-    cache: CacheMode = answers.CacheMode.DEFAULT  # type: ignore[valid-type]
+    cache: CacheMode = question_values.CacheMode.DEFAULT  # type: ignore[valid-type]
     timeout_ms: int | None = strawberry.field(default=None, description=f"{TIMEOUT_MS[0]:,} to {TIMEOUT_MS[1]:,}.")
     fusion: FusionMethod | None = None  # type: ignore[valid-type]
     weights: FusionWeightsInput | None = None

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.domain import jobs
-from agentic_rag.domain.failures import redacted_arguments
-from agentic_rag.domain.trace import trace_id_in
+from agentic_rag.jobs import job as jobs
+from agentic_rag.kernel.error_redaction import redacted_arguments
+from agentic_rag.kernel.telemetry import trace_id_in
 from agentic_rag_server.auth.roles import Action, is_allowed
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.documents import Document, Property, show_document

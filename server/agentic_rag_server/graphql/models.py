@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.app.model_settings import ModelChanges
-from agentic_rag.domain import tenant_models
+from agentic_rag.models.providers import model_choice as tenant_models
+from agentic_rag.models.providers.change_models import ModelChanges
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.app.upload import UploadOptions
-from agentic_rag.domain.errors import Permanent, no_such_document
-from agentic_rag.domain.jobs import Replay
+from agentic_rag.ingestion.upload import UploadOptions
+from agentic_rag.jobs.job import Replay
+from agentic_rag.kernel.errors import Permanent, no_such_document
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.access import ReadersInput, read_readers
 from agentic_rag_server.graphql.answers import RagAnswerPayload

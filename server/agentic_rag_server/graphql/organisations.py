@@ -7,9 +7,11 @@ from uuid import UUID
 
 import strawberry
 
-from agentic_rag.app.api_keys import KeyWish
-from agentic_rag.domain import api_keys, organisations, tenancy
-from agentic_rag.domain.errors import Forbidden
+from agentic_rag.kernel.errors import Forbidden
+from agentic_rag.tenancy import api_keys
+from agentic_rag.tenancy import principals as tenancy
+from agentic_rag.tenancy.manage_api_keys import KeyWish
+from agentic_rag.workspaces import organisation as organisations
 from agentic_rag_server.auth.roles import Action, at_least, authorise
 from agentic_rag_server.graphql.context import Info, RequestContext
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import orjson
 
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.graphql.http import Operation, RequestFault
 
 

@@ -6,8 +6,8 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.domain import provider_keys
-from agentic_rag.domain.secret import Secret
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers import provider_keys
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.app.document_access import shown_sets
-from agentic_rag.domain import documents as document_values
-from agentic_rag.domain import jobs as job_values
-from agentic_rag.domain.access import manages, readers
-from agentic_rag.domain.pages import Page
-from agentic_rag.domain.storable import is_storable
+from agentic_rag.documents import document as document_values
+from agentic_rag.documents.document_access import shown_sets
+from agentic_rag.jobs import job as job_values
+from agentic_rag.kernel.pagination import Page
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.access import manages, readers
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answers import RagAnswerPayload
 from agentic_rag_server.graphql.asking import ask_question

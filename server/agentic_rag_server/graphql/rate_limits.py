@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import strawberry
 
-from agentic_rag.domain import rate_limits
+from agentic_rag.workspaces import rate_limits
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

@@ -6,7 +6,9 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.domain import answers
+from agentic_rag.answering import answer as answers
+from agentic_rag.answering import run as run_values
+from agentic_rag.kernel import dependency
 from agentic_rag_server.graphql.citations import Citation, show_citation
 from agentic_rag_server.graphql.debug import AnswerDebug, StageTiming, show_debug, show_timings
 from agentic_rag_server.graphql.gate import GateDecision, show_gate
@@ -15,8 +17,8 @@ from agentic_rag_server.graphql.nodes import Node
 
 Outcome = strawberry.enum(answers.Outcome, description="How a run ended. Abstaining is an outcome, not an error.")
 AbstentionReason = strawberry.enum(answers.AbstentionReason, description="Why there is no answer.")
-Dependency = strawberry.enum(answers.Dependency, description="What was missing while an answer was made.")
-CacheOutcome = strawberry.enum(answers.CacheOutcome, description="What the answer cache did.")
+Dependency = strawberry.enum(dependency.Dependency, description="What was missing while an answer was made.")
+CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the answer cache did.")
 
 
 @strawberry.type(description="Why there is no answer, with the nearest passages.")
@@ -54,7 +56,7 @@ class Run(Node):
     outcome: Outcome  # type: ignore[valid-type]
     answer: str
     degraded: list[Dependency]  # type: ignore[valid-type]
-    source: strawberry.Private[answers.Run]
+    source: strawberry.Private[run_values.Run]
 
     @strawberry.field(description="What the answer was made with.")
     def versions(self) -> RunVersions:
@@ -95,7 +97,7 @@ class Run(Node):
         return show_timings(self.source)
 
 
-def show_run(run: answers.Run) -> Run:
+def show_run(run: run_values.Run) -> Run:
     """A run of the domain as one of the schema."""
     workspace_id = run.workspace.workspace_id
     return Run(
@@ -114,7 +116,7 @@ def show_run(run: answers.Run) -> Run:
     )
 
 
-def show_abstention(run: answers.Run) -> Abstention | None:
+def show_abstention(run: run_values.Run) -> Abstention | None:
     """Why a run gave no answer; None when it gave one."""
     found = run.answer.abstention
     if found is None:
@@ -123,7 +125,7 @@ def show_abstention(run: answers.Run) -> Abstention | None:
     return Abstention(reason=found.reason, explanation=found.explanation, nearest=nearest)
 
 
-def show_citations(run: answers.Run) -> list[Citation]:
+def show_citations(run: run_values.Run) -> list[Citation]:
     """The citations of a run's answer."""
     workspace_id = run.workspace.workspace_id
     return [show_citation(citation, workspace_id) for citation in run.answer.citations]

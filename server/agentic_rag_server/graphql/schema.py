@@ -17,8 +17,8 @@ from strawberry.schema.config import StrawberryConfig
 from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
-from agentic_rag.domain.errors import FeatureDisabled, RateLimited
-from agentic_rag.domain.rate_limits import Demand, rest_of
+from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
+from agentic_rag.workspaces.rate_limits import Demand, rest_of
 from agentic_rag_server.graphql.context import RequestContext
 from agentic_rag_server.graphql.demand import demand_of
 from agentic_rag_server.graphql.limits import Limits, parse_within, uses_introspection

@@ -6,7 +6,7 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.domain import snapshots
+from agentic_rag.operations.snapshots import snapshot as snapshots
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 

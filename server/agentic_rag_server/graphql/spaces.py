@@ -6,11 +6,11 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.app.embedding_spaces import SwitchBegun
-from agentic_rag.domain import spaces
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.recall_gate import DEFAULT_K, GateQuestion, RecallGate, checked_gate
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.models.embedding import space as spaces
+from agentic_rag.models.embedding.recall_gate import DEFAULT_K, GateQuestion, RecallGate, checked_gate
+from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode
 

@@ -7,9 +7,9 @@ from typing import Annotated
 
 import strawberry
 
-from agentic_rag.app.spending import UsageReport
-from agentic_rag.domain import spending
-from agentic_rag.domain.prices import PRICED_ON
+from agentic_rag.models.billing import limits as spending
+from agentic_rag.models.billing.manage_budgets import UsageReport
+from agentic_rag.models.billing.prices import PRICED_ON
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error

@@ -10,7 +10,7 @@ import orjson
 import strawberry
 from starlette.requests import Request
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_server.graphql.documents import Document
 from agentic_rag_server.graphql.errors import UserError
 from agentic_rag_server.graphql.http import Operation, RequestFault, operation_from

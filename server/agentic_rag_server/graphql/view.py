@@ -14,8 +14,8 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOpe
 from strawberry.types import ExecutionResult
 from strawberry.types.graphql import OperationType
 
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.rate_limits import Demand, Traffic
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.context import RequestContext
 from agentic_rag_server.graphql.errors import present, response_error

@@ -8,17 +8,18 @@ from typing import Any
 
 import strawberry
 
-from agentic_rag.app.administer import NewWorkspace
-from agentic_rag.domain import tenancy, workspace_settings
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.storable import is_storable
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.workspaces import settings as workspace_settings
+from agentic_rag.workspaces import workspace as workspace_values
+from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import Info
 from agentic_rag_server.graphql.errors import USER_ERRORS, UserError, user_error
 from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode_workspace
 from agentic_rag_server.graphql.nodes import Node
 
-WorkspaceKind = strawberry.enum(tenancy.WorkspaceKind, description="What a workspace stands for.")
+WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
 
 
 @strawberry.type(description="How many passages a search brings, and how similar to the question they must be.")
@@ -68,7 +69,7 @@ class CreateWorkspaceInput:
     """Arguments of `createWorkspace`."""
 
     name: str
-    kind: WorkspaceKind = tenancy.WorkspaceKind.GENERAL  # type: ignore[valid-type]
+    kind: WorkspaceKind = workspace_values.WorkspaceKind.GENERAL  # type: ignore[valid-type]
     external_ref: str | None = None
     embedding_dimensions: int | None = strawberry.field(
         default=None, description="1 to 4000; null takes those of the model."
@@ -107,7 +108,7 @@ class CreateWorkspacePayload:
     user_errors: list[UserError]
 
 
-def show_workspace(workspace: tenancy.Workspace) -> Workspace:
+def show_workspace(workspace: workspace_values.Workspace) -> Workspace:
     """A workspace of the domain as one of the schema."""
     return Workspace(
         id=strawberry.ID(encode_workspace(workspace.ref.workspace_id)),
@@ -172,7 +173,7 @@ class WorkspaceQuery:
         if not is_storable(external_ref):
             return None
         async with context.container.database.transaction(context.principal.org_id) as transaction:
-            found = await transaction.workspaces.by_reference(tenancy.WorkspaceKind(kind), external_ref)
+            found = await transaction.workspaces.by_reference(workspace_values.WorkspaceKind(kind), external_ref)
         return show_workspace(found) if found else None
 
 
@@ -192,7 +193,7 @@ class WorkspaceMutation:
                 workspace_id=strawberry.ID(""), embedding_dimensions=input.embedding_dimensions
             )
             settings = changed_settings(workspace_settings.WorkspaceSettings(), wished)
-            wish = NewWorkspace(input.name, tenancy.WorkspaceKind(input.kind), input.external_ref, settings)
+            wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
             made = await context.container.administer.create_workspace(caller.org_id, wish, caller.subject)
         except USER_ERRORS as error:
             return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])

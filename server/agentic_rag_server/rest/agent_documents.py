@@ -8,11 +8,11 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.app.attached_documents import Attached
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.holders import Holder, agent
-from agentic_rag.domain.tenancy import Principal
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.ingestion.attachments import Attached
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.workspaces.external_owner import Holder, agent
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled

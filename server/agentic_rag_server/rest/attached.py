@@ -8,13 +8,14 @@ from uuid import UUID
 
 from starlette.requests import Request
 
-from agentic_rag.app.attached_documents import Attached
-from agentic_rag.app.upload import Received
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import InvalidInput, no_such_document
-from agentic_rag.domain.holders import Holder
-from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
-from agentic_rag.domain.tenancy import MAX_NAME_CHARACTERS, Principal, Workspace
+from agentic_rag.documents.document import Document
+from agentic_rag.ingestion.attachments import Attached
+from agentic_rag.ingestion.upload import Received
+from agentic_rag.kernel.errors import InvalidInput, no_such_document
+from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
+from agentic_rag.workspaces.external_owner import Holder
+from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import page_request
 from agentic_rag_server.rest.forms import FIELDS_BYTES, read_upload

@@ -9,12 +9,12 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.app.delete import Deletion
-from agentic_rag.domain.access import EVERYONE, MAX_PRINCIPALS, parsed_principals
-from agentic_rag.domain.certificate import ErasedStore, certificate_json
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, no_such_document
-from agentic_rag.domain.tenancy import Principal, WorkspaceRef
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.erasure.certificate import ErasedStore, certificate_json
+from agentic_rag.erasure.delete import Deletion
+from agentic_rag.kernel.errors import InvalidInput, no_such_document
+from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parsed_principals
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled

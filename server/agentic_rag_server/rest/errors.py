@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Scope
 
-from agentic_rag.domain.errors import (
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     BudgetExceeded,
     ContentRefused,
@@ -30,7 +30,7 @@ from agentic_rag.domain.errors import (
     Unauthenticated,
     UploadTooLarge,
 )
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.graphql.errors import report_product
 from agentic_rag_server.observing import trace_id_of

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
-from agentic_rag.app.upload import Received, UploadOptions
-from agentic_rag.domain.access import MAX_PRINCIPALS, parsed_principals
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.tenancy import MAX_NAME_CHARACTERS
-from agentic_rag.domain.uploads import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
+from agentic_rag.documents.upload_arguments import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
+from agentic_rag.ingestion.upload import Received, UploadOptions
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.access import MAX_PRINCIPALS, parsed_principals
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
 from agentic_rag_server.rest.multipart import MultipartBody
 from agentic_rag_server.rest.operations import FileForm, FormField, Parameter
 

@@ -8,11 +8,11 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.holders import Holder, project
-from agentic_rag.domain.organisations import FeatureFlag
-from agentic_rag.domain.tenancy import Principal
-from agentic_rag.domain.workspace_settings import MAX_INLINE_CHARACTERS
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.workspaces.external_owner import Holder, project
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.graphql.context import DISABLED_MESSAGE
 from agentic_rag_server.graphql.errors import report_internal
 from agentic_rag_server.rest.models import NOT_STORED, Model, answer

@@ -7,7 +7,7 @@ from typing import TypeVar
 import msgspec
 from starlette.requests import ClientDisconnect, Request
 
-from agentic_rag.domain.errors import ContentUnsupported, InvalidInput, UploadTooLarge
+from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
 from agentic_rag_server.rest.models import Model
 
 MEDIA_TYPE = "application/json"

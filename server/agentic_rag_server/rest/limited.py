@@ -7,7 +7,7 @@ from dataclasses import replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.domain.rate_limits import Demand, Traffic
+from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.rest.operations import Operation
 from agentic_rag_server.wiring import ServerContainer

@@ -12,8 +12,8 @@ from python_multipart.exceptions import FormParserError
 from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
-from agentic_rag.domain.errors import ContentUnsupported, InvalidInput, UploadTooLarge
-from agentic_rag.domain.sizes import told_bytes
+from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
+from agentic_rag.kernel.formatting import told_bytes
 
 MEDIA_TYPE = "multipart/form-data"
 MAX_BOUNDARY_CHARACTERS = 70

@@ -10,10 +10,10 @@ from urllib.parse import quote
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from agentic_rag.domain.documents import Document
-from agentic_rag.domain.errors import NotFound, no_such_document
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.original_store import Original
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.ports import Original
+from agentic_rag.kernel.errors import NotFound, no_such_document
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled

@@ -9,10 +9,10 @@ from msgspec import Meta
 from starlette.requests import Request
 from starlette.responses import Response
 
-from agentic_rag.app.upload import Received, Upload
-from agentic_rag.domain.documents import Document, DocumentStatus
-from agentic_rag.domain.errors import no_such_document
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.ingestion.upload import Received, Upload
+from agentic_rag.kernel.errors import no_such_document
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.context import require_enabled

@@ -8,8 +8,8 @@ from collections import Counter
 
 import redis.asyncio
 
-from agentic_rag.domain.answers import Question
-from agentic_rag.domain.documents import document_id_for
+from agentic_rag.answering.question import Question
+from agentic_rag.documents.document import document_id_for
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import crew

@@ -6,7 +6,9 @@ import asyncio
 import signal
 import time
 
-from agentic_rag.domain.answers import CacheOutcome, Dependency, Question
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import CacheOutcome
+from agentic_rag.kernel.dependency import Dependency
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew

@@ -11,7 +11,7 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.domain.documents import document_id_for
+from agentic_rag.documents.document import document_id_for
 from agentic_rag.settings import Settings
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus

@@ -14,8 +14,8 @@ from uuid import uuid4
 
 import redis.asyncio
 
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from tests.bench.reports import Row, exactly
 from tests.chaos import corpus
 from tests.chaos.children import Plan, WorkerProcess, crew

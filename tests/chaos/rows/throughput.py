@@ -10,8 +10,8 @@ import asyncpg
 import numpy as np
 from pgvector.asyncpg import register_vector
 
-from agentic_rag.domain.hashed_embedding import embed_texts
-from agentic_rag.domain.lexical import term_counts
+from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
+from agentic_rag.language.tokenizer import term_counts
 from tests.bench.corpus import PreparedChunk, load_corpus
 from tests.bench.reports import Row, at_least, exactly
 from tests.chaos import corpus

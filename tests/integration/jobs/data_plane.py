@@ -36,29 +36,31 @@ from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app import answer_codec
-from agentic_rag.app.dead_letters import DeadLetters
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.embedders import RegisteredEmbedders
-from agentic_rag.app.embedding_spaces import SwitchSpaces
-from agentic_rag.app.gate_measurement import GateMeasurement
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.publishing import GroupPublisher
-from agentic_rag.app.restore_snapshot import RestoreSnapshot
-from agentic_rag.app.retrieve import Retrieve
-from agentic_rag.app.sync_source import SyncResult, SyncSource
-from agentic_rag.app.take_snapshot import TakeSnapshot
-from agentic_rag.domain.answers import FusionWeights
-from agentic_rag.domain.documents import Document, document_id_for
-from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.jobs import Job, JobKind, RetryPolicy
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.documents.document import Document, document_id_for
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.sync import SyncResult, SyncSource
+from agentic_rag.jobs.job import Job, JobKind, RetryPolicy
+from agentic_rag.kernel.errors import SpaceMismatch
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
+from agentic_rag.operations.dead_letters import DeadLetters
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.operations.measure_switch import GateMeasurement
+from agentic_rag.operations.snapshots.restore import RestoreSnapshot
+from agentic_rag.operations.snapshots.take import TakeSnapshot
+from agentic_rag.operations.switch_embedding import SwitchSpaces
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 from agentic_rag_worker.bodies import (
     CompactBody,

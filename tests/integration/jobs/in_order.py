@@ -7,7 +7,7 @@ from pathlib import Path
 
 from tests.integration.jobs.data_plane import DataPlane
 
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState
+from agentic_rag.jobs.job import JobKind, JobRef, JobState
 
 
 class NoProgress:

@@ -14,7 +14,7 @@ from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, segment_from
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 Rows = frozenset[tuple[Any, ...]]
 

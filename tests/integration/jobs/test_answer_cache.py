@@ -11,8 +11,8 @@ from tests.integration.jobs.data_plane import until
 
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

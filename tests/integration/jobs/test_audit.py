@@ -9,13 +9,13 @@ import pytest
 from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.test_uploads import upload_use_case
 
-from agentic_rag.app.reingest import ReingestDocument
-from agentic_rag.app.upload import Upload, UploadOptions
-from agentic_rag.domain.audit import SYSTEM_ACTOR, AuditRecord
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.snapshots import SnapshotState
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.ingestion.upload import Upload, UploadOptions
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.operations.snapshots.snapshot import SnapshotState
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

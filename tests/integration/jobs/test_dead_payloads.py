@@ -14,11 +14,11 @@ import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import DataPlane, until
 
-from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
-from agentic_rag.domain.job_message import FUNCTION, delivery_id, encode, queue_key
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, NewJob, QueueName, Replay
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob, QueueName, Replay
+from agentic_rag.jobs.message import FUNCTION, delivery_id, encode, queue_key
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

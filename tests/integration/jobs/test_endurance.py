@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.jobs import JobAttempt, JobState
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.jobs.job import JobAttempt, JobState
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -12,19 +12,19 @@ from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
 
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.app.prove import ErasureProof, ProveErased
-from agentic_rag.app.publishing import GroupPublisher
-from agentic_rag.app.reingest import ReingestDocument
-from agentic_rag.domain.certificate import ErasedStore
-from agentic_rag.domain.documents import DocumentStatus, ParsedDocument, document_id_for
-from agentic_rag.domain.errors import NotFound, Permanent
-from agentic_rag.domain.jobs import JobKind, JobState
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.tokens import estimate_tokens
-from agentic_rag.ports.publication import DocumentPublication, Published
+from agentic_rag.documents.document import DocumentStatus, ParsedDocument, document_id_for
+from agentic_rag.erasure.certificate import ErasedStore
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.ports import DocumentPublication, Published
+from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.jobs.job import JobKind, JobState
+from agentic_rag.kernel.errors import NotFound, Permanent
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.operations.prove_erased import ErasureProof, ProveErased
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

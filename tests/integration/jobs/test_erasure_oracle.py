@@ -14,7 +14,7 @@ from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.in_order import ingest_in_order
 from tests.integration.jobs.pictures import picture
 
-from agentic_rag.domain.documents import document_id_for
+from agentic_rag.documents.document import document_id_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -19,12 +19,12 @@ from tests.integration.jobs.test_erasure_oracle import text_of, write
 
 from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 from agentic_rag.adapters.postgres.inspection import PostgresInspector
-from agentic_rag.app.graph_check import GraphCheck
-from agentic_rag.app.prove import ErasureProof, ProveErased
-from agentic_rag.app.verify import VerificationReport, VerifyStores
-from agentic_rag.domain.certificate import ErasedStore, StoreErasure
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import JobKind, UpkeepTask
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
+from agentic_rag.jobs.job import JobKind, UpkeepTask
+from agentic_rag.operations.graph.check import GraphCheck
+from agentic_rag.operations.prove_erased import ErasureProof, ProveErased
+from agentic_rag.operations.verify import VerificationReport, VerifyStores
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -8,11 +8,11 @@ from datetime import timedelta
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
 
-from agentic_rag.app.evaluate import Evaluations
-from agentic_rag.domain.errors import DependencyUnavailable, LeaseLost
-from agentic_rag.domain.eval_runs import EvalQuestion, EvalRun, EvalSet, figures_in
-from agentic_rag.domain.jobs import Job, JobKind, JobRef, JobState, Lease
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease
+from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost
+from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalSet, figures_in
+from agentic_rag.operations.start_evaluation import Evaluations
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.harness import as_json, evaluate
 from agentic_rag_eval.job import EvalBody, Examiner
 from agentic_rag_eval.records import AskRecord, CitedSpan, Usage

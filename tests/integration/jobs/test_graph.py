@@ -11,7 +11,7 @@ from tests.graph_contents import expected_graph, held_graph
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 from tests.line import Line
 
-from agentic_rag.domain.documents import DocumentStatus
+from agentic_rag.documents.document import DocumentStatus
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -12,12 +12,12 @@ from tests.provider_stub import ProviderStub, form_of
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
-from agentic_rag.app.advisor import Advisor
-from agentic_rag.app.queued_passages import QueuedPassages
-from agentic_rag.app.waited_for import WriteWaitedFor
-from agentic_rag.domain.chat import CHAT_SHARE, ChatTask, Fault, Told
-from agentic_rag.domain.jobs import JobKind, JobState, QueueName
-from agentic_rag.domain.pipeline import Budget
+from agentic_rag.answering.hyde.queued_passages import QueuedPassages
+from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+from agentic_rag.jobs.job import JobKind, JobState, QueueName
+from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, Fault, Told
+from agentic_rag.models.providers.llm_client import Advisor
 from agentic_rag_worker.bodies import HydeBody
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -51,9 +51,9 @@ def passages(plane: DataPlane, exchange: RedisPassageExchange) -> QueuedPassages
     return QueuedPassages(plane.database, plane.queue, exchange, plane.clock, plane.ids, plane.telemetry)
 
 
-def within(plane: DataPlane, seconds: float) -> Budget:
+def within(plane: DataPlane, seconds: float) -> Deadline:
     """A budget whose share for HyDE is `seconds`."""
-    return Budget(plane.clock.monotonic() + seconds / CHAT_SHARE[ChatTask.HYDE])
+    return Deadline(plane.clock.monotonic() + seconds / CHAT_SHARE[ChatTask.HYDE])
 
 
 def serve(plane: DataPlane, exchange: RedisPassageExchange, advisor: Advisor | None) -> None:

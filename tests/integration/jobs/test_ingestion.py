@@ -12,16 +12,16 @@ from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.estimate import EstimateIngest
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.submission import Submission, submit
-from agentic_rag.app.sync_source import SyncSource
-from agentic_rag.domain.cost import recorded_cost
-from agentic_rag.domain.documents import Document, DocumentStatus, document_id_for
-from agentic_rag.domain.errors import Permanent, Retryable
-from agentic_rag.domain.jobs import JobKind, JobState
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.documents.document import Document, DocumentStatus, document_id_for
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.submit import Submission, submit
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.jobs.job import JobKind, JobState
+from agentic_rag.kernel.errors import Permanent, Retryable
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.billing.embedding_cost import recorded_cost
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

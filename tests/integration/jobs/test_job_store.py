@@ -6,8 +6,7 @@ from uuid import uuid4
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
 
-from agentic_rag.domain.errors import InvalidInput, Permanent, Retryable
-from agentic_rag.domain.jobs import (
+from agentic_rag.jobs.job import (
     GiveUp,
     Job,
     JobKind,
@@ -18,8 +17,9 @@ from agentic_rag.domain.jobs import (
     QueueName,
     Retry,
 )
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import InvalidInput, Permanent, Retryable
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -13,7 +13,7 @@ import pytest
 from reportlab.pdfgen.canvas import Canvas
 from tests.integration.jobs.data_plane import DataPlane, until
 
-from agentic_rag.domain.documents import Document, DocumentStatus
+from agentic_rag.documents.document import Document, DocumentStatus
 
 WORDS = (
     "harbour", "office", "letter", "turbine", "policy", "agreement", "section", "payment", "quarter", "result",

@@ -12,14 +12,14 @@ from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.advisor import Advisor
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.app.model_entities import ModelEntities
-from agentic_rag.app.publishing import GroupPublisher
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.entities import entity_id_for
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.extract_entities import ModelEntities
+from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.retrieval.graph.entities import entity_id_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

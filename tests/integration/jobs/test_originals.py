@@ -9,9 +9,9 @@ from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.test_ingestion import change
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.jobs import JobKind, JobRef, Lease, NewJob
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag_worker.bodies import RetentionBody
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

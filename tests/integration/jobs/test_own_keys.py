@@ -10,9 +10,11 @@ import pytest
 from tests.own_keys import ASK, USAGE, Product, running, settings_for
 from tests.provider_stub import ProviderStub
 
-from agentic_rag.app import admission, budgets, provider_access
 from agentic_rag.bootstrap import new_master_key
+from agentic_rag.models.billing import enforce_budgets as budgets
+from agentic_rag.models.providers import tenant_models as provider_access
 from agentic_rag.settings import Settings
+from agentic_rag.workspaces import enforce_rate_limits as admission
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

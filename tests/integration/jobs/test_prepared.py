@@ -4,12 +4,12 @@ import pytest
 from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PlainDocument, PreparedDocument
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PlainDocument, PreparedDocument
+from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

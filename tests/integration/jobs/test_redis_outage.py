@@ -12,8 +12,8 @@ import redis.asyncio
 from tests.integration.jobs.data_plane import DataPlane, until
 from tests.stack import FROM_SYSTEM, redis_program
 
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.jobs import JobState, QueueName
+from agentic_rag.jobs.job import JobState, QueueName
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

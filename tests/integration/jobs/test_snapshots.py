@@ -21,15 +21,15 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, unti
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.postgres.archive import ARCHIVED, LEFT_OUT
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.app.archive_files import ArchivePlace, snapshot_folder
-from agentic_rag.app.take_snapshot import SWEEP
-from agentic_rag.domain.documents import DocumentStatus, document_id_for
-from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, NewJob
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.snapshots import MANIFEST, SnapshotRecord, SnapshotState
-from agentic_rag.domain.spaces import SpaceState
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import DocumentStatus, document_id_for
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.models.embedding.space import SpaceState
+from agentic_rag.operations.snapshots.archive_files import ArchivePlace, snapshot_folder
+from agentic_rag.operations.snapshots.snapshot import MANIFEST, SnapshotRecord, SnapshotState
+from agentic_rag.operations.snapshots.take import SWEEP
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 
 pytestmark = pytest.mark.integration

@@ -10,8 +10,8 @@ from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.jobs import JobRef, JobState, QueueName
+from agentic_rag.jobs.job import JobRef, JobState, QueueName
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

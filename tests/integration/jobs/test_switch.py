@@ -11,20 +11,22 @@ from tests.integration.jobs.data_plane import QUICK, WIDE, DataPlane, paragraphs
 
 from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
-from agentic_rag.app import answer_codec
-from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
-from agentic_rag.app.answering import answer_question
-from agentic_rag.app.retrieve import RetrievalQuery, Retrieve, Retrieved
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Outcome, Question, Run
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import InvalidInput, NotFound, Retryable
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState
-from agentic_rag.domain.recall_gate import GateQuestion, RecallGate
-from agentic_rag.domain.spaces import SpaceRecord, SpaceState
-from agentic_rag.domain.tenancy import Principal, Role
-from agentic_rag.ports.database import Snapshot
+from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
+from agentic_rag.answering.build import answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.jobs.job import JobKind, JobRef, JobState
+from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
+from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate
+from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
+from agentic_rag.retrieval.retrieve import RetrievalQuery, Retrieve, Retrieved
+from agentic_rag.tenancy.principals import Principal, Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

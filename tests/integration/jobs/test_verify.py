@@ -10,12 +10,12 @@ from tests.integration.jobs.data_plane import DataPlane, paragraphs
 from tests.integration.jobs.in_order import ingest_in_order, work_in_order
 
 from agentic_rag.adapters.postgres.inspection import PostgresInspector
-from agentic_rag.app.reingest import ReingestDocument
-from agentic_rag.app.verify import VerificationReport, VerifyStores
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import JobKind
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.verification import Finding, Severity, finding
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.operations.findings import Finding, Severity, finding
+from agentic_rag.operations.verify import VerificationReport, VerifyStores
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -15,8 +15,8 @@ import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 
-from agentic_rag.domain.job_message import FUNCTION, queue_key
-from agentic_rag.domain.jobs import JobRef, JobState, QueueName
+from agentic_rag.jobs.job import JobRef, JobState, QueueName
+from agentic_rag.jobs.message import FUNCTION, queue_key
 from agentic_rag_worker.metrics_http import MetricsServer
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

@@ -15,16 +15,16 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.answer import AnswerPorts
-from agentic_rag.app.embedders import only
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.leak_canaries import MOST_OTHERS, Leak, LeakCanaries
-from agentic_rag.app.prepared import IngestPrepared
-from agentic_rag.domain.leak_canaries import canary_text, canary_word, canary_workspace, words_in
-from agentic_rag.domain.organisations import Organisation
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.ask import AnswerPorts
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.canary import canary_text, canary_word, canary_workspace, words_in
+from agentic_rag.operations.leak_canaries import MOST_OTHERS, Leak, LeakCanaries
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import Organisation
 
 LEAKS = ("rag_tenant_leaks_total", ())
 

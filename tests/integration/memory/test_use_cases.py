@@ -21,20 +21,22 @@ from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.embedders import only
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.ingest import IngestDocument
-from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.publishing import GroupPublisher
-from agentic_rag.app.sync_source import SyncSource
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.jobs import JobKind, JobState, QueueName
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.jobs.job import JobKind, JobState, QueueName
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
 class Steps:

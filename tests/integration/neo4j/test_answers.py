@@ -14,17 +14,19 @@ from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app import answer_codec
-from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
-from agentic_rag.app.answering import answer_question
-from agentic_rag.app.embedders import only
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.app.prepared import PreparedDocument
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import AnswerOptions, CacheOutcome, Dependency, Question, Run
-from agentic_rag.domain.jobs import JobKind
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
+from agentic_rag.answering.build import answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, Question
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.tenancy.principals import Principal, Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

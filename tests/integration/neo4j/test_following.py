@@ -15,14 +15,16 @@ from tests.integration.neo4j.world import SENTENCES, GraphWorld, id_of
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.graph_feed import Payload, PostgresGraphFeed
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import LeaseLost
-from agentic_rag.domain.graph_projection import GraphChange, GraphSource
-from agentic_rag.domain.jobs import JobKind, JobState
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.jobs.job import JobKind, JobState
+from agentic_rag.kernel.errors import LeaseLost
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.operations.graph.projection import GraphChange, GraphSource
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -15,11 +15,11 @@ from tests.integration.neo4j.world import GraphWorld
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.app.prepared import PreparedDocument
-from agentic_rag.app.retrieve import QueryVector, RetrievalQuery, Retrieve
-from agentic_rag.domain.fusion import HASHED_TRUST
-from agentic_rag.domain.retrieval import Hop, HopKind, Retriever, Scope
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID
+from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever, Scope
+from agentic_rag.retrieval.fusion import HASHED_TRUST
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.slow]
 

@@ -26,18 +26,20 @@ from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
-from agentic_rag.app import answer_codec
-from agentic_rag.app.embedders import only
-from agentic_rag.app.graph_sync import GraphSync
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import LeaseLost
-from agentic_rag.domain.jobs import JobRef, Lease
-from agentic_rag.domain.retrieval import ChunkEntities
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
-from agentic_rag.ports.publication import Erasure
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.kernel.errors import LeaseLost
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.retrieval.candidates import ChunkEntities
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 
 NAMES = ("Pump", "Valve", "Tank", "Pipe", "Seal")

@@ -16,8 +16,8 @@ import pytest
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.process import ProcessParser
-from agentic_rag.domain.documents import BlockKind
-from agentic_rag.domain.errors import ParseFailed, Retryable
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 CORE = Path(__file__).parents[3] / "core"
 

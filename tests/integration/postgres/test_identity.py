@@ -15,9 +15,9 @@ from agentic_rag.adapters.postgres.identity import MAX_SECONDS, PostgresIdentity
 from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
 from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import InvalidInput, NotFound, Unauthenticated
-from agentic_rag.domain.tenancy import KeyScope, Principal, Role
-from agentic_rag.ports.organisations import NewApiKey
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Unauthenticated
+from agentic_rag.tenancy.api_keys import NewApiKey
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 
 pytestmark = pytest.mark.integration
 

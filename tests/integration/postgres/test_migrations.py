@@ -13,8 +13,8 @@ import pytest
 
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.app import answer_codec
-from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD, roles
 from agentic_rag_migrations.script import backfill_rows
 from agentic_rag_migrations.upgrade import status, upgrade

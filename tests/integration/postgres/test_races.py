@@ -11,9 +11,9 @@ from tests.contract.backends import Backend
 from tests.waiting import eventually
 
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import InvalidInput, Permanent
-from agentic_rag.domain.redaction import SOURCE_ERASED
-from agentic_rag.domain.tenancy import WorkspaceSettings
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED
+from agentic_rag.kernel.errors import InvalidInput, Permanent
+from agentic_rag.workspaces.settings import WorkspaceSettings
 
 pytestmark = pytest.mark.integration
 

@@ -11,8 +11,8 @@ from tests.contract.backends import Backend
 
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
-from agentic_rag.app import answer_codec
-from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.catalogue import TABLES, TableClass
 

@@ -13,12 +13,14 @@ from tests.contract.backends import Backend
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.database import PostgresDatabase
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.app import answer_codec
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.retrieval import DocumentFilter, Scope
-from agentic_rag.domain.tenancy import WorkspaceRef, WorkspaceSettings
-from agentic_rag.ports.database import Snapshot
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag_migrations import HEAD
 
 pytestmark = pytest.mark.integration

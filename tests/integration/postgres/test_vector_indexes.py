@@ -13,17 +13,17 @@ from tests.contract.backends import Backend
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder, index_name
-from agentic_rag.app.embedders import only
-from agentic_rag.app.recall_check import RecallCheck, fragment
-from agentic_rag.app.vector_indexing import IndexLimits, KeepIndex
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import Misconfigured, Retryable
-from agentic_rag.domain.jobs import GiveUp, JobKind, JobRef, Lease, NewJob
-from agentic_rag.domain.retrieval import ArmHit, Scope
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.vector_indexes import IndexRecord, IndexState
-from agentic_rag.ports.vector_store import VectorSearch
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, Lease, NewJob
+from agentic_rag.kernel.errors import Misconfigured, Retryable
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.vector_index import IndexLimits, KeepIndex
+from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.measure_recall import RecallCheck, fragment
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.vector_index import IndexRecord, IndexState
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -24,21 +24,24 @@ from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app import answer_codec
-from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
-from agentic_rag.app.answering import answer_question
-from agentic_rag.app.embedders import only
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.access import Readers, readers
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import Answer, Question
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.retrieval import Scope
-from agentic_rag.domain.tenancy import Principal, Role, WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
+from agentic_rag.answering.build import answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.tenancy.access import Readers, readers
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 from tests.bench.reports import Row, exactly
 from tests.builders import DIMENSIONS, SPACE, drafts_of, half, new_chunk, new_document, publication, revision_of

@@ -7,8 +7,8 @@ import time
 from collections.abc import Mapping
 
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
-from agentic_rag.app.leak_canaries import CanaryReport
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.operations.leak_canaries import CanaryReport
 from tests.bench.reports import Row, exactly
 from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import until

@@ -14,8 +14,8 @@ from starlette.routing import Route
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
-from agentic_rag.app.prepared import PreparedDocument
-from agentic_rag.domain.tenancy import Principal
+from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.node_ids import encode_workspace

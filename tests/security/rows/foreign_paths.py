@@ -8,9 +8,9 @@ from itertools import product
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.app.administer import NewWorkspace
-from agentic_rag.domain.organisations import FeatureFlag
-from agentic_rag.domain.tenancy import WorkspaceKind
+from agentic_rag.workspaces.administer import NewWorkspace
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations

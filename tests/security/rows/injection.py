@@ -10,14 +10,15 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
-from agentic_rag.app.advisor import Advisor
-from agentic_rag.app.answering import ChatUse
-from agentic_rag.app.tools.http_fetch import HttpFetch
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Run, Turn
-from agentic_rag.domain.chat import ChatReply, ChatRequest, ChatTask
-from agentic_rag.domain.errors import PolicyRefused
-from agentic_rag.domain.fetching import FetchedPage
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.answering.build import ChatUse
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.tools.http_fetch import HttpFetch
+from agentic_rag.kernel.errors import PolicyRefused
+from agentic_rag.models.chat.request import ChatReply, ChatRequest, ChatTask
+from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.web.fetch_policy import FetchedPage
 from tests.bench.reports import Row
 from tests.security.ground import Ground
 from tests.security.injections import EVIL, FACT, FOREIGN, KINDS, Injection, ObedientModel, injections

@@ -16,8 +16,8 @@ from uuid import uuid4
 import httpx2
 
 from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
-from agentic_rag.domain.errors import Unauthenticated
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
 from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.wiring import ServerOptions

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.domain.errors import AgenticRagError
+from agentic_rag.kernel.errors import AgenticRagError
 from tests.bench.reports import Row
 from tests.security.ground import Ground
 from tests.security.table import Measure

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from agentic_rag.adapters.blobs.directory import PIECE, DirectoryBlobStore
-from agentic_rag.domain.errors import InvalidInput, NotFound
+from agentic_rag.kernel.errors import InvalidInput, NotFound
 
 
 async def test_what_was_put_is_read_back_and_replaced(tmp_path: Path) -> None:

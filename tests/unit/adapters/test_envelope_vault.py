@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
-from agentic_rag.domain.errors import Misconfigured, Permanent
-from agentic_rag.domain.master_keys import read_masters, written
-from agentic_rag.domain.provider_keys import Provider
-from agentic_rag.domain.secret import Secret
+from agentic_rag.kernel.errors import Misconfigured, Permanent
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.master_keys import read_masters, written
+from agentic_rag.models.providers.provider_keys import Provider
 
 OURS, THEIRS = UUID(int=1), UUID(int=2)
 OLD, NEW = bytes(range(32)), bytes(range(1, 33))

@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.web_world import OTHER, PUBLIC, TEXT, Web, opened_web
 
-from agentic_rag.domain.errors import AgenticRagError, ContentRefused, ContentUnsupported, PolicyRefused, Retryable
-from agentic_rag.domain.fetching import FetchPolicy
-from agentic_rag.domain.netpolicy import host_list
+from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, ContentUnsupported, PolicyRefused, Retryable
+from agentic_rag.web.fetch_policy import FetchPolicy
+from agentic_rag.web.url_policy import host_list
 
 pytestmark = pytest.mark.network
 

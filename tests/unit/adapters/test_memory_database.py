@@ -9,9 +9,11 @@ from tests.builders import new_document
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.domain.jobs import JobKind, NewJob
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 
 @pytest.fixture

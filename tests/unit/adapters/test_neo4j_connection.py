@@ -3,7 +3,7 @@
 import pytest
 
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
-from agentic_rag.domain.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 
 
 async def test_an_address_that_is_none_costs_answers_the_graph_only_and_tells_the_operator_why() -> None:

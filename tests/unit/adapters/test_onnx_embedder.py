@@ -14,7 +14,7 @@ from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from agentic_rag.adapters.onnx.bert_graph import BertShape, bert_shape, build_sentence_encoder, read_safetensors
 from agentic_rag.adapters.onnx.embedder import OnnxEmbedder, OnnxOptions
-from agentic_rag.domain.errors import Misconfigured
+from agentic_rag.kernel.errors import Misconfigured
 
 SHAPE = BertShape(layers=2, heads=2, hidden=8, epsilon=1e-12)
 WORDS = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "the", "pump", "starts", "slowly", "at", "night"]

@@ -8,9 +8,9 @@ from tests.provider_stub import Fault, ProviderStub, Shape, form_of
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
-from agentic_rag.domain.chat import ChatEnd, ChatForm, ChatRequest, ChatUsage
-from agentic_rag.domain.errors import AgenticRagError, Permanent, Retryable
-from agentic_rag.domain.prompts.fence import TEXT, strict_object
+from agentic_rag.answering.prompts.fence import TEXT, strict_object
+from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
+from agentic_rag.models.chat.request import ChatEnd, ChatForm, ChatRequest, ChatUsage
 
 pytestmark = pytest.mark.network
 

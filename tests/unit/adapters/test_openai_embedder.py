@@ -11,7 +11,7 @@ from tests.provider_stub import Fault, ProviderStub, Shape, vector_for
 
 from agentic_rag.adapters.openai.client import open_client, retry_after_seconds
 from agentic_rag.adapters.openai.embedder import MAX_INPUTS, OpenAIEmbedder
-from agentic_rag.domain.errors import AgenticRagError, Permanent, Retryable, SpaceMismatch
+from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable, SpaceMismatch
 
 pytestmark = pytest.mark.network
 

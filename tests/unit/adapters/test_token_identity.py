@@ -19,9 +19,9 @@ from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
 from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, Freshness
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.domain.errors import DependencyUnavailable, Unauthenticated
-from agentic_rag.domain.tenancy import Principal, Role
-from agentic_rag.domain.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
+from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
+from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
 
 ORG, FOREIGN = uuid4(), uuid4()
 

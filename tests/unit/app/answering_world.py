@@ -13,18 +13,19 @@ import numpy as np
 from numpy.typing import NDArray
 from tests.unit.app.corpus import SPACE, WORKSPACE, Corpus
 
-from agentic_rag.app.answer import AnswerPorts, AnswerQuestion
-from agentic_rag.app.answering import ChatUse, answer_question
-from agentic_rag.app.embedders import only
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.app.tools.http_fetch import HttpFetch
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import AnswerOptions, Question, Run, Turn
-from agentic_rag.domain.errors import AgenticRagError, IdempotencyConflict
-from agentic_rag.domain.hashed_embedding import embed_texts
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
+from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
+from agentic_rag.answering.build import ChatUse, answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, Question, Turn
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.answering.tools.http_fetch import HttpFetch
+from agentic_rag.kernel.errors import AgenticRagError, IdempotencyConflict
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
 
 PRINCIPAL = Principal(DEFAULT_ORG_ID, "ada", Role.MEMBER)
 

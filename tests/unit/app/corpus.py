@@ -13,29 +13,30 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.access import ANYBODY, Readable, Readers
-from agentic_rag.domain.answers import CitedPassage
-from agentic_rag.domain.bm25 import TermProfile, VisiblePostings, inverse_frequency
-from agentic_rag.domain.documents import (
+from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.documents.document import (
     Chunk,
     ChunkPlace,
+    CitedPassage,
     Document,
+    DocumentFilter,
     DocumentStatus,
     RevisionSpan,
     SpanRequest,
     chunk_id_for,
     document_id_for,
 )
-from agentic_rag.domain.entities import extract_entities
-from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput
-from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.domain.lexical import content_terms, term_counts, term_key
-from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ArmHit, DocumentFilter, EntityMentions, Mention, Neighbour, Scope, Vicinity
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag.domain.workspace_settings import RagConfig
-from agentic_rag.ports.database import CorpusHead
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
+from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.retrieval.candidates import ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
+from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings, inverse_frequency
+from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
+from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.corpus_head import CorpusHead
+from agentic_rag.workspaces.settings import RagConfig
 
 SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 WORKSPACE = WorkspaceRef(DEFAULT_ORG_ID, UUID(int=7))

@@ -11,11 +11,11 @@ from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.app.admission import FRESH_SECONDS, PAUSE_SECONDS, Admission
-from agentic_rag.domain.errors import DependencyUnavailable, RateLimited
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.rate_limits import Bucket, RateLimits, Refused, Traffic
-from agentic_rag.domain.tenancy import Principal, Role
+from agentic_rag.kernel.errors import DependencyUnavailable, RateLimited
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.tenancy.principals import Principal, Role
+from agentic_rag.workspaces.enforce_rate_limits import FRESH_SECONDS, PAUSE_SECONDS, Admission
+from agentic_rag.workspaces.rate_limits import Bucket, RateLimits, Refused, Traffic
 
 ASK, WRITE = {Traffic.ASK: 1}, {Traffic.WRITE: 1}
 

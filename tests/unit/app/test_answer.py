@@ -8,20 +8,14 @@ import pytest
 from tests.unit.app.answering_world import World
 from tests.unit.app.corpus import WORKSPACE, Corpus
 
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import (
-    AbstentionReason,
-    AnswerOptions,
-    CacheMode,
-    CacheOutcome,
-    CitedPassage,
-    Dependency,
-    FusionMethod,
-    FusionWeights,
-    Outcome,
-    Turn,
-)
-from agentic_rag.domain.errors import (
+from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.query.standalone import turn_of
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
+from agentic_rag.answering.run import CacheOutcome
+from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     IdempotencyConflict,
@@ -30,10 +24,10 @@ from agentic_rag.domain.errors import (
     Retryable,
     SpaceMismatch,
 )
-from agentic_rag.domain.follow_ups import turn_of
-from agentic_rag.domain.retrieval import DocumentFilter, HopKind
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.retrieval.candidates import HopKind
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)
 

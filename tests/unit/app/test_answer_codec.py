@@ -9,36 +9,28 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.app.answer_codec import UnreadableAnswer, decode, encode
-from agentic_rag.app.answer_json import JsonAnswerCodec
-from agentic_rag.domain.answers import (
+from agentic_rag.answering.answer import (
     Abstention,
     AbstentionReason,
     Answer,
     AnswerDebug,
-    AnswerType,
-    CandidateTrace,
     Citation,
-    Dependency,
-    Directives,
-    Downgrade,
-    FeatureContribution,
     FetchedText,
-    FusionMethod,
-    FusionWeights,
-    GateDecision,
     Outcome,
-    Plan,
     SearchSettings,
     SelfCheckReport,
-    SubQuestion,
     Support,
     TextSpan,
-    ToolCall,
-    ToolRequest,
 )
-from agentic_rag.domain.retrieval import ArmScore, DocumentFilter, Hop, HopKind, Retriever
-from agentic_rag.domain.suspicion import Suspicion
+from agentic_rag.answering.gate_decision import Directives, Downgrade, FeatureContribution, GateDecision
+from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolCall, ToolRequest
+from agentic_rag.answering.runs.cache_codec import UnreadableAnswer, decode, encode
+from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop, HopKind, Retriever
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
 
 text = st.text(st.characters(exclude_categories=["Cs"]), max_size=12)
 real = st.floats(allow_nan=False, allow_infinity=False)

@@ -13,21 +13,15 @@ from tests.unit.app.model_passages import ModelPassages
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
-from agentic_rag.app.advisor import Advisor
-from agentic_rag.app.answering import ChatUse
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import (
-    AbstentionReason,
-    AnswerOptions,
-    CacheMode,
-    CacheOutcome,
-    Dependency,
-    Outcome,
-    Run,
-    Turn,
-)
-from agentic_rag.domain.chat import ChatTask
-from agentic_rag.domain.prices import TokenPrice
+from agentic_rag.answering.answer import AbstentionReason, Outcome
+from agentic_rag.answering.build import ChatUse
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Turn
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.billing.prices import TokenPrice
+from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.models.providers.llm_client import Advisor
 
 pytestmark = pytest.mark.network
 

@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, hashlib
-from agentic_rag.app.answer_codec import encode
+from agentic_rag.answering.runs.cache_codec import encode
 from tests.unit.app.answering_world import World
 from tests.unit.app.test_answer import _handbook
 

@@ -14,14 +14,16 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.embedders import RegisteredEmbedders
-from agentic_rag.app.embedding_spaces import SwitchSpaces
-from agentic_rag.app.gate_measurement import GateMeasurement
-from agentic_rag.app.retrieve import Retrieve
-from agentic_rag.domain.answers import FusionWeights
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.spaces import EmbeddingSpace, SpaceState
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceState
+from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
+from agentic_rag.operations.measure_switch import GateMeasurement
+from agentic_rag.operations.switch_embedding import SwitchSpaces
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 DAY = timedelta(days=1)
 

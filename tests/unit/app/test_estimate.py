@@ -15,14 +15,16 @@ from agentic_rag.adapters.parsing.process import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.embedders import only
-from agentic_rag.app.estimate import EstimateIngest
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.originals import OriginalKeys
-from agentic_rag.app.sync_source import SyncSource
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 PAID = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
 

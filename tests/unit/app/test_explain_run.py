@@ -21,29 +21,33 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.app.answer import AnswerPorts
-from agentic_rag.app.answering import ChatUse, answer_question
-from agentic_rag.app.delete import DeleteDocument
-from agentic_rag.app.embedders import only
-from agentic_rag.app.explain_run import DEADLINE_SECONDS, ExplainRun
-from agentic_rag.app.indexing import TextAnalysis
-from agentic_rag.app.prepared import IngestPrepared, PreparedDocument
-from agentic_rag.app.read_runs import ReadRuns
-from agentic_rag.app.rerank import Rerank
-from agentic_rag.app.retrieve import Retrieve
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import AnswerOptions, FusionWeights, Question, Run
-from agentic_rag.domain.chat import Told
-from agentic_rag.domain.documents import document_id_for
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.explanation import ArmState, CandidateStory, Fate, WhyNot, WhyNotVerdict
-from agentic_rag.domain.pipeline import Budget
-from agentic_rag.domain.retrieval import DocumentFilter, Retriever
-from agentic_rag.domain.tenancy import Principal, Role, WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.tokens import estimate_tokens
-from agentic_rag.ports.reranker import Reranker
+from agentic_rag.answering.ask import AnswerPorts
+from agentic_rag.answering.build import ChatUse, answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, Question
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.explain import DEADLINE_SECONDS, ExplainRun
+from agentic_rag.answering.runs.explanation import ArmState, CandidateStory, Fate, WhyNot, WhyNotVerdict
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.documents.document import DocumentFilter, document_id_for
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.chat.request import Told
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.candidates import Retriever
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.ports import Reranker
+from agentic_rag.retrieval.rerank import Rerank
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 QUESTION = "Who founded the league in which Anton Berg played?"
 TEXTS = {
@@ -68,7 +72,7 @@ class Written:
     def __init__(self, passage: str) -> None:
         self._passage = passage
 
-    async def write(self, workspace: WorkspaceRef, question: str, budget: Budget) -> Told[str]:
+    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> Told[str]:
         return Told(self._passage)
 
 

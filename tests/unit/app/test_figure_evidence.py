@@ -8,9 +8,10 @@ import pytest
 from tests.unit.app.answering_world import World
 from tests.unit.app.corpus import Corpus
 
-from agentic_rag.domain.answers import AnswerOptions, CacheMode, Citation
-from agentic_rag.domain.evidence import FIGURES
-from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.answering.answer import Citation
+from agentic_rag.answering.question import AnswerOptions, CacheMode
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.retrieval.passage import FIGURES
 
 FEW = AnswerOptions(cache=CacheMode.BYPASS, top_k=4)
 PERIODS = {"q1": "March 31, 2023", "q2": "June 30, 2023", "q3": "September 30, 2023"}

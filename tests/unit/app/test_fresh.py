@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from tests.set_clock import SetClock
 
-from agentic_rag.app.fresh import Fresh
+from agentic_rag.kernel.ttl_cache import Fresh
 
 SECONDS = 5.0
 

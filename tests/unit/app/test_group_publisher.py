@@ -8,12 +8,12 @@ from uuid import UUID, uuid4
 
 import pytest
 
-from agentic_rag.app.publishing import GroupPublisher
-from agentic_rag.domain.documents import Revision
-from agentic_rag.domain.errors import DependencyUnavailable, Permanent
-from agentic_rag.domain.jobs import JobKind, NewJob
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.publication import DocumentPublication, KeptChunk, Published
+from agentic_rag.documents.document import Revision
+from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, Published
+from agentic_rag.jobs.job import JobKind, NewJob
+from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 WORKSPACE = WorkspaceRef(uuid4(), uuid4())
 

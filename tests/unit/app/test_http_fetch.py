@@ -7,12 +7,14 @@ from tests.unit.app.corpus import Corpus
 
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.load import load
-from agentic_rag.app.tools.http_fetch import HttpFetch
-from agentic_rag.domain.answers import CacheOutcome, Outcome, Run, Turn
-from agentic_rag.domain.documents import ParsedDocument
-from agentic_rag.domain.errors import PolicyRefused
-from agentic_rag.domain.fetching import FetchedPage
-from agentic_rag.domain.suspicion import Suspicion
+from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.question import Turn
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.answering.tools.http_fetch import HttpFetch
+from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.kernel.errors import PolicyRefused
+from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.web.fetch_policy import FetchedPage
 
 URL = "https://news.example/otter-voe"
 QUESTION = f"According to {URL}, who bought the Otter Voe site?"

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
-from agentic_rag.app.leased_buckets import KEPT_SECONDS, LeasedBuckets
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.rate_limits import Bucket, Refused
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.workspaces.prefetched_buckets import KEPT_SECONDS, LeasedBuckets
+from agentic_rag.workspaces.rate_limits import Bucket, Refused
 
 ORG = uuid4()
 PER_MINUTE = 6000

@@ -21,24 +21,26 @@ from agentic_rag.adapters.openai.tenants import TenantClients
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
-from agentic_rag.app.advisor import Advisor
-from agentic_rag.app.budgets import Budgets
-from agentic_rag.app.embedders import only
-from agentic_rag.app.metering import Meters
-from agentic_rag.app.model_settings import ChangeModels, ModelChanges
-from agentic_rag.app.provider_access import FRESH_SECONDS, Platform, ProviderAccess
-from agentic_rag.app.provider_keys import ProviderKeys
-from agentic_rag.app.soft_limits import SoftLimits
-from agentic_rag.app.spending import Spending
-from agentic_rag.app.usage_ledger import UsageLedger
-from agentic_rag.domain.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Permanent
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.prices import PriceTable, TokenPrice
-from agentic_rag.domain.provider_keys import GivenKey, Provider
-from agentic_rag.domain.secret import Secret
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.spending import SpendingLimits, Spent, ceilings
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Permanent
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.billing.budget_alerts import SoftLimits
+from agentic_rag.models.billing.enforce_budgets import Budgets
+from agentic_rag.models.billing.limits import SpendingLimits, Spent, ceilings
+from agentic_rag.models.billing.manage_budgets import Spending
+from agentic_rag.models.billing.metered_models import Meters
+from agentic_rag.models.billing.prices import PriceTable, TokenPrice
+from agentic_rag.models.billing.usage_ledger import UsageLedger
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.change_models import ChangeModels, ModelChanges
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.models.providers.manage_keys import ProviderKeys
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider
+from agentic_rag.models.providers.tenant_models import FRESH_SECONDS, Platform, ProviderAccess
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 MASTERS = {"one": bytes(32)}
 KEY = "sk-tenant-0123456789abcdef"

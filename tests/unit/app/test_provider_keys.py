@@ -12,11 +12,11 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
-from agentic_rag.app.provider_keys import ProviderKeys
-from agentic_rag.domain.errors import Misconfigured
-from agentic_rag.domain.pages import PageRequest
-from agentic_rag.domain.provider_keys import GivenKey, Provider
-from agentic_rag.domain.secret import Secret
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.manage_keys import ProviderKeys
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider
 
 OLD, NEW = bytes(range(32)), bytes(range(1, 33))
 CANARY = "sk-canary-0123456789abcdef"

@@ -9,10 +9,12 @@ import pytest
 from tests.unit.app.answering_world import World
 from tests.unit.app.corpus import SPACE, Corpus
 
-from agentic_rag.domain.answers import AnswerOptions, CacheOutcome, Outcome, Run
-from agentic_rag.domain.hashed_embedding import embed_texts
-from agentic_rag.domain.similarity import least_cosine
-from agentic_rag.domain.workspace_settings import RagConfig
+from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
+from agentic_rag.answering.answer import Outcome
+from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = "At which wave height is crew transfer suspended?"
 

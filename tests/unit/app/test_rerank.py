@@ -11,16 +11,18 @@ from tests.unit.app.answering_world import PRINCIPAL, Clock, Embedder, Ids, Runs
 from tests.unit.app.answering_world import Cache as AnswerCache
 from tests.unit.app.corpus import WORKSPACE, Corpus
 
-from agentic_rag.app.answer import AnswerPorts
-from agentic_rag.app.answering import answer_question
-from agentic_rag.app.embedders import only
-from agentic_rag.app.rerank import Rerank
-from agentic_rag.app.retrieve import Retrieve
-from agentic_rag.app.run_recorder import RunRecorder
-from agentic_rag.domain.answer_options import AnswerDefaults
-from agentic_rag.domain.answers import Answer, AnswerOptions, Dependency, Question
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.evidence import Passage
+from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.ask import AnswerPorts
+from agentic_rag.answering.build import answer_question
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.question import AnswerOptions, Question
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.rerank import Rerank
+from agentic_rag.retrieval.retrieve import Retrieve
 
 QUESTION = "Who founded the Norrland Hockey League?"
 Judge = Callable[[str, Sequence[Passage]], Awaitable[Sequence[float]]]

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentic_rag.app.room import Room
+from agentic_rag.kernel.concurrency import Room
 
 
 def nothing() -> None:

@@ -7,8 +7,8 @@ from uuid import UUID
 from tests.unit.app.answering_world import Cache, Runs, Telemetry, World
 from tests.unit.app.corpus import WORKSPACE, Corpus
 
-from agentic_rag.app.run_recorder import BATCH, RunRecorder
-from agentic_rag.domain.answers import Run
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.record import BATCH, RunRecorder
 
 
 def database() -> Any:

@@ -2,7 +2,7 @@ import asyncio
 
 import pytest
 
-from agentic_rag.app.single_flight import SingleFlight
+from agentic_rag.kernel.concurrency import SingleFlight
 
 
 class Work:

@@ -10,13 +10,13 @@ import pytest
 from tests.unit.app.answering_world import Cache, Runs, Telemetry, World
 from tests.unit.app.corpus import WORKSPACE, Corpus
 
-from agentic_rag.app.answer_codec import UnreadableAnswer, encode
-from agentic_rag.app.run_pipeline import Answered
-from agentic_rag.app.run_recorder import CacheFill, RunRecorder
-from agentic_rag.app.single_flight import SingleFlight
-from agentic_rag.app.tenant_wall import TenantWall, opened, sealed
-from agentic_rag.domain.answers import Answer, CacheOutcome, Run
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.run import CacheOutcome, Run
+from agentic_rag.answering.run_stages import Answered
+from agentic_rag.answering.runs.cache_codec import TenantWall, UnreadableAnswer, encode, opened, sealed
+from agentic_rag.answering.runs.record import CacheFill, RunRecorder
+from agentic_rag.kernel.concurrency import SingleFlight
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 THEIRS = WorkspaceRef(UUID(int=77), UUID(int=78))
 LEAKS = ("rag_tenant_leaks_total", ())

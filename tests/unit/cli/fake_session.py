@@ -17,45 +17,22 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.dead_letters import Purged, Replayed
-from agentic_rag.app.delete import Deletion
-from agentic_rag.app.embedding_spaces import SwitchBegun
-from agentic_rag.app.estimate import FileEstimate
-from agentic_rag.app.evaluate import Evaluations
-from agentic_rag.app.explain_run import Explanation
-from agentic_rag.app.graph_sync import GraphStatus
-from agentic_rag.app.prepared import PlainDocument, PreparedReport
-from agentic_rag.app.prove import ErasureProof
-from agentic_rag.app.recall_check import RecallReport
-from agentic_rag.app.reingest import Reingestion
-from agentic_rag.app.sync_source import SyncResult
-from agentic_rag.app.upload import Upload
-from agentic_rag.app.verify import VerificationReport
-from agentic_rag.domain.answers import (
+from agentic_rag.answering.answer import (
     Abstention,
     AbstentionReason,
     Answer,
     AnswerDebug,
-    CacheOutcome,
-    CandidateTrace,
     Citation,
-    Directives,
-    GateDecision,
     Outcome,
-    Question,
-    Run,
-    RunVersions,
     SelfCheckReport,
-    StageRecord,
     TextSpan,
 )
-from agentic_rag.domain.audit import AuditRecord
-from agentic_rag.domain.certificate import Certificate, ErasedStore, StoreErasure, not_covered
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.dead_payloads import StoredPayload
-from agentic_rag.domain.documents import Chunk, Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import AgenticRagError, ContentRefused, NotFound
-from agentic_rag.domain.explanation import (
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.answering.question import Question
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.explain import Explanation
+from agentic_rag.answering.runs.explanation import (
     ArmStanding,
     ArmState,
     SearchStanding,
@@ -63,18 +40,37 @@ from agentic_rag.domain.explanation import (
     WhyNotVerdict,
     stories,
 )
-from agentic_rag.domain.graph_projection import GraphCounts
-from agentic_rag.domain.jobs import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.prices import PriceTable
-from agentic_rag.domain.prompts.grade import Grade, Mark
-from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.retrieval import ArmScore, Hop, HopKind, Retriever
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
-from agentic_rag.domain.tenancy import DEFAULT_ORG_ID, Workspace, WorkspaceKind, WorkspaceRef
-from agentic_rag.domain.verification import Finding, Severity
-from agentic_rag.ports.publication import Erasure
+from agentic_rag.documents.document import Chunk, Document, DocumentFault, DocumentStatus
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.erasure.delete import Deletion
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.estimate import FileEstimate
+from agentic_rag.ingestion.ingest_chunks import PlainDocument, PreparedReport
+from agentic_rag.ingestion.reingest import Reingestion
+from agentic_rag.ingestion.sync import SyncResult
+from agentic_rag.ingestion.upload import Upload
+from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
+from agentic_rag.jobs.undecodable_message import StoredPayload
+from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, NotFound
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.models.billing.prices import PriceTable
+from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
+from agentic_rag.operations.dead_letters import Purged, Replayed
+from agentic_rag.operations.findings import Finding, Severity
+from agentic_rag.operations.graph.projection import GraphCounts
+from agentic_rag.operations.graph.sync import GraphStatus
+from agentic_rag.operations.prove_erased import ErasureProof
+from agentic_rag.operations.start_evaluation import Evaluations
+from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.operations.verify import VerificationReport
+from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop, HopKind, Retriever
+from agentic_rag.retrieval.measure_recall import RecallReport
 from agentic_rag.settings import Settings, load_settings
+from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_cli.main import app
 from agentic_rag_cli.processes import Children
 from agentic_rag_cli.wiring import Wiring

@@ -7,7 +7,8 @@ from dataclasses import replace
 
 from tests.unit.cli.fake_session import NOW, FakeSession, Terminal, abstained, answered, reached, workspace
 
-from agentic_rag.domain.answers import Dependency, Outcome
+from agentic_rag.answering.answer import Outcome
+from agentic_rag.kernel.dependency import Dependency
 
 
 def terminal(**environ: str) -> Terminal:

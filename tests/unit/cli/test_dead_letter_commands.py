@@ -8,9 +8,9 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, document, job
 
-from agentic_rag.domain.audit import AuditRecord
-from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
-from agentic_rag.domain.jobs import JobAttempt, JobKind, JobState
+from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag_cli.views import audit_json
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 

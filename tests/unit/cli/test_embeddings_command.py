@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, job, space
 
-from agentic_rag.domain.jobs import JobState
-from agentic_rag.domain.recall_gate import GateVerdict
-from agentic_rag.domain.spaces import SpaceState
+from agentic_rag.jobs.job import JobState
+from agentic_rag.models.embedding.recall_gate import GateVerdict
+from agentic_rag.models.embedding.space import SpaceState
 
 TO = ("embeddings", "switch", "--to", "openai:m:8")
 

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal
 
-from agentic_rag.domain import errors
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured
 from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.kernel import errors
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured
 from agentic_rag.settings import SettingsInvalid
 from agentic_rag_cli.exits import ExitCode, exit_code_for
 

@@ -13,9 +13,10 @@ import pytest
 from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, abstained, answered, document
 from tests.unit.cli.test_graphql_client import URL, carrying, server
 
-from agentic_rag.domain.chat import Fault
-from agentic_rag.domain.prompts.grade import Grade, Mark
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceSettings
+from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.models.chat.request import Fault
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 LINES = (

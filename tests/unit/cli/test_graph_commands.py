@@ -7,8 +7,8 @@ import json
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal
 
-from agentic_rag.app.graph_sync import GraphStatus
-from agentic_rag.domain.graph_projection import GraphCounts
+from agentic_rag.operations.graph.projection import GraphCounts
+from agentic_rag.operations.graph.sync import GraphStatus
 
 COUNTS = GraphCounts(sources=1, chunks=3, entities=5, mentions=8, related=2)
 EQUAL = GraphStatus(True, 7, 7, COUNTS, COUNTS)

@@ -12,7 +12,7 @@ import pytest
 from graphql import build_schema, parse, validate
 from tests.unit.cli.fake_session import Terminal
 
-from agentic_rag.domain.errors import (
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     FeatureDisabled,

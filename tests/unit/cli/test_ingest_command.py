@@ -10,11 +10,11 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, document, nothing_to_sync
 
-from agentic_rag.app.estimate import FileEstimate
-from agentic_rag.domain.cost import EmbeddingCost
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus
-from agentic_rag.domain.errors import ParseFailed
-from agentic_rag.ports.source_connector import UnreadableItem
+from agentic_rag.documents.document import DocumentFault, DocumentStatus
+from agentic_rag.ingestion.estimate import FileEstimate
+from agentic_rag.ingestion.ports import UnreadableItem
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 
 FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
 

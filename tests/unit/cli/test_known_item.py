@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.cli.fake_session import HANDBOOK, FakeSession, document
 
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import NotFound
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.kernel.errors import NotFound
 from agentic_rag_cli.commands.demo import workspace_name
 from agentic_rag_cli.known_item import known_item, question_from
 

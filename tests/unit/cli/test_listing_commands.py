@@ -9,8 +9,8 @@ from uuid import UUID
 import pytest
 from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document, job, workspace
 
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus, document_id_for
-from agentic_rag.domain.jobs import JobState
+from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
+from agentic_rag.jobs.job import JobState
 from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typer.testing import CliRunner
 
-from agentic_rag.domain.master_keys import read_masters
+from agentic_rag.models.providers.master_keys import read_masters
 from agentic_rag_cli.main import app
 
 

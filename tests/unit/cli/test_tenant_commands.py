@@ -10,12 +10,12 @@ import jwt
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal
 
-from agentic_rag.app.api_keys import KeyWish, MadeKey
-from agentic_rag.app.leak_canaries import CanaryReport, Leak
-from agentic_rag.domain.api_keys import ApiKey
-from agentic_rag.domain.organisations import FeatureFlag, Organisation
-from agentic_rag.domain.rate_limits import RateLimits
-from agentic_rag.domain.tenancy import KeyScope, Role
+from agentic_rag.operations.leak_canaries import CanaryReport, Leak
+from agentic_rag.tenancy.api_keys import ApiKey
+from agentic_rag.tenancy.manage_api_keys import KeyWish, MadeKey
+from agentic_rag.tenancy.principals import KeyScope, Role
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
+from agentic_rag.workspaces.rate_limits import RateLimits
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 ACME = Organisation(UUID(int=7), "acme", "org_2x9", NOW)

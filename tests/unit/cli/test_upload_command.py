@@ -9,7 +9,7 @@ from uuid import UUID
 import httpx2
 from tests.unit.cli.fake_session import FakeSession, Terminal, document
 
-from agentic_rag.domain.documents import DocumentFault, DocumentStatus
+from agentic_rag.documents.document import DocumentFault, DocumentStatus
 
 FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
 STATUS_URL = "/v1/workspaces/w/documents/d"

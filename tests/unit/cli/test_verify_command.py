@@ -7,8 +7,8 @@ import json
 import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, workspace
 
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.verification import RULES, finding
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.operations.findings import RULES, finding
 
 
 def test_a_sound_system_is_checked_workspace_by_workspace() -> None:

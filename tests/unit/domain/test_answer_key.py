@@ -4,21 +4,14 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.domain.access import Readable
-from agentic_rag.domain.answer_key import AnswerContext, answer_key, input_hash
-from agentic_rag.domain.answers import (
-    AnswerOptions,
-    CacheMode,
-    CitedPassage,
-    FusionMethod,
-    FusionWeights,
-    Question,
-    Turn,
-)
-from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.storable import folded
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.workspace_settings import RagConfig
+from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
+from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
+from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.kernel.text import folded
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
 CONTEXT = AnswerContext(Readable(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))

@@ -6,7 +6,7 @@ import time
 
 import pytest
 
-from agentic_rag.domain.bare_tables import bare_cells, bare_row, readable_bare_row
+from agentic_rag.answering.figures.borderless_tables import bare_cells, bare_row, readable_bare_row
 
 STATEMENT = """Harbour Inc.
 CONDENSED STATEMENTS OF OPERATIONS (Unaudited)

@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.blob_keys import original_key, safe_file_name, safe_part
-from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef
+from agentic_rag.documents.blob_keys import original_key, safe_file_name, safe_part
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 ORG = UUID("00000000-0000-4000-8000-0000000000aa")
 WORKSPACE = UUID("00000000-0000-4000-8000-000000000001")

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.bm25 import K1, B, VisiblePostings, absolute_score
-from agentic_rag.domain.lexical import content_terms, term_counts, term_key
-from agentic_rag.domain.postings import SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ArmHit
+from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
+from agentic_rag.retrieval.candidates import ArmHit
+from agentic_rag.retrieval.lexical.bm25 import K1, B, VisiblePostings, absolute_score
+from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 
 NOTHING = np.zeros(0, np.int32)
 WORDS = ["pump", "rotor", "oil", "seal", "the", "unit"]

@@ -10,8 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.bm25 import VisiblePostings
-from agentic_rag.domain.bridge import (
+from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
+from agentic_rag.retrieval.candidates import EntityMentions, Mention, Vicinity
+from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
+from agentic_rag.retrieval.graph.multi_hop import (
     PASSAGE_CAP,
     Extension,
     Pool,
@@ -24,10 +26,8 @@ from agentic_rag.domain.bridge import (
     specificity,
     strongest,
 )
-from agentic_rag.domain.entities import extract_entities, question_entities, title_entities
-from agentic_rag.domain.lexical import content_terms, query_terms, term_counts
-from agentic_rag.domain.postings import SegmentRow, build_segment
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Vicinity
+from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
+from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
 
 WORKSPACE = UUID(int=9)
 QUESTION = "Who founded the league in which Anton Berg played?"

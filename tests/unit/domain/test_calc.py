@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.calc import CalcError, calculate, shown
+from agentic_rag.answering.tools.calc import CalcError, calculate, shown
 
 numbers = st.integers(0, 10**6).map(lambda value: (str(value), Fraction(value))) | st.decimals(
     0, 10**4, places=3, allow_nan=False, allow_infinity=False

@@ -7,7 +7,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.certificate import (
+from agentic_rag.erasure.certificate import (
     Certificate,
     ErasedStore,
     StoreErasure,

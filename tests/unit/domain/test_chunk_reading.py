@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.chunk_reading import ChunkReading, Readings
-from agentic_rag.domain.term_match import hits, mask_of, weighted_terms
+from agentic_rag.answering.extraction.segmented_text import ChunkReading, Readings
+from agentic_rag.answering.extraction.term_matching import hits, mask_of, weighted_terms
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 

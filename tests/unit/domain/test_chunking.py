@@ -11,17 +11,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.domain.chunk_profiles import (
+from agentic_rag.documents.chunking import chunk_document, chunks_from_prepared
+from agentic_rag.documents.document import Block, BlockKind, ChunkDraft, PageSpan, ParsedDocument
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.workspaces.chunk_profiles import (
     CHUNK_PROFILES,
     DEFAULT_PROFILE,
     ChunkProfile,
     ChunkUnit,
     chunk_profile,
 )
-from agentic_rag.domain.chunking import chunk_document, chunks_from_prepared
-from agentic_rag.domain.documents import Block, BlockKind, ChunkDraft, PageSpan, ParsedDocument
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.tokens import estimate_tokens
 
 DOCUMENT = uuid.UUID(int=7)
 TINY = ChunkProfile("tiny", ChunkUnit.TOKENS, 24, 6)

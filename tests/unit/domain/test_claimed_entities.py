@@ -5,9 +5,9 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.claimed_entities import with_claimed
-from agentic_rag.domain.entities import ENTITY_CAP, PAIR_CAP, extract_entities
-from agentic_rag.domain.prompts.extract import ClaimedGraph
+from agentic_rag.answering.prompts.extract import ClaimedGraph
+from agentic_rag.ingestion.llm_entities import with_claimed
+from agentic_rag.retrieval.graph.entities import ENTITY_CAP, PAIR_CAP, extract_entities
 
 WORKSPACE = UUID(int=7)
 TEXT = "The tidal lagoon at Otter Voe is run by Tobias Aarle. Its sluice gates were made in Port Aldery."

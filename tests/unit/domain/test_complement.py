@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.bm25 import TermProfile
-from agentic_rag.domain.bridge import Extension, Trail
-from agentic_rag.domain.complement import COMPLEMENT_GAIN, complement_gains, over_links
+from agentic_rag.retrieval.graph.coverage_gain import COMPLEMENT_GAIN, complement_gains, over_links
+from agentic_rag.retrieval.graph.multi_hop import Extension, Trail
+from agentic_rag.retrieval.lexical.bm25 import TermProfile
 
 ONE_HOP = [True, True, False, False]
 OTHER_HOP = [False, False, True, True]

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
-from agentic_rag.domain.prices import FREE, PriceTable, TokenPrice
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
+from agentic_rag.models.billing.prices import FREE, PriceTable, TokenPrice
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 SMALL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
 COUNTS = st.integers(0, 10_000_000)

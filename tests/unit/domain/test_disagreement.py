@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.contradiction import disagree
+from agentic_rag.answering.extraction.contradiction import disagree
 
 
 @pytest.mark.parametrize(

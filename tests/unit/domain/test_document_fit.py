@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.document_fit import document_fit, title_date, title_terms, without_references
+from agentic_rag.retrieval.title_match import document_fit, title_date, title_terms, without_references
 
 HARBOUR = [f"Harbour Inc. Form 10-Q, quarterly period ended {end} ({name})" for end, name in (
     ("June 30, 2022", "2022-Q2"), ("March 31, 2023", "2023-Q1"), ("June 30, 2023", "2023-Q2"))]  # fmt: skip

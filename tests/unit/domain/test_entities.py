@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.entities import (
+from agentic_rag.retrieval.graph.entities import (
     ENTITY_CAP,
     PAIR_CAP,
     entity_id_for,

@@ -9,18 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.domain.test_hops import CHUNKS, LEAGUE, PLAYER, TOWN, UNION, citation
 
-from agentic_rag.domain.answers import (
-    Abstention,
-    AbstentionReason,
-    Answer,
-    AnswerDebug,
-    CandidateTrace,
-    Directives,
-    GateDecision,
-    Outcome,
-)
-from agentic_rag.domain.chunk_placements import ChunkPlacement, nearest_place
-from agentic_rag.domain.explanation import (
+from agentic_rag.answering.answer import Abstention, AbstentionReason, Answer, AnswerDebug, Outcome
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.runs.explanation import (
     DEPTH,
     ArmSight,
     ArmStanding,
@@ -33,7 +24,8 @@ from agentic_rag.domain.explanation import (
     told_verdict,
     verdict_on,
 )
-from agentic_rag.domain.retrieval import ArmHit, Retriever
+from agentic_rag.documents.chunk_history import ChunkPlacement, nearest_place
+from agentic_rag.retrieval.candidates import ArmHit, CandidateTrace, Retriever
 
 GATE = GateDecision(Directives(True), "retrieve", 0.5, {}, (), (), "w", "on")
 

@@ -6,11 +6,11 @@ import time
 from dataclasses import replace
 from uuid import UUID, uuid5
 
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.figure_rows import FigurePool, FigureQuote, holds_rows, years_of
-from agentic_rag.domain.lexical import terms
-from agentic_rag.domain.measures import breakdown_of, measures_of
-from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.figures.measures import breakdown_of, measures_of
+from agentic_rag.answering.figures.rows import FigurePool, FigureQuote, holds_rows, years_of
+from agentic_rag.documents.document import Chunk
+from agentic_rag.language.tokenizer import terms
 
 TABLE = """Harbour Inc.
 STATEMENTS OF OPERATIONS

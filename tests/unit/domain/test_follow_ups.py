@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answers import MAX_QUESTION_CHARACTERS, Turn
-from agentic_rag.domain.follow_ups import LONGEST_FOLLOW_UP, Reason, standalone
+from agentic_rag.answering.query.standalone import LONGEST_FOLLOW_UP, Reason, standalone
+from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, Turn
 
 FOUNDED = Turn("Who founded Brellan Marine?", "Brellan Marine was founded by Ida Korsvik in Stavern [1].")
 REVENUE = Turn("What was Brellan Marine's revenue in 2020?", "Revenue was 5 million euros in 2020 [1].")

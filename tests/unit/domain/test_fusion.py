@@ -6,9 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answers import FusionMethod, FusionWeights
-from agentic_rag.domain.fusion import HASHED_TRUST, fuse, lexical_share
-from agentic_rag.domain.retrieval import ArmHit, Candidate, Retriever
+from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever
+from agentic_rag.retrieval.fusion import HASHED_TRUST, FusionMethod, FusionWeights, fuse, lexical_share
 
 Arms = dict[Retriever, list[ArmHit]]
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.gate import HEURISTIC, GateSignals, decide, signals_of
+from agentic_rag.answering.query.gate import HEURISTIC, GateSignals, decide, signals_of
 
 signals = st.builds(
     GateSignals,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.graph_projection import (
+from agentic_rag.operations.graph.projection import (
     CLEARING,
     ChangedDocument,
     DocumentBatch,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 import threading
 
-from agentic_rag.domain.handed_on import HandedOn
+from agentic_rag.kernel.one_shot_cache import HandedOn
 
 
 def test_a_value_is_taken_once() -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.domain.half_precision import decode_half, encode_half
-from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.models.embedding.vectors import decode_half, encode_half
 
 GOLDEN = {4: 0.31863, 155: -0.31863, 166: -0.31863, 340: 0.31863, 73: 0.19118, 203: -0.19118}
 
@@ -46,7 +46,8 @@ def test_the_values_are_those_of_every_machine() -> None:
 
 
 def test_the_hash_seed_of_the_process_does_not_matter() -> None:
-    code = "from agentic_rag.domain.hashed_embedding import embed_texts as e; print(e(['oil pump'])[0].tobytes().hex())"
+    module = "agentic_rag.adapters.deterministic.hashed_embedding"
+    code = f"from {module} import embed_texts as e; print(e(['oil pump'])[0].tobytes().hex())"
     runs = {
         subprocess.run(
             [sys.executable, "-c", code],

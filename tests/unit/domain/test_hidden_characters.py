@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from agentic_rag.domain.hidden_characters import HIDDEN, count_hidden, without_hidden
+from agentic_rag.language.hidden_characters import HIDDEN, count_hidden, without_hidden
 
 
 def test_every_hidden_character_is_counted_where_it_stands_alone() -> None:

@@ -10,12 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.unit.domain.test_bridge import CORPUS, QUESTION, WORKSPACE, Corpus
 
-from agentic_rag.domain.answers import Citation, TextSpan
-from agentic_rag.domain.bridge import extend, first_trails, link_features, strongest
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.entities import entity_id_for, entity_key
-from agentic_rag.domain.hops import Step, Trails, followed, links_between, told
-from agentic_rag.domain.retrieval import Hop, HopKind
+from agentic_rag.answering.answer import Citation, TextSpan
+from agentic_rag.answering.verification.citations import followed
+from agentic_rag.documents.document import Chunk
+from agentic_rag.retrieval.candidates import Hop, HopKind
+from agentic_rag.retrieval.graph.entities import entity_id_for, entity_key
+from agentic_rag.retrieval.graph.multi_hop import extend, first_trails, link_features, strongest
+from agentic_rag.retrieval.graph.paths import Step, Trails, links_between, told
 
 PLAYER, LEAGUE, UNION, TOWN = range(4)
 LINK = 4

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.hypothetical import merged
+from agentic_rag.answering.hyde.merge_vectors import merged
 
 UNIT = st.lists(st.floats(-1, 1), min_size=4, max_size=4).map(np.array).filter(lambda v: np.linalg.norm(v) > 1e-3).map(
     lambda v: (v / np.linalg.norm(v)).astype(np.float32)

@@ -6,10 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, Permanent, Retryable
-from agentic_rag.domain.failures import MAX_MESSAGE, error_chain, redact
-from agentic_rag.domain.job_message import decode, delivery_id, encode
-from agentic_rag.domain.jobs import (
+from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     LAPSED,
     GiveUp,
@@ -21,7 +18,10 @@ from agentic_rag.domain.jobs import (
     RetryPolicy,
     Standing,
 )
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.message import decode, delivery_id, encode
+from agentic_rag.kernel.error_redaction import MAX_MESSAGE, error_chain, redact
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, Permanent, Retryable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 policies = st.builds(
     RetryPolicy, attempts=st.integers(1, 10), backoff_ms=st.integers(1, 60_000), ceiling_ms=st.integers(1, 600_000)

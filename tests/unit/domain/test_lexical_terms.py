@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.english import FUNCTION_WORDS, stem
-from agentic_rag.domain.hashed_embedding import embed_texts
-from agentic_rag.domain.lexical import content_terms, query_terms, term_counts, term_key, terms
+from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
+from agentic_rag.language.english import FUNCTION_WORDS, stem
+from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts, term_key, terms
 
 
 @pytest.mark.parametrize(

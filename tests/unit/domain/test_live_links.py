@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.live_links import inert
-from agentic_rag.domain.netpolicy import host_list
+from agentic_rag.answering.verification.defang_links import inert
+from agentic_rag.web.url_policy import host_list
 
 CITED = {"https://source.example/page"}
 

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.measures import Measure, asks_for_measure, asks_how_much, breakdown_of, concept, measures_of
+from agentic_rag.answering.figures.measures import (
+    Measure,
+    asks_for_measure,
+    asks_how_much,
+    breakdown_of,
+    concept,
+    measures_of,
+)
 
 TITLED = frozenset(["harbour", "gate"])
 

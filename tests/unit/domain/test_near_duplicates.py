@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.near_duplicates import signature, similar_pairs
+from agentic_rag.operations.near_duplicates import signature, similar_pairs
 
 WORDS = [f"word{number}" for number in range(400)]
 LONG = " ".join(WORDS)

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.netpolicy import (
+from agentic_rag.web.url_policy import (
     REFUSED_V4,
     AddressRefused,
     Scheme,

@@ -2,7 +2,8 @@ import itertools
 
 import pytest
 
-from agentic_rag.domain.pipeline import TRANSITIONS, Budget, Stage, Verdict, next_stage
+from agentic_rag.answering.state_machine import TRANSITIONS, Stage, Verdict, next_stage, stage_share
+from agentic_rag.kernel.deadline import Deadline
 
 USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
 DETOURS = {
@@ -42,7 +43,7 @@ def test_the_table_ends_in_done_from_everywhere() -> None:
 
 
 def test_a_stage_leaves_time_for_what_follows() -> None:
-    budget = Budget(deadline=10.0)
-    assert budget.share(Stage.RETRIEVE, 0.0) == pytest.approx(9.0)
-    assert budget.share(Stage.SELF_CHECK, 4.0) == pytest.approx(6.0)
-    assert budget.share(Stage.RETRIEVE, 11.0) == 0.0
+    deadline = Deadline(at=10.0)
+    assert stage_share(deadline, Stage.RETRIEVE, 0.0) == pytest.approx(9.0)
+    assert stage_share(deadline, Stage.SELF_CHECK, 4.0) == pytest.approx(6.0)
+    assert stage_share(deadline, Stage.RETRIEVE, 11.0) == 0.0

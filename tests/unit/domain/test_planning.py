@@ -1,8 +1,8 @@
 import pytest
 
-from agentic_rag.domain.answers import AnswerType, SubQuestion, ToolRequest
-from agentic_rag.domain.planning import FINDING, answer_type, arithmetic_of, named_document, plan
-from agentic_rag.domain.rewriting import filled, with_aliases
+from agentic_rag.answering.plan import AnswerType, SubQuestion, ToolRequest
+from agentic_rag.answering.query.planner import FINDING, answer_type, arithmetic_of, named_document, plan
+from agentic_rag.answering.query.rewrite import filled, with_aliases
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.polarity import is_denied
+from agentic_rag.answering.extraction.negation import is_denied
 
 
 @pytest.mark.parametrize(

@@ -7,13 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.lexical import term_counts
-from agentic_rag.domain.postings import (
-    MAX_COUNT,
+from agentic_rag.language.term_counts import MAX_COUNT, count_terms
+from agentic_rag.language.tokenizer import term_counts
+from agentic_rag.retrieval.lexical.postings import (
     Segment,
     SegmentRow,
     build_segment,
-    count_terms,
     decode_segment,
     encode_segment,
     merge_segments,

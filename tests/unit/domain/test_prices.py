@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.prices import FREE, PUBLISHED, PriceTable, TokenPrice, read_prices
+from agentic_rag.models.billing.prices import FREE, PUBLISHED, PriceTable, TokenPrice, read_prices
 
 
 def test_the_operators_price_goes_before_the_published_one() -> None:

@@ -9,21 +9,22 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answers import AnswerType, Plan, SubQuestion, Turn
-from agentic_rag.domain.chat import ChatForm, Consultation, ReplyInvalid
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.model_draft import lost_parts, model_draft
-from agentic_rag.domain.prompts.extract import extract_consultation
-from agentic_rag.domain.prompts.fence import fenced, invented
-from agentic_rag.domain.prompts.grade import Grade, Mark, grade_consultation
-from agentic_rag.domain.prompts.hyde import hyde_consultation
-from agentic_rag.domain.prompts.judge import JudgedClaim, Verdict, judge_consultation
-from agentic_rag.domain.prompts.plan import plan_consultation
-from agentic_rag.domain.prompts.standalone import standalone_consultation
-from agentic_rag.domain.prompts.synthesis import ClaimedAnswer, ClaimedQuote, ClaimedSentence, synthesis_consultation
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.sentence_units import UnitKind
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
+from agentic_rag.answering.prompts.extract import extract_consultation
+from agentic_rag.answering.prompts.fence import fenced, invented
+from agentic_rag.answering.prompts.grade import Grade, Mark, grade_consultation
+from agentic_rag.answering.prompts.hyde import hyde_consultation
+from agentic_rag.answering.prompts.judge import JudgedClaim, Verdict, judge_consultation
+from agentic_rag.answering.prompts.plan import plan_consultation
+from agentic_rag.answering.prompts.standalone import standalone_consultation
+from agentic_rag.answering.prompts.synthesis import ClaimedAnswer, ClaimedQuote, ClaimedSentence, synthesis_consultation
+from agentic_rag.answering.question import Turn
+from agentic_rag.answering.verification.model_draft import lost_parts, model_draft
+from agentic_rag.documents.document import Chunk
+from agentic_rag.models.chat.request import ChatForm, Consultation, ReplyInvalid
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import Passage
 
 NONCE = "5f2d"
 RULES = Plan((SubQuestion("Who?"),), AnswerType.FACT, (), "rules")

@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.provider_keys import GivenKey, Provider, canonical_url, checked_key
-from agentic_rag.domain.secret import Secret
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider, canonical_url, checked_key
 
 OLLAMA = "http://ollama.internal:11434/v1"
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.domain.question_names import names_in
+from agentic_rag.answering.figures.names import names_in
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.quotes import MIN_QUOTE_CHARACTERS, locate
+from agentic_rag.language.quote_matching import MIN_QUOTE_CHARACTERS, locate
 
 WORDS = st.lists(st.text(st.sampled_from("abé.*([|1"), min_size=1, max_size=6), min_size=1, max_size=8)
 SPACES = st.sampled_from([" ", "\n", "  ", "\t", " \n "])

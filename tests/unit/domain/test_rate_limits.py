@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.rate_limits import (
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.workspaces.rate_limits import (
     MOST_PER_MINUTE,
     WINDOW_MICROS,
     Bucket,

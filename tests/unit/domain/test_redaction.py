@@ -7,17 +7,11 @@ from uuid import UUID
 
 from tests.unit.domain.test_hops import CHUNKS, LEAGUE, PLAYER, TOWN, UNION, citation
 
-from agentic_rag.domain.answers import (
-    Answer,
-    AnswerDebug,
-    CandidateTrace,
-    Directives,
-    GateDecision,
-    Outcome,
-)
-from agentic_rag.domain.hops import Step, told
-from agentic_rag.domain.redaction import cited_documents, redacted
-from agentic_rag.domain.retrieval import HopKind
+from agentic_rag.answering.answer import Answer, AnswerDebug, Outcome
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.runs.redaction import cited_documents, redacted
+from agentic_rag.retrieval.candidates import CandidateTrace, HopKind
+from agentic_rag.retrieval.graph.paths import Step, told
 
 PATH = told([Step(PLAYER, LEAGUE, HopKind.SHARES, None), Step(LEAGUE, TOWN, HopKind.NAMES, None)], CHUNKS, {})
 

@@ -5,15 +5,15 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.documents import Chunk, ChunkPlace, RevisionSpan
-from agentic_rag.domain.evidence import SECTION, Passage
-from agentic_rag.domain.part_queries import part_query
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.sections import BESIDE_SHARE, GROWING, TABLE_REACH, grown, places_beside
-from agentic_rag.domain.selfcheck import check, write
-from agentic_rag.domain.synthesis import draft_part
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.answering.evidence.expand_context import BESIDE_SHARE, GROWING, TABLE_REACH, grown, places_beside
+from agentic_rag.answering.extraction.extractive import draft_part
+from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.answering.verification.check import check, write
+from agentic_rag.documents.document import Chunk, ChunkPlace, RevisionSpan
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import SECTION, Passage
 
 ROOMY = 10_000
 TABLE = [

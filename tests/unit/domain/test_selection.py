@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.selection import SelectionRules, likeness, select
+from agentic_rag.documents.document import Chunk
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.selection import SelectionRules, likeness, select
 
 WORDS = ("tidal turbine blade inspection", "tidal turbine blade inspections", "harbour fee table", "crew leave rules")
 

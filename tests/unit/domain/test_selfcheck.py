@@ -4,13 +4,13 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.citations import compose, span_request
-from agentic_rag.domain.documents import Chunk, RevisionSpan
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.selfcheck import check, quoted_only, write
-from agentic_rag.domain.sentence_units import UnitKind, readable
-from agentic_rag.domain.synthesis import DraftSentence
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind, readable
+from agentic_rag.answering.verification.check import check, quoted_only, write
+from agentic_rag.answering.verification.citations import compose, span_request
+from agentic_rag.documents.document import Chunk, RevisionSpan
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import Passage
 
 TEXT = "Preface.\n\nCrew transfer stops at 1.5 m.\nThe master decides. See https://a.example for more."
 OFFSET = 100

@@ -2,12 +2,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answer_fit import holds
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.contradiction import disagree
-from agentic_rag.domain.sentence_units import UnitKind, kind_of, may_be_heading, readable
-from agentic_rag.domain.sentences import sentence_spans
-from agentic_rag.domain.tables import header_span, row_spans
+from agentic_rag.answering.extraction.answer_type_match import holds
+from agentic_rag.answering.extraction.contradiction import disagree
+from agentic_rag.answering.extraction.text_units import UnitKind, kind_of, may_be_heading, readable
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.tables import header_span, row_spans
 
 
 @pytest.mark.parametrize(

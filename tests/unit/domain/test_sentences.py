@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.sentences import sentence_spans
+from agentic_rag.language.sentences import sentence_spans
 
 
 def sentences(text: str) -> list[str]:

@@ -6,10 +6,11 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.domain.chunk_profiles import ChunkUnit, chunk_profile
-from agentic_rag.domain.settings_in_force import in_force
-from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.workspace_settings import RagConfig
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.chunk_profiles import ChunkUnit, chunk_profile
+from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 
 def a_workspace(kind: WorkspaceKind, settings: WorkspaceSettings | None = None) -> Workspace:

@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.hashed_embedding import DIMENSIONS
-from agentic_rag.domain.similarity import least_cosine
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS
+from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 HASHED = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 MODEL = EmbeddingSpace("openai", "text-embedding-3-small", 1536)

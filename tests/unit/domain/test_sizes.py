@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.sizes import told_bytes, told_count
+from agentic_rag.kernel.formatting import told_bytes, told_count
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import InvalidInput, SpaceMismatch
-from agentic_rag.domain.recall_gate import GateQuestion, RecallGate, checked_gate, judge, recall_at_k
-from agentic_rag.domain.spaces import (
+from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
+from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate, checked_gate, judge, recall_at_k
+from agentic_rag.models.embedding.space import (
     SPACE_MOVES,
     EmbeddingSpace,
     RegisteredSpace,

@@ -1,8 +1,8 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.retrieval import ArmHit, Retriever
-from agentic_rag.domain.standing import NOTHING, OTHERS, standing_of
+from agentic_rag.retrieval.candidates import ArmHit, Retriever
+from agentic_rag.retrieval.confidence import NOTHING, OTHERS, standing_of
 
 
 def _hits(scores: list[float]) -> list[ArmHit]:

@@ -2,16 +2,16 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.findings import names_found
-from agentic_rag.domain.part_queries import marks_of, part_query
-from agentic_rag.domain.planning import answer_type
-from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
-from agentic_rag.domain.standing import Standing
-from agentic_rag.domain.support import signs_of, support_from
-from agentic_rag.domain.synthesis import PartDraft, draft_part
+from agentic_rag.answering.evidence.answerability import signs_of, support_from
+from agentic_rag.answering.evidence.intermediate_answers import names_found
+from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
+from agentic_rag.answering.extraction.subquery import marks_of, part_query
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.answering.query.planner import answer_type
+from agentic_rag.documents.document import Chunk
+from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
+from agentic_rag.retrieval.confidence import Standing
+from agentic_rag.retrieval.passage import Passage
 
 
 def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 0.5) -> Passage:

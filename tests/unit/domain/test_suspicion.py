@@ -2,10 +2,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.hidden_characters import seen_with_places, without_hidden
-from agentic_rag.domain.prompts.fence import fenced
-from agentic_rag.domain.quotes import locate
-from agentic_rag.domain.suspicion import CLAUSES, Clause, Suspicion, folded_case, suspicions
+from agentic_rag.answering.prompts.fence import fenced
+from agentic_rag.language.hidden_characters import seen_with_places, without_hidden
+from agentic_rag.language.prompt_injection import CLAUSES, Clause, Suspicion, folded_case, suspicions
+from agentic_rag.language.quote_matching import locate
 
 
 def tagged(text: str) -> str:

@@ -7,15 +7,15 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.part_queries import part_query
-from agentic_rag.domain.passage_units import Unit
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.sentence_units import UnitKind
-from agentic_rag.domain.synthesis import PartDraft, draft_part, with_figures
+from agentic_rag.answering.extraction.candidate_units import Unit
+from agentic_rag.answering.extraction.extractive import PartDraft, draft_part, with_figures
+from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.documents.document import Chunk
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import Passage
 
 
 def passage(ordinal: int, title: str, text: str, score: float = 0.6) -> Passage:

@@ -1,4 +1,4 @@
-from agentic_rag.domain.tables import caption_span, header_span, is_header, is_page_foot, readable_row, row_spans
+from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, readable_row, row_spans
 
 KEYS_AND_VALUES = "| | |\n|---|---|\n| Site | Skelder Narrows |\n| Date of event | 11 November 2024 |"
 NAMED = (

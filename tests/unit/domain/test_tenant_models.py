@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.errors import InvalidInput, MissingProviderKey, Permanent
-from agentic_rag.domain.padding import padded
-from agentic_rag.domain.provider_keys import Provider
-from agentic_rag.domain.tenant_models import (
+from agentic_rag.kernel.errors import InvalidInput, MissingProviderKey, Permanent
+from agentic_rag.models.embedding.padded_embedder import padded
+from agentic_rag.models.providers.model_choice import (
     DEFAULT_EMBEDDINGS,
     EmbeddingChoice,
     ModelChoice,
@@ -19,6 +18,7 @@ from agentic_rag.domain.tenant_models import (
     read_model,
     resolve,
 )
+from agentic_rag.models.providers.provider_keys import Provider
 
 CLAUDE = ModelChoice(Provider.ANTHROPIC, "claude")
 OWN_SERVER = EmbeddingChoice(Provider.COMPATIBLE, "nomic-embed-text", 768)

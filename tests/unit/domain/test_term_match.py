@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.part_queries import part_query, terms_of
-from agentic_rag.domain.term_match import hits, lowered, mask_of, weight_of, weighted_terms
+from agentic_rag.answering.extraction.subquery import part_query, terms_of
+from agentic_rag.answering.extraction.term_matching import hits, lowered, mask_of, weight_of, weighted_terms
+from agentic_rag.answering.plan import AnswerType
 
 
 @pytest.mark.parametrize(

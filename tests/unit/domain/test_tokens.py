@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.tokens import TokenEstimator, estimate_tokens
+from agentic_rag.language.token_estimate import TokenEstimator, estimate_tokens
 
 
 @pytest.mark.parametrize(

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID, uuid5
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.part_queries import part_query
-from agentic_rag.domain.passage_units import PartQuery
-from agentic_rag.domain.retrieval import ArmScore, Candidate, Retriever
-from agentic_rag.domain.trail_draft import HOP_CHANCE, MOST_SENTENCES, draft_trail, focus_of, trail_of
+from agentic_rag.answering.extraction.candidate_units import PartQuery
+from agentic_rag.answering.extraction.multi_hop import HOP_CHANCE, MOST_SENTENCES, draft_trail, focus_of, trail_of
+from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.documents.document import Chunk
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
+from agentic_rag.retrieval.passage import Passage
 
 QUESTION = "Who founded the network that shows Thumb Wrestling?"
 SHOW = "Thumb Wrestling is a television series for children. It is shown on Cartoon Network."

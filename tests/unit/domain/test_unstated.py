@@ -6,16 +6,16 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from agentic_rag.domain.answers import AnswerType
-from agentic_rag.domain.document_fit import of_editions
-from agentic_rag.domain.documents import Chunk
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.lexical import query_terms
-from agentic_rag.domain.part_queries import part_query
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.sentence_units import UnitKind
-from agentic_rag.domain.synthesis import DraftSentence
-from agentic_rag.domain.unstated import unstated
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.figures.missing_facts import unstated
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.documents.document import Chunk
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import Passage
+from agentic_rag.retrieval.title_match import of_editions
 
 TITLE = "Harbour Inc. Form 10-Q, quarterly period ended June 30, 2023 (2023-Q2)"
 SALES = "Net sales of the ferry segment were $186 million."

@@ -2,8 +2,8 @@
 
 import pytest
 
-from agentic_rag.domain.retrieval import ArmHit
-from agentic_rag.domain.vector_indexes import IndexRecord, IndexState, IndexStep, index_step, recall_of
+from agentic_rag.retrieval.candidates import ArmHit
+from agentic_rag.retrieval.vector_index import IndexRecord, IndexState, IndexStep, index_step, recall_of
 
 LIMIT = 8_000
 """1,000 vectors of 4 dimensions."""

@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.citations import quotes_of
-from agentic_rag.domain.documents import Chunk, RevisionSpan
-from agentic_rag.domain.evidence import Passage
-from agentic_rag.domain.retrieval import Candidate
-from agentic_rag.domain.selfcheck import check, write
-from agentic_rag.domain.sentence_units import UnitKind
-from agentic_rag.domain.synthesis import DraftSentence
-from agentic_rag.domain.verdicts.draft import draft_verdict
-from agentic_rag.domain.verdicts.nationalities import are_opposed, nationality_of
-from agentic_rag.domain.verdicts.parts import Source
-from agentic_rag.domain.verdicts.rules import decidable, follows
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.verdicts.draft import draft_verdict
+from agentic_rag.answering.verdicts.nationalities import are_opposed, nationality_of
+from agentic_rag.answering.verdicts.rules import decidable, follows
+from agentic_rag.answering.verdicts.statements import Source
+from agentic_rag.answering.verification.check import check, write
+from agentic_rag.answering.verification.citations import quotes_of
+from agentic_rag.documents.document import Chunk, RevisionSpan
+from agentic_rag.retrieval.candidates import Candidate
+from agentic_rag.retrieval.passage import Passage
 
 Said = tuple[str, str]
 """Title and text."""

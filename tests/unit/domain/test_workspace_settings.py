@@ -2,9 +2,9 @@
 
 import pytest
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.organisations import FeatureFlag, OrganisationSettings, feature_flag
-from agentic_rag.domain.workspace_settings import MAX_INLINE_CHARACTERS, RagConfig, WorkspaceSettings
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings, feature_flag
+from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS, RagConfig, WorkspaceSettings
 
 
 @pytest.mark.parametrize(

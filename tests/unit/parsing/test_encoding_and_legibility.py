@@ -6,7 +6,7 @@ import pytest
 
 from agentic_rag.adapters.parsing.encoding import decode_text
 from agentic_rag.adapters.parsing.legibility import require_legible
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 GERMAN = "Die Straße führt über die alte Brücke nach Görlitz – „schön“."
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.parsing.html_loader import read_html
-from agentic_rag.domain.documents import BlockKind
+from agentic_rag.documents.document import BlockKind
 
 
 def test_structure_is_kept_and_furniture_left_out() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.parsing.markdown_loader import read_markdown
-from agentic_rag.domain.documents import BlockKind
+from agentic_rag.documents.document import BlockKind
 
 SOURCE = """---
 title: "The Guide"

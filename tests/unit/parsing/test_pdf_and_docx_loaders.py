@@ -14,9 +14,9 @@ from reportlab.pdfgen.canvas import Canvas
 from agentic_rag.adapters.parsing.docx_loader import read_docx
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.pdf_loader import read_pdf
-from agentic_rag.domain.documents import BlockKind
-from agentic_rag.domain.errors import ParseFailed
-from agentic_rag.domain.failures import redact
+from agentic_rag.documents.document import BlockKind
+from agentic_rag.kernel.error_redaction import redact
+from agentic_rag.kernel.errors import ParseFailed
 
 LIMITS = ParserLimits()
 

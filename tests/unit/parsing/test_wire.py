@@ -13,7 +13,7 @@ from agentic_rag.adapters.parsing.wire import (
     parsed_document,
     require_ready,
 )
-from agentic_rag.domain.errors import ParseFailed, Retryable
+from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 
 def head_of(sent: bytes) -> bytes:

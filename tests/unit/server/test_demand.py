@@ -1,7 +1,7 @@
 import pytest
 from graphql import parse
 
-from agentic_rag.domain.rate_limits import Traffic
+from agentic_rag.workspaces.rate_limits import Traffic
 from agentic_rag_server.graphql.demand import demand_of
 
 ASK, WRITE, READ = Traffic.ASK, Traffic.WRITE, Traffic.READ

@@ -4,8 +4,8 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.domain.errors import Forbidden
-from agentic_rag.domain.tenancy import KeyScope, Principal, Role
+from agentic_rag.kernel.errors import Forbidden
+from agentic_rag.tenancy.principals import KeyScope, Principal, Role
 from agentic_rag_server.auth.roles import Action, authorise, is_allowed, scope_of
 
 ORG = UUID(int=1)

@@ -11,10 +11,12 @@ from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.upkeep import Upkeep
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.jobs import JobKind, QueueName, UpkeepTask
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.jobs.job import JobKind, QueueName, UpkeepTask
+from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_worker.dispatcher import UPKEEP_STEP, Dispatcher
 from agentic_rag_worker.wiring import WorkerTimings
 

@@ -6,8 +6,8 @@ from uuid import uuid4
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.domain.jobs import Job, JobKind, JobState, Lease, QueueName
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import Job, JobKind, JobState, Lease, QueueName
+from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_worker.heartbeat import Verdict, Watch
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)

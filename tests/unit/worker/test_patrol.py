@@ -7,8 +7,8 @@ from tests.waiting import eventually
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.app.leak_canaries import CanaryReport
-from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.operations.leak_canaries import CanaryReport
 from agentic_rag_worker.patrol import Patrol
 
 

@@ -13,8 +13,8 @@ from typing import BinaryIO
 
 from agentic_rag.adapters.blobs.fences import remove_fenced, write_fenced
 from agentic_rag.adapters.blobs.keys import key_parts
-from agentic_rag.domain.errors import DependencyUnavailable, NotFound
-from agentic_rag.ports.blob_store import StoredBlob
+from agentic_rag.documents.ports import StoredBlob
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 
 PIECE = 64 * 1024
 
@@ -23,7 +23,7 @@ _UNFINISHED = ".part-"
 
 
 class DirectoryBlobStore:
-    """`ports.BlobStore`. A blob is whole or absent: written beside its place, synced, then renamed into it."""
+    """`documents.ports.BlobStore`. A blob is whole or absent: written beside its place, synced, then renamed into it."""
 
     def __init__(self, root: Path) -> None:
         self._root = root

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Generator
 from pathlib import Path
 
-from agentic_rag.domain.errors import LeaseLost
+from agentic_rag.kernel.errors import LeaseLost
 
 PREFIX = ".fence-"
 _MAX_DIGITS = 20

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from agentic_rag.domain.errors import InvalidInput
+from agentic_rag.kernel.errors import InvalidInput
 
 _PART = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,200}")
 

@@ -14,8 +14,8 @@ from obstore.exceptions import AlreadyExistsError, BaseError, PreconditionError
 from obstore.store import S3Store
 
 from agentic_rag.adapters.blobs.keys import key_parts
-from agentic_rag.domain.errors import DependencyUnavailable, LeaseLost, NotFound, Retryable
-from agentic_rag.ports.blob_store import StoredBlob
+from agentic_rag.documents.ports import StoredBlob
+from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost, NotFound, Retryable
 
 if TYPE_CHECKING:
     from obstore import UpdateVersion
@@ -44,7 +44,7 @@ class S3Options:
 
 
 class S3BlobStore:
-    """`ports.BlobStore`. An object appears when its upload is complete; one that breaks off is aborted."""
+    """`documents.ports.BlobStore`. An object appears when its upload is complete; one that breaks off is aborted."""
 
     def __init__(self, options: S3Options) -> None:
         self._bucket = options.bucket

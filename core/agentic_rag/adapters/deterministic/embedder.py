@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.hashed_embedding import DIMENSIONS, embed_texts
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.ports.compute import Compute
+from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS, embed_texts
+from agentic_rag.kernel.compute import Compute
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 DETERMINISTIC_SPACE = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
 
@@ -18,8 +18,8 @@ _BATCH = 256
 
 
 class DeterministicEmbedder:
-    """Implements `ports.Embedder` by `domain.hashed_embedding`. A question is embedded where it stands; many texts,
-    with
+    """Implements `models.embedding.ports.Embedder` by `adapters.deterministic.hashed_embedding`. A question is
+    embedded where it stands; many texts, with
     `compute`, elsewhere.
     """
 

@@ -1,4 +1,4 @@
-"""`ports.Identity` for tokens of an issuer."""
+"""`tenancy.ports.Identity` for tokens of an issuer."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 
 from agentic_rag.adapters.jwt.verifier import TokenVerifier
 from agentic_rag.adapters.verified_principals import VerifiedPrincipals
-from agentic_rag.domain.api_keys import token_hash
-from agentic_rag.domain.errors import Unauthenticated
-from agentic_rag.domain.tenancy import Principal
-from agentic_rag.domain.token_claims import ClaimNames, claimed_identity
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.organisations import OrganisationDirectory
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.tenancy.api_keys import token_hash
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.tenancy.token_claims import ClaimNames, claimed_identity
+from agentic_rag.workspaces.ports import OrganisationDirectory
 
 MAX_SECONDS = 60.0
 """A key that the issuer withdrew, or an organisation that was removed, is believed no longer than this."""

@@ -11,10 +11,10 @@ from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.identity import TokenIdentity
 from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, KeySet, LocalSecret
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
-from agentic_rag.domain.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.organisations import OrganisationDirectory
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
+from agentic_rag.workspaces.ports import OrganisationDirectory
 
 
 @dataclass(frozen=True, slots=True)

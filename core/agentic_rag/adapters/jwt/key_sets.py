@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from agentic_rag.adapters.jwt.keys import VerifyingKey, read_key_set
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.ports.clock import Clock
-from agentic_rag.ports.telemetry import Telemetry
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.telemetry import Telemetry
 
 FETCHES = "rag_jwks_fetches_total"
 

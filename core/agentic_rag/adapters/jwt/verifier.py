@@ -9,7 +9,7 @@ from typing import Any
 import jwt
 
 from agentic_rag.adapters.jwt.key_sets import KeySet
-from agentic_rag.domain.errors import Unauthenticated
+from agentic_rag.kernel.errors import Unauthenticated
 
 FOREIGN_KEYS = ("jku", "jwk", "x5u", "x5c")
 """Header fields by which a token would bring or name the key that is to verify it. None is ever followed."""

@@ -1,4 +1,4 @@
-"""`ports.AccessStore` in memory."""
+"""`tenancy.ports.AccessStore` in memory."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.access import Readable, Readers
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.access_store import AccessChange
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.ports import AccessChange
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryAccessStore:

@@ -1,4 +1,4 @@
-"""`ports.ApiKeyStore` in memory."""
+"""`tenancy.ports.ApiKeyStore` in memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.api_keys import ApiKey
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.ports.organisations import NewApiKey
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
 
 
 class MemoryApiKeyStore:

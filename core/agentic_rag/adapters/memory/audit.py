@@ -1,4 +1,4 @@
-"""`ports.AuditLog` in memory."""
+"""`tenancy.ports.AuditLog` in memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from uuid import UUID, uuid4
 
 from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.audit import AuditEntry, AuditRecord, id_once
-from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, id_once
 
 
 class MemoryAuditLog:

@@ -1,4 +1,4 @@
-"""`ports.BlobStore` in memory."""
+"""`documents.ports.BlobStore` in memory."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import hashlib
 import re
 from collections.abc import AsyncIterator
 
-from agentic_rag.domain.errors import InvalidInput, LeaseLost, NotFound
-from agentic_rag.ports.blob_store import StoredBlob
+from agentic_rag.documents.ports import StoredBlob
+from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound
 
 PIECE = 64 * 1024
 

@@ -1,11 +1,11 @@
-"""`ports.AnswerCache` in memory."""
+"""`answering.ports.AnswerCache` in memory."""
 
 from __future__ import annotations
 
 from datetime import datetime, timedelta
 
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.clock import Clock
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryAnswerCache:

@@ -10,8 +10,8 @@ import numpy as np
 from agentic_rag.adapters.memory.erasure import drop_mentions
 from agentic_rag.adapters.memory.state import Passage, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.postings import AccessMoves, merge_segments
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.retrieval.lexical.postings import AccessMoves, merge_segments
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_HISTORY_DAYS = 7
 

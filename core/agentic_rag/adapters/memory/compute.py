@@ -1,4 +1,4 @@
-"""`ports.Compute` in the calling task."""
+"""`kernel.compute.Compute` in the calling task."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`ports.Database` in memory: the one place that opens tenant transactions."""
+"""`kernel.database.Database` in memory: the one place that opens tenant transactions."""
 
 from __future__ import annotations
 
@@ -28,12 +28,13 @@ from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.usage import MemoryUsageStore
 from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
-from agentic_rag.domain.access import ANYBODY, Readable, Readers
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.settings_in_force import in_force
-from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
+from agentic_rag.kernel.database import Snapshot, Transaction
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.corpus_head import CorpusHead
+from agentic_rag.workspaces.effective_settings import in_force
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""`ports.DeadPayloads` in memory."""
+"""`jobs.ports.DeadPayloads` in memory."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.memory.pages import page_newest_first
-from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.ports.clock import Clock
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.pagination import Page, PageRequest
 
 
 class MemoryDeadPayloads:

@@ -1,4 +1,4 @@
-"""`ports.DocumentStore` in memory."""
+"""`documents.ports.DocumentStore` in memory."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.adapters.memory.pages import page_by_name
 from agentic_rag.adapters.memory.state import StoredRevision
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.documents import (
+from agentic_rag.documents.document import (
     STATUS_MOVES,
     ChunkDraft,
     Document,
@@ -17,10 +17,10 @@ from agentic_rag.domain.documents import (
     DocumentStatus,
     Revision,
 )
-from agentic_rag.domain.errors import NotFound, Retryable
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.documents.ports import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.kernel.errors import NotFound, Retryable
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 
 class MemoryDocumentStore:

@@ -10,14 +10,14 @@ import numpy as np
 
 from agentic_rag.adapters.memory.state import Entity, Tombstone, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.certificate import ranges_of
-from agentic_rag.domain.entities import extract_entities
-from agentic_rag.domain.errors import LeaseLost
-from agentic_rag.domain.jobs import JobKind, JobState
-from agentic_rag.domain.postings import Segment, merge_segments
-from agentic_rag.domain.redaction import SOURCE_ERASED, cited_documents, redacted
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.publication import Erasure
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.erasure.certificate import ranges_of
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.jobs.job import JobKind, JobState
+from agentic_rag.kernel.errors import LeaseLost
+from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.retrieval.lexical.postings import Segment, merge_segments
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 _UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 

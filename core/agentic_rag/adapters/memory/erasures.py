@@ -1,4 +1,4 @@
-"""`ports.ErasureStore` in memory."""
+"""`erasure.ports.ErasureStore` in memory."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.certificate import Certificate, StoreErasure, merged_stores, not_covered
-from agentic_rag.domain.jobs import JobKind, JobState
-from agentic_rag.domain.redaction import SOURCE_ERASED, cited_documents, redacted
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.erasure_store import Trace
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.erasure.certificate import Certificate, StoreErasure, merged_stores, not_covered
+from agentic_rag.erasure.ports import Trace
+from agentic_rag.jobs.job import JobKind, JobState
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryErasureStore:

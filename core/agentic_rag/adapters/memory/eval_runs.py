@@ -1,4 +1,4 @@
-"""`ports.EvalRunStore` in memory."""
+"""`operations.ports.EvalRunStore` in memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.state import StoredEval
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.eval_runs import EvalRun, EvalScore, EvalSet
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.operations.evaluation import EvalRun, EvalScore, EvalSet
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryEvalRunStore:

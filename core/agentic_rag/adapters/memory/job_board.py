@@ -1,4 +1,4 @@
-"""`ports.JobBoard` in memory."""
+"""`jobs.ports.JobBoard` in memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from agentic_rag.adapters.memory.jobs import lease_expired
 from agentic_rag.adapters.memory.spaces import is_expired
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask, partition_of
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, QueueName, UpkeepTask, partition_of
 
 MOST_SEGMENTS = 64
 SMALL_SEGMENT = 500

@@ -1,4 +1,4 @@
-"""`ports.JobStore` in memory, and the moves of a job that the board shares."""
+"""`jobs.ports.JobStore` in memory, and the moves of a job that the board shares."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from uuid import UUID, uuid4
 from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.state import StoredJob
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.failures import error_chain, redact
-from agentic_rag.domain.jobs import (
+from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     LAPSED,
     GiveUp,
@@ -27,8 +25,10 @@ from agentic_rag.domain.jobs import (
     Replay,
     Retry,
 )
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.error_redaction import error_chain, redact
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 _UNFINISHED = (JobState.QUEUED, JobState.RUNNING)
 

@@ -1,4 +1,4 @@
-"""`ports.Organisations` and `ports.OrganisationStore` in memory."""
+"""`workspaces.ports.Organisations` and `workspaces.ports.OrganisationStore` in memory."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import MemoryStore, Working
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.organisations import Organisation, OrganisationSettings
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.workspaces.organisation import Organisation, OrganisationSettings
 
 
 class MemoryOrganisations:

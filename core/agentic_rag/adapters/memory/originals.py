@@ -1,4 +1,4 @@
-"""`ports.OriginalStore` and `ports.UploadStore` in memory."""
+"""`documents.ports.OriginalStore` and `documents.ports.UploadStore` in memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,8 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.original_store import Original
-from agentic_rag.ports.upload_store import UploadRecord
+from agentic_rag.documents.ports import Original, UploadRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryOriginalStore:

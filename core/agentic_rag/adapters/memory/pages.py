@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import TypeVar
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.pages import MAX_PAGE, Page, PageRequest
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
 
 T = TypeVar("T")
 

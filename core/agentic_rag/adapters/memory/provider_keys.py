@@ -1,4 +1,4 @@
-"""`ports.ProviderStore` and `ports.KeyHomes` in memory."""
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.KeyHomes` in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import MemoryStore, Working
-from agentic_rag.domain.provider_keys import Provider, ProviderKey, SealedKey
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
 
 class MemoryProviderStore:

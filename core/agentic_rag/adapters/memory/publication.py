@@ -1,4 +1,4 @@
-"""`ports.Publisher` in memory: publish; erasure and compaction are in files of their own."""
+"""`ingestion.ports.Publisher` in memory: publish; erasure and compaction are in files of their own."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ from agentic_rag.adapters.memory.state import (
     WorkspaceState,
 )
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import SpaceMismatch, SpaceSwitched
-from agentic_rag.domain.jobs import JobState
-from agentic_rag.domain.postings import SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ChunkEntities
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.publication import DocumentPublication, Erasure, NewChunk, Published
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.ports import DocumentPublication, NewChunk, Published
+from agentic_rag.jobs.job import JobState
+from agentic_rag.kernel.errors import SpaceMismatch, SpaceSwitched
+from agentic_rag.retrieval.candidates import ChunkEntities
+from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 BYTES_PER_COMPONENT = 2
 """Of a half-precision vector."""

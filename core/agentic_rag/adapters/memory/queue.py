@@ -1,4 +1,4 @@
-"""`ports.JobQueue` in memory."""
+"""`jobs.ports.JobQueue` in memory."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections import OrderedDict, deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.domain.dead_payloads import DeadPayload
-from agentic_rag.domain.job_message import QueueLayout, delivery_id
-from agentic_rag.domain.jobs import Job, JobKind, JobRef, QueueName
+from agentic_rag.jobs.job import Job, JobKind, JobRef, QueueName
+from agentic_rag.jobs.message import QueueLayout, delivery_id
+from agentic_rag.jobs.undecodable_message import DeadPayload
 
 MIRRORED = 1_000
 

@@ -1,4 +1,4 @@
-"""`ports.RateBuckets` of this process alone."""
+"""`workspaces.ports.RateBuckets` of this process alone."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections import OrderedDict
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.domain.rate_limits import MICROS, Bucket, Refused, full_after, wait_micros
-from agentic_rag.ports.clock import Clock
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.workspaces.rate_limits import MICROS, Bucket, Refused, full_after, wait_micros
 
 MAX_BUCKETS = 10_000
 

@@ -1,4 +1,4 @@
-"""`ports.DocumentReader` in memory: reads of one snapshot."""
+"""`documents.ports.DocumentReader` in memory: reads of one snapshot."""
 
 from __future__ import annotations
 
@@ -7,10 +7,17 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Placement, WorkspaceState
-from agentic_rag.domain.answers import CitedPassage
-from agentic_rag.domain.chunk_placements import ChunkPlacement
-from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, DocumentStatus, RevisionSpan, SpanRequest
-from agentic_rag.domain.retrieval import DocumentFilter
+from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.document import (
+    Chunk,
+    ChunkPlace,
+    CitedPassage,
+    Document,
+    DocumentFilter,
+    DocumentStatus,
+    RevisionSpan,
+    SpanRequest,
+)
 
 
 class MemoryDocumentReader:

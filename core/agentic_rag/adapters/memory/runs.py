@@ -1,4 +1,4 @@
-"""`ports.RunStore` in memory."""
+"""`answering.ports.RunStore` in memory."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from uuid import UUID
 from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.domain.answers import Run
-from agentic_rag.domain.errors import IdempotencyConflict
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import without_erased
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.redaction import without_erased
+from agentic_rag.kernel.errors import IdempotencyConflict
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryRunStore:

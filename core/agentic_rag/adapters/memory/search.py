@@ -10,18 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.memory.state import EntityMention, Passage, WorkspaceState, is_visible
-from agentic_rag.domain.access import Readable
-from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
-from agentic_rag.domain.half_precision import decode_half
-from agentic_rag.domain.lexical import content_terms
-from agentic_rag.domain.postings import AccessMoves
-from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
-from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.ports.vector_store import VectorSearch
+from agentic_rag.language.tokenizer import content_terms
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.models.embedding.vectors import decode_half
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
+from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
+from agentic_rag.retrieval.lexical.postings import AccessMoves
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.tenancy.access import Readable
 
 
 class MemoryVectorReader:
-    """`ports.VectorReader`: an exact scan."""
+    """`retrieval.ports.VectorReader`: an exact scan."""
 
     def __init__(self, state: WorkspaceState, version: int, space: RegisteredSpace | None) -> None:
         self._state = state
@@ -79,7 +79,7 @@ def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArra
 
 
 class MemoryLexicalReader:
-    """`ports.LexicalReader`: the domain's search over the segments."""
+    """`retrieval.ports.LexicalReader`: the domain's search over the segments."""
 
     def __init__(self, state: WorkspaceState, version: int) -> None:
         self._state = state
@@ -120,7 +120,7 @@ class MemoryLexicalReader:
 
 
 class MemoryGraphReader:
-    """`ports.GraphReader`: always at the snapshot's version."""
+    """`retrieval.ports.GraphReader`: always at the snapshot's version."""
 
     def __init__(self, state: WorkspaceState, version: int, access: Readable) -> None:
         self._state = state

@@ -1,4 +1,4 @@
-"""`ports.SnapshotStore` in memory."""
+"""`operations.snapshots.ports.SnapshotStore` in memory."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.snapshots import (
+from agentic_rag.operations.snapshots.snapshot import (
     SNAPSHOT_MOVES,
     RestoreRecord,
     SnapshotReason,
     SnapshotRecord,
     SnapshotState,
 )
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemorySnapshotStore:

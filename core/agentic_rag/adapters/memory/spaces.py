@@ -1,4 +1,4 @@
-"""`ports.SpaceStore` in memory."""
+"""`models.embedding.ports.SpaceStore` in memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ from datetime import datetime, timedelta
 
 from agentic_rag.adapters.memory.state import StoredSpace, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.errors import NotFound, SpaceMismatch
-from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.spaces import (
+from agentic_rag.kernel.errors import NotFound, SpaceMismatch
+from agentic_rag.models.embedding.ports import Unembedded
+from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import (
     SPACE_MOVES,
     EmbeddingSpace,
     RegisteredSpace,
@@ -18,8 +19,7 @@ from agentic_rag.domain.spaces import (
     SpaceState,
     startable,
 )
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.space_store import Unembedded
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 BYTES_PER_COMPONENT = 2
 """Of a half-precision vector."""

@@ -10,21 +10,20 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
-from agentic_rag.domain.access import EVERYBODY, Readable, Readers
-from agentic_rag.domain.answers import Run
-from agentic_rag.domain.certificate import StoreErasure
-from agentic_rag.domain.documents import ChunkDraft, Document, Revision
-from agentic_rag.domain.eval_runs import EvalRun, EvalScore
-from agentic_rag.domain.jobs import Job, JobAttempt
-from agentic_rag.domain.postings import Segment
-from agentic_rag.domain.recall_gate import GateVerdict, RecallGate
-from agentic_rag.domain.snapshots import RestoreRecord, SnapshotRecord
-from agentic_rag.domain.spaces import RegisteredSpace, SpaceState
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceRef
-from agentic_rag.domain.vector_indexes import IndexRecord
-from agentic_rag.ports.document_store import StagedChunk
-from agentic_rag.ports.original_store import Original
-from agentic_rag.ports.upload_store import UploadRecord
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import ChunkDraft, Document, Revision
+from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
+from agentic_rag.erasure.certificate import StoreErasure
+from agentic_rag.jobs.job import Job, JobAttempt
+from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import RegisteredSpace, SpaceState
+from agentic_rag.operations.evaluation import EvalRun, EvalScore
+from agentic_rag.operations.snapshots.snapshot import RestoreRecord, SnapshotRecord
+from agentic_rag.retrieval.lexical.postings import Segment
+from agentic_rag.retrieval.vector_index import IndexRecord
+from agentic_rag.tenancy.access import EVERYBODY, Readable, Readers
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
 
 
 def is_visible(version: int, visible_from: int, visible_to: int | None) -> bool:

@@ -10,14 +10,14 @@ from datetime import datetime
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Committed, WorkspaceState
-from agentic_rag.domain.api_keys import ApiKey
-from agentic_rag.domain.audit import AuditRecord
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.organisations import Organisation
-from agentic_rag.domain.provider_keys import Provider, ProviderKey
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.usage import UsageLine
-from agentic_rag.ports.clock import Clock
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.models.billing.usage import UsageLine
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
+from agentic_rag.tenancy.api_keys import ApiKey
+from agentic_rag.tenancy.audit import AuditRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.organisation import Organisation
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from agentic_rag.adapters.telemetry.metrics import METRICS, MetricKind
 from agentic_rag.adapters.telemetry.prometheus import UnknownMetric
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, carrier_of
-from agentic_rag.ports.telemetry import Span
+from agentic_rag.kernel.telemetry import Span
 
 Labels = tuple[tuple[str, str], ...]
 _KINDS = {metric.name: (metric.kind, frozenset(metric.labels)) for metric in METRICS}
@@ -26,7 +26,7 @@ class RecordedEvent:
 
 @dataclass(slots=True)
 class RecordingTelemetry:
-    """Implements `ports.telemetry.Telemetry` over plain lists, as strict about metric names as the real one."""
+    """Implements `kernel.telemetry.Telemetry` over plain lists, as strict about metric names as the real one."""
 
     spans: list[tuple[str, dict[str, str | int | float | bool]]] = field(
         default_factory=list[tuple[str, dict[str, str | int | float | bool]]]

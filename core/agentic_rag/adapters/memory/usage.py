@@ -1,4 +1,4 @@
-"""`ports.UsageStore` in memory."""
+"""`models.billing.ports.UsageStore` in memory."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from datetime import date
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.spending import Spent, first_of_month
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.usage import UsageLine, added_up
+from agentic_rag.models.billing.limits import Spent, first_of_month
+from agentic_rag.models.billing.usage import UsageLine, added_up
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryUsageStore:

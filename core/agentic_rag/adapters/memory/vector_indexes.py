@@ -1,12 +1,12 @@
-"""`ports.VectorIndexStore` in memory: what is said of indexes is kept; searches stay exact."""
+"""`retrieval.ports.VectorIndexStore` in memory: what is said of indexes is kept; searches stay exact."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.vector_indexes import IndexRecord
+from agentic_rag.retrieval.vector_index import IndexRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class MemoryVectorIndexStore:

@@ -1,4 +1,4 @@
-"""`ports.WorkspaceStore` in memory."""
+"""`workspaces.ports.WorkspaceStore` in memory."""
 
 from __future__ import annotations
 
@@ -10,10 +10,12 @@ from agentic_rag.adapters.memory.compaction import purge_history
 from agentic_rag.adapters.memory.spaces import drop_expired_spaces, register_space
 from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.leak_canaries import canary_workspace
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
-from agentic_rag.domain.tenancy import Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.operations.canary import canary_workspace
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 
 class MemoryWorkspaceStore:

@@ -16,7 +16,7 @@ import neo4j
 from neo4j import AsyncGraphDatabase, Query
 from neo4j.exceptions import AuthError, ConfigurationError, DriverError, Neo4jError, TransientError
 
-from agentic_rag.domain.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent, Retryable
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, Permanent, Retryable
 
 Record = Mapping[str, Any]
 

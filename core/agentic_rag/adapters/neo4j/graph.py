@@ -1,4 +1,4 @@
-"""`ports.GraphStore` and its `GraphReader` on Neo4j: one round trip per frontier."""
+"""`retrieval.ports.GraphStore` and its `GraphReader` on Neo4j: one round trip per frontier."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from uuid import UUID
 
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import DEPENDENCY, Neo4jConnection, Record
-from agentic_rag.domain.access import Readable
-from agentic_rag.domain.errors import DependencyUnavailable
-from agentic_rag.domain.graph_projection import GraphWatermark, is_usable, seen_version
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.graph_store import Visible
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.operations.graph.projection import GraphWatermark, is_usable, seen_version
+from agentic_rag.retrieval.candidates import EntityMentions, Mention, Neighbour, Vicinity
+from agentic_rag.retrieval.ports import Visible
+from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 def workspace_key(workspace: WorkspaceRef) -> str:

@@ -1,4 +1,4 @@
-"""`ports.ExternalGraph` on Neo4j: what an erasure may have left there."""
+"""`erasure.ports.ExternalGraph` on Neo4j: what an erasure may have left there."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from uuid import UUID
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 from agentic_rag.adapters.neo4j.graph import workspace_key
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class Neo4jTraces:

@@ -1,4 +1,4 @@
-"""`ports.GraphWriter` on Neo4j: every write compares its fence in the same statement."""
+"""`operations.graph.ports.GraphWriter` on Neo4j: every write compares its fence in the same statement."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ import neo4j
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Record
 from agentic_rag.adapters.neo4j.graph import workspace_key
-from agentic_rag.domain.errors import LeaseLost, Retryable
-from agentic_rag.domain.graph_projection import (
+from agentic_rag.kernel.errors import LeaseLost, Retryable
+from agentic_rag.operations.graph.projection import (
     CLEARING,
     GraphChange,
     GraphChunk,
@@ -20,7 +20,7 @@ from agentic_rag.domain.graph_projection import (
     GraphMention,
     GraphWatermark,
 )
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 CLEAR_LIMIT = 2_000
 """Nodes that one transaction removes, with what hangs on them."""

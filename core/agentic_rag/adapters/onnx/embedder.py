@@ -1,4 +1,4 @@
-"""`ports.Embedder` over a directory with `model.onnx` and `tokenizer.json`."""
+"""`models.embedding.ports.Embedder` over a directory with `model.onnx` and `tokenizer.json`."""
 
 # onnxruntime and tokenizers ship no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.domain.errors import Misconfigured, Permanent
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.kernel.errors import Misconfigured, Permanent
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 if TYPE_CHECKING:
     from tokenizers import Encoding

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from agentic_rag.adapters.onnx.bert_graph import bert_shape, build_sentence_encoder, read_safetensors
 from agentic_rag.adapters.onnx.embedder import MODEL_FILE, TOKENIZER_FILE
-from agentic_rag.domain.errors import DependencyUnavailable, NotFound
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 
 DOWNLOAD_SECONDS = 600.0
 

@@ -6,15 +6,15 @@ import json
 from typing import TYPE_CHECKING, Any, cast
 
 from agentic_rag.adapters.openai.client import provider_failure
-from agentic_rag.domain.chat import ChatEnd, ChatReply, ChatRequest, ChatUsage
-from agentic_rag.domain.errors import Retryable
+from agentic_rag.kernel.errors import Retryable
+from agentic_rag.models.chat.request import ChatEnd, ChatReply, ChatRequest, ChatUsage
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 
 class OpenAIChatModel:
-    """Implements `ports.ChatModel`. Owns `client` (see `open_client`).
+    """Implements `models.chat.ports.ChatModel`. Owns `client` (see `open_client`).
 
     `temperature` None leaves it to the provider: some models refuse any other than their own.
     """

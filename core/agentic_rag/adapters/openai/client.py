@@ -5,7 +5,7 @@ from __future__ import annotations
 from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from agentic_rag.domain.errors import AgenticRagError, Permanent, Retryable
+from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

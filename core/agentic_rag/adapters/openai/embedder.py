@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.adapters.openai.client import provider_failure
-from agentic_rag.domain.errors import Retryable, SpaceMismatch
-from agentic_rag.domain.spaces import EmbeddingSpace
-from agentic_rag.domain.tokens import estimate_tokens
+from agentic_rag.kernel.errors import Retryable, SpaceMismatch
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.embedding.space import EmbeddingSpace
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -30,7 +30,7 @@ MAX_TOKENS = 300_000
 """A call, over all inputs: OpenAI's documented bound."""
 
 _ESTIMATE_MARGIN = 1.3
-"""The estimator may be 30 % low (see `domain.tokens`)."""
+"""The estimator may be 30 % low (see `language.token_estimate`)."""
 
 _CONCURRENT_CALLS = 4
 
@@ -41,7 +41,8 @@ def takes_dimensions(model: str) -> bool:
 
 
 class OpenAIEmbedder:
-    """Implements `ports.Embedder`. Owns `client` (see `open_client`); one instance per process keeps its connections.
+    """Implements `models.embedding.ports.Embedder`. Owns `client` (see `open_client`); one instance per process keeps
+    its connections.
 
     `send_dimensions` asks the provider for vectors of the space's length: text-embedding-3 and gemini-embedding can,
     other models refuse the field.

@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
-from agentic_rag.domain.provider_keys import Provider
-from agentic_rag.domain.spaces import EmbeddingSpace
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.provider_keys import Provider
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
-    from agentic_rag.ports.model_maker import Credentials
+    from agentic_rag.models.providers.ports import Credentials
 
 
 class TenantClients:
-    """Implements `ports.ModelMaker`. `addresses` are the operator's for all but `COMPATIBLE`.
+    """Implements `models.providers.ports.ModelMaker`. `addresses` are the operator's for all but `COMPATIBLE`.
 
     No redirect is followed: an allowed server must not send a key, or this process, elsewhere.
     """

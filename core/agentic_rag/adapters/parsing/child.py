@@ -28,7 +28,7 @@ from agentic_rag.adapters.parsing.wire import (
     frame,
     reading_frame,
 )
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 _FORBIDDEN = (
     "open",

@@ -9,7 +9,7 @@ import re
 from itertools import pairwise
 
 from agentic_rag.adapters.parsing.reading import Reading, paragraphs_of
-from agentic_rag.domain.documents import Block, BlockKind
+from agentic_rag.documents.document import Block, BlockKind
 
 _DEFINITION = re.compile(
     r"^(?:export\s+|default\s+|pub(?:\([a-z]+\))?\s+|public\s+|private\s+|protected\s+|static\s+|abstract\s+|final\s+|async\s+"

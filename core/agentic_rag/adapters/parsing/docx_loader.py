@@ -19,9 +19,9 @@ import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 from agentic_rag.adapters.parsing.html_loader import read_html
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
-from agentic_rag.domain.errors import ParseFailed
-from agentic_rag.domain.sizes import told_bytes
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.text import storable_text
 
 _MEBIBYTE = 1 << 20
 _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 _MARKS = (
     # UTF-32 first: its little-endian mark begins with that of UTF-16.

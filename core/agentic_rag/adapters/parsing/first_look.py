@@ -1,9 +1,9 @@
-"""`ports.FileKinds`: what the first bytes of a file tell, before the rest has arrived."""
+"""`documents.ports.FileKinds`: what the first bytes of a file tell, before the rest has arrived."""
 
 from __future__ import annotations
 
 from agentic_rag.adapters.parsing.kinds import FileKind, declared_kind, file_kind
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 _ZIP = b"PK\x03\x04"
 _OOXML_FIRST_ENTRIES = (b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docProps/")

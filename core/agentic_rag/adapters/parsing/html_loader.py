@@ -9,7 +9,7 @@ import re
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from agentic_rag.adapters.parsing.reading import Reading, TextBuilder, first_heading, tidy_title
-from agentic_rag.domain.documents import BlockKind
+from agentic_rag.documents.document import BlockKind
 
 _SKIPPED = frozenset({
     "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",

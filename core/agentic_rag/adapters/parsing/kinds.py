@@ -8,7 +8,7 @@ import re
 import zipfile
 from pathlib import PurePath
 
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 
 class FileKind(enum.Enum):

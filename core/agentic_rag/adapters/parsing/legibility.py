@@ -7,7 +7,7 @@ import unicodedata
 from collections import Counter
 
 from agentic_rag.adapters.parsing.misreading import decoded_twice, letters_moved
-from agentic_rag.domain.errors import ParseFailed
+from agentic_rag.kernel.errors import ParseFailed
 
 _SAMPLE = 200_000
 """Code points looked at: the first half and the last half of this."""

@@ -12,8 +12,8 @@ from agentic_rag.adapters.parsing.kinds import FileKind, file_kind, language_of
 from agentic_rag.adapters.parsing.legibility import require_legible
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.reading import Reading
-from agentic_rag.domain.errors import ParseFailed
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import storable_text
 
 
 def load(

@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, lines_of, tidy_title
-from agentic_rag.domain.documents import Block, BlockKind
+from agentic_rag.documents.document import Block, BlockKind
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
 _SETEXT = re.compile(r" {0,3}(=+|-{2,})[ \t]*$")

@@ -26,9 +26,9 @@ from agentic_rag.adapters.parsing.legibility import unnamed_glyphs
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.pdf_outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.reading import Reading, first_heading, tidy_title
-from agentic_rag.domain.documents import Block, BlockKind, PageSpan
-from agentic_rag.domain.errors import ParseFailed
-from agentic_rag.domain.storable import storable_text
+from agentic_rag.documents.document import Block, BlockKind, PageSpan
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import storable_text
 
 _PAGE_JOIN = "\n\n"
 _EARNING_CHARACTERS = 500

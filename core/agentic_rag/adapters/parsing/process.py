@@ -16,8 +16,8 @@ from importlib.metadata import version as version_of
 from agentic_rag.adapters.parsing.limits import ParserLimits
 from agentic_rag.adapters.parsing.walls import missing_walls
 from agentic_rag.adapters.parsing.wire import LENGTHS, OUT_OF_MEMORY_STATUS, frame, parsed_document, require_ready
-from agentic_rag.domain.documents import ParsedDocument
-from agentic_rag.domain.errors import ParseFailed, Retryable
+from agentic_rag.documents.document import ParsedDocument
+from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 _PARSER = "parsing"
 _OWN_VERSION = 2
@@ -36,7 +36,7 @@ _FAILURE_BY_SIGNAL = {
 
 
 class ProcessParser:
-    """Implements `ports.parser.Parser` with up to `children` processes, started on demand and used again.
+    """Implements `documents.ports.Parser` with up to `children` processes, started on demand and used again.
 
     A child is replaced after `limits.files_per_child` files and after any failure that may have harmed it. Where the
     system lacks walls, files are read all the same, and `on_missing` is told once which ones.

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentic_rag.domain.documents import Block, BlockKind, PageSpan
+from agentic_rag.documents.document import Block, BlockKind, PageSpan
 
 _BLANK_LINES = re.compile(r"\n[^\S\n]*(?:\n[^\S\n]*)+")
 _TITLE_LENGTH = 300

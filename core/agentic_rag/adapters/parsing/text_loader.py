@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.parsing.reading import Reading, paragraphs_of
-from agentic_rag.domain.documents import Block, BlockKind
+from agentic_rag.documents.document import Block, BlockKind
 
 
 def read_text(text: str) -> Reading:

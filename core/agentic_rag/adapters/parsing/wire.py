@@ -13,8 +13,8 @@ from typing import Any, cast
 
 from agentic_rag.adapters.parsing.kinds import FileKind
 from agentic_rag.adapters.parsing.reading import Reading
-from agentic_rag.domain.documents import Block, BlockKind, PageSpan, ParsedDocument
-from agentic_rag.domain.errors import ParseFailed, Retryable
+from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
+from agentic_rag.kernel.errors import ParseFailed, Retryable
 
 LENGTHS = struct.Struct(">II")
 OUT_OF_MEMORY_STATUS = 71

@@ -1,4 +1,4 @@
-"""`ports.AccessStore` on Postgres: interned access sets, and documents that move from one to another."""
+"""`tenancy.ports.AccessStore` on Postgres: interned access sets, and documents that move from one to another."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
-from agentic_rag.domain.access import Readable, Readers
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.jobs import graph_job
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, WorkspaceRef
-from agentic_rag.ports.access_store import AccessChange
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.ports import AccessChange
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 # Lateral columns for a row `w` of rag_workspaces. {readers}: the caller's principals, null for everything.
 READABLE = """

@@ -1,14 +1,13 @@
-"""`ports.ApiKeyStore` on Postgres."""
+"""`tenancy.ports.ApiKeyStore` on Postgres."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.domain.api_keys import ApiKey
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.tenancy import KeyScope, Role
-from agentic_rag.ports.organisations import NewApiKey
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
+from agentic_rag.tenancy.principals import KeyScope, Role
 
 _COLUMNS = "key_id, name, subject, role, groups, scopes, created_at, expires_at, revoked_at, last_used_at"
 

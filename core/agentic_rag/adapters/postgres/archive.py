@@ -1,4 +1,6 @@
-"""`ports.WorkspaceArchive` on Postgres: rows as the server writes them in JSON, whatever columns the schema has."""
+"""`operations.snapshots.ports.WorkspaceArchive` on Postgres: rows as the server writes them in JSON, whatever columns
+the schema has.
+"""
 
 from __future__ import annotations
 
@@ -13,11 +15,11 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.database import PostgresTransaction
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.snapshots import TableShape, damaged
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.run_store import AnswerCodec
-from agentic_rag.ports.workspace_archive import ArchiveReader, ArchiveWriter
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.operations.snapshots.ports import ArchiveReader, ArchiveWriter
+from agentic_rag.operations.snapshots.snapshot import TableShape, damaged
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 VECTORS = "rag_embeddings"
 

@@ -1,4 +1,4 @@
-"""`ports.AuditLog` on Postgres. The application role may append and read, but neither change nor delete."""
+"""`tenancy.ports.AuditLog` on Postgres. The application role may append and read, but neither change nor delete."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
-from agentic_rag.domain.audit import AuditEntry, AuditRecord, id_once
-from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, id_once
 
 RECORD = """
 INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, detail, trace_id, created_at)

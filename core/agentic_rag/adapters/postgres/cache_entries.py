@@ -1,10 +1,10 @@
-"""`ports.AnswerCache` on Postgres: entries die with the workspace, in the same transaction as an erasure."""
+"""`answering.ports.AnswerCache` on Postgres: entries die with the workspace, in the same transaction as an erasure."""
 
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import AgenticRagError, NotFound
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import AgenticRagError, NotFound
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # A function that runs as the owner: no tenant transaction, one round trip.
 GET = "SELECT rag_cached_answer($1, $2, $3)"

@@ -13,8 +13,8 @@ from agentic_rag.adapters.postgres.segments import (
     segment_arguments,
     segment_from,
 )
-from agentic_rag.domain.postings import merge_segments
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.retrieval.lexical.postings import merge_segments
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Publishes only add segments; what rewrites them (compaction, erasure) excludes each other here, without
 # making a publish wait.

@@ -17,7 +17,7 @@ Row: TypeAlias = Mapping[str, Any]
 
 
 class Connection(Protocol):
-    """Runs statements; raises errors of `agentic_rag.domain.errors` only."""
+    """Runs statements; raises errors of `agentic_rag.kernel.errors` only."""
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
         """All rows."""

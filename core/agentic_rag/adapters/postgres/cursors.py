@@ -7,8 +7,8 @@ import binascii
 from datetime import UTC, datetime
 from uuid import UUID
 
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.pages import MAX_PAGE, PageRequest
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 
 
 def encode_cursor(key: str) -> str:

@@ -1,4 +1,4 @@
-"""`ports.Database` on Postgres: the one place that opens tenant transactions."""
+"""`kernel.database.Database` on Postgres: the one place that opens tenant transactions."""
 
 from __future__ import annotations
 
@@ -33,14 +33,16 @@ from agentic_rag.adapters.postgres.usage import PostgresUsageStore
 from agentic_rag.adapters.postgres.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.vectors import PostgresVectorReader
 from agentic_rag.adapters.postgres.workspaces import PostgresWorkspaceStore, rag_config_from
-from agentic_rag.domain.access import ANYBODY, Readable, Readers
-from agentic_rag.domain.errors import InvalidInput, Misconfigured, NotFound
-from agentic_rag.domain.settings_in_force import rag_config_in_force
-from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceKind, WorkspaceRef
-from agentic_rag.ports.database import CorpusHead, Snapshot, Transaction
-from agentic_rag.ports.graph_store import GraphReader, GraphStore
-from agentic_rag.ports.run_store import AnswerCodec
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.kernel.database import Snapshot, Transaction
+from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.ports import GraphReader, GraphStore
+from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.corpus_head import CorpusHead
+from agentic_rag.workspaces.effective_settings import rag_config_in_force
+from agentic_rag.workspaces.workspace import WorkspaceKind
 
 # The first statement of the transaction, so it fixes what all later ones see.
 HEADER = f"""

@@ -1,4 +1,4 @@
-"""`ports.DeadPayloads` on Postgres, as the dispatcher's role: the application role has no right to the table."""
+"""`jobs.ports.DeadPayloads` on Postgres, as the dispatcher's role: the application role has no right to the table."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.connection import Row
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
-from agentic_rag.domain.dead_payloads import DeadPayload, StoredPayload
-from agentic_rag.domain.pages import Page, PageRequest
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.pagination import Page, PageRequest
 
 KEEP = """
 INSERT INTO rag_dead_payloads (payload_id, queue, entry, payload, code, reason, first_seen, last_seen)

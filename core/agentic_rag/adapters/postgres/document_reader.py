@@ -1,4 +1,4 @@
-"""`ports.DocumentReader` on Postgres: reads of one snapshot."""
+"""`documents.ports.DocumentReader` on Postgres: reads of one snapshot."""
 
 from __future__ import annotations
 
@@ -7,11 +7,17 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
-from agentic_rag.domain.answers import CitedPassage
-from agentic_rag.domain.chunk_placements import ChunkPlacement
-from agentic_rag.domain.documents import Chunk, ChunkPlace, Document, RevisionSpan, SpanRequest
-from agentic_rag.domain.retrieval import DocumentFilter
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.document import (
+    Chunk,
+    ChunkPlace,
+    CitedPassage,
+    Document,
+    DocumentFilter,
+    RevisionSpan,
+    SpanRequest,
+)
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Laterals keep both look-ups by key while a new table has no statistics.
 CHUNKS = """

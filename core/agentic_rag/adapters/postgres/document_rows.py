@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from agentic_rag.adapters.postgres.connection import Row
-from agentic_rag.domain.documents import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.documents.document import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 DOCUMENT_COLUMNS = """
     document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, status, error_code,

@@ -1,4 +1,4 @@
-"""`ports.DocumentStore` on Postgres: documents and their status; staged work is in `staging.py`."""
+"""`documents.ports.DocumentStore` on Postgres: documents and their status; staged work is in `staging.py`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.cursors import decode_cursor, encode_cursor, page_size
 from agentic_rag.adapters.postgres.document_rows import DOCUMENT_COLUMNS, document_from
 from agentic_rag.adapters.postgres.staging import Staging
-from agentic_rag.domain.documents import (
+from agentic_rag.documents.document import (
     STATUS_MOVES,
     ChunkDraft,
     Document,
@@ -18,9 +18,9 @@ from agentic_rag.domain.documents import (
     DocumentStatus,
     Revision,
 )
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.document_store import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.documents.ports import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Rows come as columns, in id order: the order in which publishing locks them.
 REGISTER = f"""

@@ -11,15 +11,15 @@ from agentic_rag.adapters.postgres.compaction import DROP_SEGMENTS, LOCK_SEGMENT
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments, segment_from
-from agentic_rag.domain.certificate import ranges_of, stores_json
-from agentic_rag.domain.entities import extract_entities
-from agentic_rag.domain.errors import LeaseLost
-from agentic_rag.domain.jobs import graph_job
-from agentic_rag.domain.postings import merge_segments
-from agentic_rag.domain.redaction import redacted
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.publication import Erasure
-from agentic_rag.ports.run_store import AnswerCodec
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.redaction import redacted
+from agentic_rag.erasure.certificate import ranges_of, stores_json
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import LeaseLost
+from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.retrieval.lexical.postings import merge_segments
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 async def erase(

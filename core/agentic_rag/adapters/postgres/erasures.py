@@ -1,4 +1,4 @@
-"""`ports.ErasureStore` on Postgres: certificates, and the search for what an erasure may have left."""
+"""`erasure.ports.ErasureStore` on Postgres: certificates, and the search for what an erasure may have left."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from uuid import UUID
 import numpy as np
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.certificate import (
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.erasure.certificate import (
     Certificate,
     StoreErasure,
     merged_stores,
@@ -16,10 +18,8 @@ from agentic_rag.domain.certificate import (
     stores_from,
     stores_json,
 )
-from agentic_rag.domain.redaction import SOURCE_ERASED, cited_documents, redacted
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.erasure_store import Trace
-from agentic_rag.ports.run_store import AnswerCodec
+from agentic_rag.erasure.ports import Trace
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 TOMBSTONE = """
 SELECT version, erased_at, certificate FROM rag_tombstones

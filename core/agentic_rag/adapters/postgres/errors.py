@@ -9,7 +9,7 @@ from collections.abc import Callable
 
 import asyncpg
 
-from agentic_rag.domain.errors import (
+from agentic_rag.kernel.errors import (
     AgenticRagError,
     DependencyUnavailable,
     InvalidInput,

@@ -1,4 +1,4 @@
-"""`ports.EvalRunStore` on Postgres."""
+"""`operations.ports.EvalRunStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.eval_runs import EvalQuestion, EvalRun, EvalScore, EvalSet
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore, EvalSet
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 BEGIN = """
 INSERT INTO rag_eval_runs (org_id, workspace_id, job_id, dataset, k, questions) VALUES ($1, $2, $3, $4, $5, $6)

@@ -1,4 +1,4 @@
-"""`ports.GraphReader` on Postgres tables: the embedded backend, always at the snapshot's version."""
+"""`retrieval.ports.GraphReader` on Postgres tables: the embedded backend, always at the snapshot's version."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.domain.access import Readable
-from agentic_rag.domain.retrieval import EntityMentions, Mention, Neighbour, Vicinity
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.retrieval.candidates import EntityMentions, Mention, Neighbour, Vicinity
+from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # {readable}: whether the caller may read the passage, left out (`true`) for one who may read all.
 #

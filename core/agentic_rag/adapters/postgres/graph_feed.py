@@ -1,4 +1,4 @@
-"""`ports.GraphFeed`: what a graph outside Postgres is told, and how far it is."""
+"""`operations.graph.ports.GraphFeed`: what a graph outside Postgres is told, and how far it is."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from agentic_rag.adapters.postgres import graph_feed_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.certificate import ErasedStore
-from agentic_rag.domain.errors import LeaseLost, NotFound
-from agentic_rag.domain.graph_projection import (
+from agentic_rag.erasure.certificate import ErasedStore
+from agentic_rag.jobs.job import JobRef, Lease, graph_job
+from agentic_rag.kernel.errors import LeaseLost, NotFound
+from agentic_rag.operations.graph.projection import (
     ChangedDocument,
     DocumentBatch,
     GraphCounts,
@@ -21,8 +22,7 @@ from agentic_rag.domain.graph_projection import (
     GraphPosition,
     GraphSource,
 )
-from agentic_rag.domain.jobs import JobRef, Lease, graph_job
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LAST_ID = UUID(int=2**128 - 1)
 """A cursor without a document stands behind every document of its version."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Versions grow with time under the workspace's lock, so whatever was closed up to the version at which the youngest
 # expired revision was superseded has expired too.

@@ -1,4 +1,4 @@
-"""`ports.Identity` on Postgres: API keys, known by the SHA-256 of their token."""
+"""`tenancy.ports.Identity` on Postgres: API keys, known by the SHA-256 of their token."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.api_keys import read_scopes
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.verified_principals import VerifiedPrincipals
-from agentic_rag.domain.api_keys import token_hash
-from agentic_rag.domain.errors import AgenticRagError, Unauthenticated
-from agentic_rag.domain.tenancy import Principal, Role
-from agentic_rag.ports.clock import Clock
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.errors import AgenticRagError, Unauthenticated
+from agentic_rag.tenancy.api_keys import token_hash
+from agentic_rag.tenancy.principals import Principal, Role
 
 AUTHENTICATE = "SELECT org_id, key_id, subject, role, groups, scopes, expires_at FROM rag_authenticate($1)"
 

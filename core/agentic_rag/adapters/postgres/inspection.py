@@ -1,4 +1,4 @@
-"""`ports.Inspector` on Postgres: pages of everything, in one read-only snapshot."""
+"""`operations.ports.Inspector` on Postgres: pages of everything, in one read-only snapshot."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agentic_rag.adapters.postgres.halfvec import to_stored
 from agentic_rag.adapters.postgres.pool import PostgresPool
 from agentic_rag.adapters.postgres.segments import read_moves, segment_from
 from agentic_rag.adapters.postgres.workspaces import space_from
-from agentic_rag.domain.documents import DocumentStatus
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.postings import AccessMoves, Segment
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.verification import HeldChunk, HeldDocument
-from agentic_rag.ports.inspection import Anomaly, HeldOriginal, Inspection, WorkspaceHead
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.operations.findings import HeldChunk, HeldDocument
+from agentic_rag.operations.ports import Anomaly, HeldOriginal, Inspection, WorkspaceHead
+from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 PAGE_DOCUMENTS = 50
 PAGE_ORIGINALS = 500

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS
-from agentic_rag.domain.verification import CHUNK_ACCESS, MENTION_ACCESS, VECTOR_ACCESS
+from agentic_rag.operations.findings import CHUNK_ACCESS, MENTION_ACCESS, VECTOR_ACCESS
 
 HEAD = """
 SELECT w.corpus_version, w.graph_version, s.space_id, s.provider, s.model, s.dimensions, s.precision,

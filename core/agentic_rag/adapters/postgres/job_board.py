@@ -16,8 +16,8 @@ from agentic_rag.adapters.postgres import job_sql as sql
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.errors import translate
 from agentic_rag.adapters.postgres.jobs import known_kind
-from agentic_rag.domain.jobs import JobKind, JobRef, JobState, QueueName, UpkeepTask
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, QueueName, UpkeepTask
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
 """The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
@@ -43,7 +43,7 @@ class _Connection(Protocol):
 
 
 class PostgresJobBoard:
-    """`ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace;
+    """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace;
     and the connection ends when the leader falls silent.
     """
 

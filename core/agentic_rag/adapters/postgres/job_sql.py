@@ -1,7 +1,7 @@
 """The statements of the job store and the job board.
 
 Every statement that changes a running job compares its fence, and names the state it leaves
-(`domain.jobs.JOB_OPERATIONS`). Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED
+(`jobs.job.JOB_OPERATIONS`). Times come from the server's clock: workers' clocks differ. Leaving RUNNING for QUEUED
 or CANCELLED raises the fence, which voids what the last holder might still try.
 """
 

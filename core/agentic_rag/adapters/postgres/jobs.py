@@ -11,9 +11,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres import job_sql as sql
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.domain.failures import error_chain, redact
-from agentic_rag.domain.jobs import (
+from agentic_rag.jobs.job import (
     GiveUp,
     Job,
     JobAttempt,
@@ -26,14 +24,16 @@ from agentic_rag.domain.jobs import (
     Replay,
     Retry,
 )
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.error_redaction import error_chain, redact
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UNKNOWN)
 
 
 class PostgresJobStore:
-    """`ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
+    """`jobs.ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
 
     def __init__(self, connection: Connection, org_id: UUID) -> None:
         self._connection = connection

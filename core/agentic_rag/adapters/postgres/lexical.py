@@ -1,4 +1,6 @@
-"""`ports.LexicalReader` on Postgres: segments are fetched once per process, the search itself is the domain's."""
+"""`retrieval.ports.LexicalReader` on Postgres: segments are fetched once per process, the search itself is the
+domain's.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,11 @@ from agentic_rag.adapters.postgres.segments import (
     segment_size,
     visible_size,
 )
-from agentic_rag.domain.bm25 import TermProfile, VisiblePostings
-from agentic_rag.domain.lexical import content_terms
-from agentic_rag.domain.postings import Segment
-from agentic_rag.domain.retrieval import ArmHit, Scope
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.language.tokenizer import content_terms
+from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
+from agentic_rag.retrieval.lexical.postings import Segment
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 SEGMENTS = f"""
 SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])

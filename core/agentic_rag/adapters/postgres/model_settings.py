@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from agentic_rag.domain.provider_keys import Provider
-from agentic_rag.domain.spending import DEFAULT_SOFT_SHARE, SpendingLimits
-from agentic_rag.domain.tenant_models import EmbeddingChoice, ModelChoice, ModelSettings
+from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, SpendingLimits
+from agentic_rag.models.providers.model_choice import EmbeddingChoice, ModelChoice, ModelSettings
+from agentic_rag.models.providers.provider_keys import Provider
 
 
 def stored_models(settings: ModelSettings) -> dict[str, Any]:

@@ -1,4 +1,6 @@
-"""`ports.OrganisationRegister` on Postgres: as the owner of the tables, whom the policies let see every tenant."""
+"""`workspaces.ports.OrganisationRegister` on Postgres: as the owner of the tables, whom the policies let see every
+tenant.
+"""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -17,8 +19,8 @@ import orjson
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.errors import translate
 from agentic_rag.adapters.postgres.organisations import organisation_from
-from agentic_rag.domain.errors import InvalidInput
-from agentic_rag.domain.organisations import Organisation
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.workspaces.organisation import Organisation
 
 # No unique index could say this: a key without the tenant would be an oracle.
 ONE_AT_A_TIME = "SELECT pg_advisory_xact_lock(hashtextextended('rag_organizations', 3))"

@@ -1,4 +1,6 @@
-"""`ports.Organisations`, `ports.OrganisationDirectory` and `ports.OrganisationStore` on Postgres."""
+"""`workspaces.ports.Organisations`, `workspaces.ports.OrganisationDirectory` and `workspaces.ports.OrganisationStore`
+on Postgres.
+"""
 
 from __future__ import annotations
 
@@ -10,11 +12,11 @@ from agentic_rag.adapters.postgres.api_keys import stored_scopes
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.model_settings import read_limits, read_models, stored_limits, stored_models
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.organisations import FeatureFlag, Organisation, OrganisationSettings
-from agentic_rag.domain.rate_limits import RateLimits
-from agentic_rag.domain.storable import is_storable
-from agentic_rag.ports.organisations import NewApiKey
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.api_keys import NewApiKey
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.workspaces.rate_limits import RateLimits
 
 FIND = "SELECT rag_find_organization($1)"
 

@@ -1,4 +1,4 @@
-"""`ports.OriginalStore` on Postgres."""
+"""`documents.ports.OriginalStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.original_store import Original
+from agentic_rag.documents.ports import Original
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # The update changes nothing; it makes the row that was there come back.
 KEEP = """

@@ -18,7 +18,7 @@ import orjson
 
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS, Connection, TranslatingConnection
 from agentic_rag.adapters.postgres.errors import translate
-from agentic_rag.domain.errors import AgenticRagError, Misconfigured, Permanent
+from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 
 _HALFVEC_SCHEMA = """
 SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'

@@ -1,4 +1,6 @@
-"""`ports.ProviderStore` and `ports.KeyHomes` on Postgres: envelopes only, which nothing in the database can open."""
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.KeyHomes` on Postgres: envelopes only, which
+nothing in the database can open.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.provider_keys import Provider, ProviderKey, SealedKey
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
 _COLUMNS = """
     provider, master_id, wrap_nonce, wrapped_key, nonce, ciphertext, hint, base_url, set_by, created_at, updated_at

@@ -1,4 +1,4 @@
-"""`ports.Publisher` on Postgres: publish; erasure and compaction are in files of their own."""
+"""`ingestion.ports.Publisher` on Postgres: publish; erasure and compaction are in files of their own."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.publication_rows import Batch, batch_of, placed, slices
 from agentic_rag.adapters.postgres.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.staging import ADD_REVISIONS, revision_arguments
-from agentic_rag.domain.errors import NotFound, SpaceMismatch, SpaceSwitched
-from agentic_rag.domain.jobs import graph_job
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.publication import DocumentPublication, Erasure, Published
-from agentic_rag.ports.run_store import AnswerCodec
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.ingestion.ports import DocumentPublication, Published
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound, SpaceMismatch, SpaceSwitched
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 ROWS_PER_STATEMENT = 4096
 """About 3 MB of chunk texts and as much of 384-dimensional vectors a message."""

@@ -13,11 +13,11 @@ import numpy as np
 
 from agentic_rag.adapters.postgres.document_rows import draft_columns
 from agentic_rag.adapters.postgres.halfvec import from_stored
-from agentic_rag.domain.documents import ChunkDraft
-from agentic_rag.domain.errors import SpaceMismatch
-from agentic_rag.domain.postings import Segment, SegmentRow, build_segment
-from agentic_rag.domain.retrieval import ExtractedEntity
-from agentic_rag.ports.publication import DocumentPublication, NewChunk
+from agentic_rag.documents.document import ChunkDraft
+from agentic_rag.ingestion.ports import DocumentPublication, NewChunk
+from agentic_rag.kernel.errors import SpaceMismatch
+from agentic_rag.retrieval.candidates import ExtractedEntity
+from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
 
 
 @dataclass(slots=True)

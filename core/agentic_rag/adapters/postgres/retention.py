@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.history import purge_history
 from agentic_rag.adapters.postgres.spaces import PostgresSpaceStore
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 STEP = 1_000
 """Rows of a table that go in one transaction."""

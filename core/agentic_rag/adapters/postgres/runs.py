@@ -1,4 +1,4 @@
-"""`ports.RunStore` on Postgres."""
+"""`answering.ports.RunStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.domain.answers import CacheOutcome, Run, RunVersions, StageRecord
-from agentic_rag.domain.errors import IdempotencyConflict, Permanent
-from agentic_rag.domain.pages import Page, PageRequest
-from agentic_rag.domain.redaction import cited_documents, without_erased
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.run_store import AnswerCodec
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.redaction import cited_documents, without_erased
+from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Behind the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the disk.
 NOT_DURABLE = "SET LOCAL synchronous_commit = off"

@@ -8,8 +8,8 @@ from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.domain.bm25 import VisiblePostings
-from agentic_rag.domain.postings import AccessMoves, Segment, SegmentBytes, decode_segment, encode_segment
+from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
+from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment, SegmentBytes, decode_segment, encode_segment
 
 SEGMENT_COLUMNS = """
     segment_id, visible_from, ordinals, lengths, access, visible, terms, offsets, posting_ordinals, posting_counts

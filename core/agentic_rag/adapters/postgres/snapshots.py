@@ -1,4 +1,4 @@
-"""`ports.SnapshotStore` on Postgres."""
+"""`operations.snapshots.ports.SnapshotStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.domain.snapshots import (
+from agentic_rag.operations.snapshots.snapshot import (
     SNAPSHOT_MOVES,
     RestoreRecord,
     SnapshotReason,
     SnapshotRecord,
     SnapshotState,
 )
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 _COLUMNS = """
     workspace_id, snapshot_id, state, reason, with_originals, corpus_version, manifest_key, bytes, counts, error_code,

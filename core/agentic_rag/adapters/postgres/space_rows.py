@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.domain.errors import NotFound
-from agentic_rag.domain.spaces import EmbeddingSpace, Precision, RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.models.embedding.space import EmbeddingSpace, Precision, RegisteredSpace
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
 

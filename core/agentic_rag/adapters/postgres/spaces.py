@@ -1,4 +1,4 @@
-"""`ports.SpaceStore` on Postgres."""
+"""`models.embedding.ports.SpaceStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import from_stored
 from agentic_rag.adapters.postgres.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
-from agentic_rag.domain.errors import NotFound, SpaceMismatch
-from agentic_rag.domain.jobs import graph_job
-from agentic_rag.domain.recall_gate import GateQuestion, GateVerdict, RecallGate
-from agentic_rag.domain.spaces import SPACE_MOVES, EmbeddingSpace, SpaceRecord, SpaceState, startable
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.space_store import Unembedded
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound, SpaceMismatch
+from agentic_rag.models.embedding.ports import Unembedded
+from agentic_rag.models.embedding.recall_gate import GateQuestion, GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import SPACE_MOVES, EmbeddingSpace, SpaceRecord, SpaceState, startable
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class PostgresSpaceStore:

@@ -7,9 +7,9 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
 from agentic_rag.adapters.postgres.document_rows import HEADING_SEPARATOR, draft_columns
-from agentic_rag.domain.documents import ChunkDraft, Revision
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.document_store import StagedChunk
+from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.documents.ports import StagedChunk
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 ADD_REVISIONS = """
 INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, page_numbers, page_starts,

@@ -1,12 +1,12 @@
-"""`ports.UploadStore` on Postgres."""
+"""`documents.ports.UploadStore` on Postgres."""
 
 from __future__ import annotations
 
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.upload_store import UploadRecord
+from agentic_rag.documents.ports import UploadRecord
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Waits for a transaction that is just inserting the same key, so at READ COMMITTED the next statement sees its row.
 CLAIM = """

@@ -1,4 +1,4 @@
-"""`ports.UsageStore` on Postgres."""
+"""`models.billing.ports.UsageStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from datetime import date
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.domain.spending import Spent, first_of_month
-from agentic_rag.domain.usage import UsageKey, UsageLine
+from agentic_rag.models.billing.limits import Spent, first_of_month
+from agentic_rag.models.billing.usage import UsageKey, UsageLine
 
 ADD = """
 INSERT INTO rag_usage AS u

@@ -1,4 +1,6 @@
-"""`ports.VectorIndexStore` and `ports.IndexBuilder` on Postgres: partial HNSW indexes, one per workspace and space."""
+"""`retrieval.ports.VectorIndexStore` and `retrieval.ports.IndexBuilder` on Postgres: partial HNSW indexes, one per
+workspace and space.
+"""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
@@ -15,10 +17,10 @@ import asyncpg
 
 from agentic_rag.adapters.postgres.connection import DRIVER_ERRORS, Connection
 from agentic_rag.adapters.postgres.errors import translate
-from agentic_rag.domain.errors import Retryable
-from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.domain.vector_indexes import IndexRecord, IndexState
+from agentic_rag.kernel.errors import Retryable
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.vector_index import IndexRecord, IndexState
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 PREFIX = "rag_hnsw_"
 

@@ -1,5 +1,5 @@
-"""`ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows, or its own index where that is
-READY.
+"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows, or its own index where
+that is READY.
 """
 
 from __future__ import annotations
@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.halfvec import from_query, to_matrix
-from agentic_rag.domain.retrieval import SCORE_DIGITS, ArmHit, Scope
-from agentic_rag.domain.spaces import RegisteredSpace
-from agentic_rag.domain.tenancy import WorkspaceRef
-from agentic_rag.ports.vector_store import VectorSearch
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Scope
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 MARGIN = 16
 """Candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows

@@ -1,4 +1,4 @@
-"""`ports.WorkspaceStore` on Postgres."""
+"""`workspaces.ports.WorkspaceStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -10,11 +10,12 @@ from agentic_rag.adapters.postgres.connection import Connection, Row
 from agentic_rag.adapters.postgres.model_settings import read_limits, stored_limits
 from agentic_rag.adapters.postgres.retention import drop_expired
 from agentic_rag.adapters.postgres.space_rows import register_space, space_from
-from agentic_rag.domain.errors import InvalidInput, NotFound
-from agentic_rag.domain.leak_canaries import canary_workspace
-from agentic_rag.domain.spaces import EmbeddingSpace, RegisteredSpace
-from agentic_rag.domain.tenancy import DEFAULT_ACCESS_ID, Workspace, WorkspaceKind, WorkspaceRef, WorkspaceSettings
-from agentic_rag.domain.workspace_settings import RagConfig
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.operations.canary import canary_workspace
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 DEFAULT_HISTORY_DAYS = 7
 

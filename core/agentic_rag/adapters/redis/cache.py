@@ -10,7 +10,7 @@ import time
 from typing import Any
 
 from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
-from agentic_rag.domain.tenancy import WorkspaceRef
+from agentic_rag.tenancy.principals import WorkspaceRef
 
 # KEYS[1] the workspace's index: a sorted set of its entries by the second they expire. Entries share its hash tag.
 PUT = """
@@ -38,8 +38,8 @@ HOLDING_PAGE = 100
 
 
 class RedisAnswerCache:
-    """`ports.AnswerCache`. A call takes at most about `timeout_seconds`; after a failed one the server is left alone
-    for `pause_seconds`, so that an outage does not slow every answer down.
+    """`answering.ports.AnswerCache`. A call takes at most about `timeout_seconds`; after a failed one the server is
+    left alone for `pause_seconds`, so that an outage does not slow every answer down.
     """
 
     def __init__(

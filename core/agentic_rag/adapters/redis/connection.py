@@ -15,7 +15,7 @@ from redis.asyncio.retry import Retry
 from redis.backoff import ExponentialBackoff, NoBackoff
 from redis.exceptions import BusyLoadingError, ConnectionError, RedisError, TimeoutError
 
-from agentic_rag.domain.errors import DependencyUnavailable
+from agentic_rag.kernel.errors import DependencyUnavailable
 
 OUTAGES: tuple[type[Exception], ...] = (ConnectionError, TimeoutError, BusyLoadingError)
 """What is worth trying again: the server is away, slow, or still reading its file."""

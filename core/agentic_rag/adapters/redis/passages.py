@@ -11,12 +11,14 @@ from typing import Any, cast
 import orjson
 
 from agentic_rag.adapters.redis.connection import FAILURES, unavailable, waiting_client
-from agentic_rag.domain.chat import Fault, Told
-from agentic_rag.ports.passage_exchange import WaitedFor
+from agentic_rag.answering.ports import WaitedFor
+from agentic_rag.models.chat.request import Fault, Told
 
 
 class RedisPassageExchange:
-    """`ports.PassageExchange`: a key for the question, whose time to live is the wait, and a list for what comes."""
+    """`answering.ports.PassageExchange`: a key for the question, whose time to live is the wait, and a list for what
+    comes.
+    """
 
     def __init__(self, url: str, *, prefix: str = "agentic-rag") -> None:
         self._client = waiting_client(url)

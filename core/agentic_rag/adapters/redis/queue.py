@@ -13,9 +13,9 @@ from arq.connections import ArqRedis
 from arq.constants import in_progress_key_prefix, job_key_prefix
 
 from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
-from agentic_rag.domain.dead_payloads import DeadPayload
-from agentic_rag.domain.job_message import FUNCTION, QueueLayout, dead_letter_key, encode
-from agentic_rag.domain.jobs import Job, JobRef, QueueName
+from agentic_rag.jobs.job import Job, JobRef, QueueName
+from agentic_rag.jobs.message import FUNCTION, QueueLayout, dead_letter_key, encode
+from agentic_rag.jobs.undecodable_message import DeadPayload
 
 MIRRORED = 1_000
 
@@ -27,7 +27,7 @@ HAND_OVER_SECONDS = 600
 
 
 class ArqJobQueue:
-    """`ports.JobQueue`. arq keeps one entry per delivery id, so offering a waiting job again changes nothing."""
+    """`jobs.ports.JobQueue`. arq keeps one entry per delivery id, so offering a waiting job again changes nothing."""
 
     def __init__(self, pool: ArqRedis, prefix: str, partitions: int = 1) -> None:
         self._pool = pool

@@ -1,4 +1,4 @@
-"""`ports.RateBuckets` in Redis: one for all processes, by the clock of Redis."""
+"""`workspaces.ports.RateBuckets` in Redis: one for all processes, by the clock of Redis."""
 
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
 # pyright: reportUnknownArgumentType=false
@@ -11,10 +11,11 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
-from agentic_rag.domain.rate_limits import MICROS, WINDOW_MICROS, Bucket, Refused
+from agentic_rag.workspaces.rate_limits import MICROS, WINDOW_MICROS, Bucket, Refused
 
 # KEYS the buckets, which share a hash tag; ARGV[1] the window, then what each is to give, in microseconds. The law is
-# that of domain/rate_limits.py. Returns the place of the one to wait longest for, from 1 (0: all gave), and the wait.
+# that of workspaces/rate_limits.py. Returns the place of the one to wait longest for, from 1 (0: all gave), and the
+# wait.
 TAKE = """
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]

@@ -9,8 +9,8 @@ import stat
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
-from agentic_rag.domain.errors import DependencyUnavailable, InvalidInput, NotFound
-from agentic_rag.ports.source_connector import Changes, SourceItem, UnreadableItem
+from agentic_rag.ingestion.ports import Changes, SourceItem, UnreadableItem
+from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, NotFound
 
 HIDDEN = "SOURCE_HIDDEN"
 LINK_OUTSIDE = "SOURCE_LINK_OUTSIDE"
@@ -23,7 +23,7 @@ MAX_BYTES = 256 * 1024 * 1024
 
 
 class DirectorySource:
-    """`ports.SourceConnector` over the files below `root`.
+    """`ingestion.ports.SourceConnector` over the files below `root`.
 
     Hidden entries and links that lead out of the root are reported and skipped; a link inside the root is followed,
     but never round a loop. A folder that cannot be listed is reported, and what it held is not taken for deleted.

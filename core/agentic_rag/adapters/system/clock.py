@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 
 
 class SystemClock:
-    """Implements `ports.clock.Clock` on the operating system's clocks."""
+    """Implements `kernel.clock.Clock` on the operating system's clocks."""
 
     def now(self) -> datetime:
         """The current instant, aware, in UTC."""

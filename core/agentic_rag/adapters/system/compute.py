@@ -1,4 +1,4 @@
-"""`ports.Compute` on a pool of processes: Python computes on one core per process."""
+"""`kernel.compute.Compute` on a pool of processes: Python computes on one core per process."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multiprocessing import get_context, parent_process
 from multiprocessing.connection import wait
 from typing import TypeVar
 
-from agentic_rag.domain.errors import Retryable
+from agentic_rag.kernel.errors import Retryable
 
 T = TypeVar("T")
 A = TypeVar("A")

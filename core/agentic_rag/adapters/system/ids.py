@@ -12,7 +12,7 @@ _VERSION = 7 << 76
 
 
 class RandomIds:
-    """Implements `ports.ids.Ids`. UUIDs have the version 7 layout of RFC 9562 §5.7 and grow strictly within a process:
+    """Implements `kernel.ids.Ids`. UUIDs have the version 7 layout of RFC 9562 §5.7 and grow strictly within a process:
     48 bits of Unix milliseconds, 12 bits of counter (§6.2, method 1), 62 random bits.
     """
 

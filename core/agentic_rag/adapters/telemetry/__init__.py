@@ -1,1 +1,1 @@
-"""Spans, metrics and log lines: the adapters behind `ports.telemetry`."""
+"""Spans, metrics and log lines: the adapters behind `kernel.telemetry`."""

@@ -10,7 +10,7 @@ from typing import TextIO
 from agentic_rag.adapters.telemetry.logging import build_logger
 from agentic_rag.adapters.telemetry.prometheus import PrometheusMeters
 from agentic_rag.adapters.telemetry.tracing import Attributes, LightTracer, OtlpTracer, Tracer, carrier_of
-from agentic_rag.ports.telemetry import Span
+from agentic_rag.kernel.telemetry import Span
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +24,7 @@ class TelemetryOptions:
 
 
 class ProcessTelemetry:
-    """Implements `ports.telemetry.Telemetry`."""
+    """Implements `kernel.telemetry.Telemetry`."""
 
     def __init__(self, options: TelemetryOptions, stream: TextIO | None = None) -> None:
         self._tracer: Tracer = (

@@ -13,8 +13,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Protocol
 
 from agentic_rag.adapters.telemetry.trace_context import TRACEPARENT, TraceContext, read_carrier
-from agentic_rag.domain.errors import AgenticRagError
-from agentic_rag.ports.telemetry import Span
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Span
 
 if TYPE_CHECKING:
     from opentelemetry.trace import Span as SdkSpan
@@ -109,7 +109,7 @@ class LightTracer:
 
 
 class SdkSpanAdapter:
-    """An OpenTelemetry span behind `ports.telemetry.Span`."""
+    """An OpenTelemetry span behind `kernel.telemetry.Span`."""
 
     __slots__ = ("_span",)
 

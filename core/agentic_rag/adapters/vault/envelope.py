@@ -1,4 +1,4 @@
-"""`ports.KeyVault` with AES-256-GCM: a fresh data key for each provider key, wrapped by a master key.
+"""`models.providers.ports.KeyVault` with AES-256-GCM: a fresh data key for each provider key, wrapped by a master key.
 
 NIST SP 800-38D allows 2^32 messages with random 96-bit nonces under one key; a data key encrypts one message, and a
 master key wraps one data key for each key that is stored.
@@ -13,10 +13,10 @@ from uuid import UUID
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from agentic_rag.domain.errors import Misconfigured, Permanent
-from agentic_rag.domain.master_keys import KEY_BYTES, written
-from agentic_rag.domain.provider_keys import Provider, SealedKey
-from agentic_rag.domain.secret import Secret
+from agentic_rag.kernel.errors import Misconfigured, Permanent
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.master_keys import KEY_BYTES, written
+from agentic_rag.models.providers.provider_keys import Provider, SealedKey
 
 _NONCE_BYTES = 12
 

@@ -12,8 +12,8 @@ from typing import cast
 
 import httpcore2
 
-from agentic_rag.domain.errors import ContentRefused, Retryable
-from agentic_rag.domain.netpolicy import AddressRefused, Target, check_address
+from agentic_rag.kernel.errors import ContentRefused, Retryable
+from agentic_rag.web.url_policy import AddressRefused, Target, check_address
 
 Resolve = Callable[[str, int], Awaitable[Sequence[str]]]
 """Host and port in, addresses out. Errors: `OSError`."""

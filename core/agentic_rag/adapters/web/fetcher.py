@@ -1,4 +1,4 @@
-"""Implements `ports.fetcher`: the only client that asks addresses which users, documents or pages name.
+"""Implements `web.ports`: the only client that asks addresses which users, documents or pages name.
 
 No proxy, no cookie, no credential, nothing read from the environment; redirects are followed here, each as if it had
 been named by the user.
@@ -23,9 +23,9 @@ from agentic_rag.adapters.web.dialling import (
     system_resolve,
     too_large,
 )
-from agentic_rag.domain.errors import ContentUnsupported, PolicyRefused, Retryable
-from agentic_rag.domain.fetching import FetchedPage, FetchPolicy, looks_like_text
-from agentic_rag.domain.netpolicy import AddressRefused, Target, is_kindred, parse_target, redirected
+from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
+from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
+from agentic_rag.web.url_policy import AddressRefused, Target, is_kindred, parse_target, redirected
 
 USER_AGENT = "agentic-rag"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})

@@ -1,0 +1,172 @@
+"""The values that an answer is made of, as clients see them."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from agentic_rag.answering.gate_decision import FeatureContribution, GateDecision
+from agentic_rag.answering.plan import Plan, ToolCall
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.language.prompt_injection import Suspicion
+from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+
+
+class Outcome(enum.Enum):
+    """How a run ended. Abstaining is an outcome, not an error."""
+
+    GROUNDED = "GROUNDED"
+    PARTIALLY_GROUNDED = "PARTIALLY_GROUNDED"
+    CONFLICTING = "CONFLICTING"
+    ABSTAINED = "ABSTAINED"
+
+
+class AbstentionReason(enum.Enum):
+    """Why there is no answer."""
+
+    NO_EVIDENCE = "NO_EVIDENCE"
+    LOW_SUPPORT = "LOW_SUPPORT"
+    BUDGET = "BUDGET"
+    POLICY = "POLICY"
+    DEPENDENCY = "DEPENDENCY"
+
+
+@dataclass(frozen=True, slots=True)
+class TextSpan:
+    """Code points [start, end)."""
+
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A quoted span of a stored revision: `snippet == revision.text[source_span.start:source_span.end]`.
+
+    `answer_spans` are the sentences of the answer it supports (offsets into the answer, markers included). `page` and
+    lines are those of the quoted span.
+    """
+
+    marker: int
+    document_id: UUID
+    revision_id: UUID
+    chunk_id: UUID
+    ordinal: int
+    title: str
+    source_path: str
+    url: str | None
+    snippet: str
+    source_span: TextSpan
+    answer_spans: tuple[TextSpan, ...]
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+    score: float
+    arms: tuple[ArmScore, ...]
+    origin: str
+    """`corpus`, `section` (beside a passage that was found; scores and arms are its own), `figures` (looked for by the
+    measure asked for) or a tool's name.
+    """
+    verified: bool
+    path: tuple[Hop, ...] = ()
+    """How the answer came to the passage: from another cited one, hop by hop; empty for one found by itself."""
+    read_at: datetime | None = None
+    """When the cited text was read from its source: which of two sources that disagree is the younger."""
+    flags: tuple[Suspicion, ...] = ()
+    """Signs that the quoted passage was written to steer a model."""
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedText:
+    """A page from the web that a run read, kept with the run: citations of it are verified against `text`."""
+
+    revision_id: UUID
+    url: str
+    title: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SelfCheckReport:
+    """What the self-check found."""
+
+    citation_coverage: float
+    """Share of the answer's sentences that carry a verified citation, 0–1."""
+    unsupported_claims: tuple[str, ...]
+    guardrails: tuple[str, ...]
+    repaired: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How far the passages found support an answer to the question, in [0, 1], what counts as enough, and why."""
+
+    score: float
+    threshold: float
+    contributions: tuple[FeatureContribution, ...] = ()
+
+    @property
+    def enough(self) -> bool:
+        """True when an answer is given."""
+        return self.score >= self.threshold
+
+
+@dataclass(frozen=True, slots=True)
+class SearchSettings:
+    """What a run searched with: its options without gaps."""
+
+    top_k: int
+    min_score: float
+    fusion: FusionMethod
+    weights: FusionWeights
+    per_document: int | None
+    diversity: float
+    filter: DocumentFilter
+    reranker: str | None = None
+    similarity_threshold: float = 0.0
+    """As `workspaces.settings.RagConfig`; 0: none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerDebug:
+    """How the answer came about."""
+
+    plan: Plan | None = None
+    standalone_question: str | None = None
+    rewritten_query: str | None = None
+    hyde_text: str | None = None
+    candidates: tuple[CandidateTrace, ...] = ()
+    tool_calls: tuple[ToolCall, ...] = ()
+    self_check: SelfCheckReport | None = None
+    support: Support | None = None
+    """None when the answer does not come from passages."""
+    search: SearchSettings | None = None
+    """None for a run that was stored before this was kept."""
+    fetched: tuple[FetchedText, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Abstention:
+    """Why there is no answer, with the nearest passages (verified citations that no sentence uses)."""
+
+    reason: AbstentionReason
+    explanation: str
+    nearest: tuple[Citation, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The deterministic part of a run: equal input and corpus version give an equal value."""
+
+    text: str
+    outcome: Outcome
+    abstention: Abstention | None
+    citations: tuple[Citation, ...]
+    degraded: tuple[Dependency, ...]
+    gate: GateDecision
+    debug: AnswerDebug

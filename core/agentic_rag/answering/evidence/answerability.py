@@ -1,0 +1,194 @@
+"""Whether the passages found support an answer.
+
+    support = σ( weights · signs − offset )
+
+No sign tells it alone: a question on a subject that the corpus treats finds passages of high scores whether or not they
+hold the answer. Each sign has an absolute scale, so one set of weights serves every corpus; where support becomes too
+low does differ by corpus, and a workspace may calibrate it (`rag eval calibrate`).
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+
+from agentic_rag.answering.answer import Support
+from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.answering.extraction.candidate_units import PartQuery, Unit, reading_of
+from agentic_rag.answering.extraction.contradiction import MONTHS
+from agentic_rag.answering.extraction.extractive import PartDraft
+from agentic_rag.answering.extraction.term_matching import lowered, mask_of, weight_of
+from agentic_rag.answering.gate_decision import FeatureContribution
+from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Retriever
+from agentic_rag.retrieval.confidence import Standing
+from agentic_rag.retrieval.passage import Passage
+
+FIRST = 3
+"""Passages that a name of the question, or a link, may stand in: as many as a trail has hops."""
+BESIDE_CREDIT = 0.8
+"""Of a term in the sentences beside the chosen one."""
+MARK_ELSEWHERE = 0.2
+"""How far a figure or identifier of the question is missing that stands only elsewhere in the passage."""
+
+_QUARTERS = ("first", "second", "third", "fourth")
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """What speaks for and against an answer. Shares are of the weight of the question's content terms."""
+
+    best: float
+    """As in `Standing`."""
+    dense: float
+    ahead: float
+    covered: float
+    """The share that the first passage holds, or the passages of the trail together."""
+    near: float
+    """The share in the best sentence, its title, headings and table header; beside it `BESIDE_CREDIT`."""
+    linked: float
+    """The graph arm's score of a passage among the first."""
+    onward: float
+    """As in `Standing`."""
+    unnamed: float
+    """The share of names of the question that none of the first passages holds."""
+    unmarked: float
+    """The share of figures, identifiers and periods of the question that the sentence and its surroundings lack."""
+    unfit: float
+    """1 when no sentence has the figure, date or person that is asked for."""
+    unasked: float
+    """1 when the first passage lacks the word for what is asked (the *salary* of …, which *university* …)."""
+
+
+AGAINST = frozenset({"unnamed", "unmarked", "unfit", "unasked"})
+"""Signs that speak against an answer; all others speak for it. A fit may not turn one round."""
+
+_NAMES = tuple(field.name for field in fields(Signs))
+
+
+@dataclass(frozen=True, slots=True)
+class SupportWeights:
+    """The linear score of the signs, in their order. Fitted by `rag eval train-support` but for `unmarked`
+    (eval/support.json says on what; docs/quality.md what it earns).
+    """
+
+    best: float = 1.0
+    dense: float = 2.1
+    ahead: float = 4.6
+    covered: float = 0.2
+    near: float = 1.2
+    linked: float = 1.1
+    onward: float = 2.8
+    unnamed: float = -3.3
+    unmarked: float = -1.0
+    """-0.2 by the fit, on questions that seldom name a figure; one about another quarter or device has no answer."""
+    unfit: float = -0.2
+    unasked: float = -0.2
+    offset: float = 3.0
+    """The highest with which the default threshold abstains on at most one in ten answerable questions of any set
+    fitted on.
+    """
+
+
+def signs_of(
+    part: PartQuery,
+    draft: PartDraft,
+    passages: Sequence[Passage],
+    trail: Sequence[int],
+    standing: Standing,
+    found: Sequence[Passage] | None = None,
+) -> Signs:
+    """The signs for one part, drafted from `passages`; `found` are those of them that its own search found, best first
+    (all, when left out); `trail` are ordinals of passages that lead to one another.
+    """
+    first_found = (passages if found is None else found)[:FIRST]
+    held = [_held(passage, part) for passage in first_found]
+    along = [passage for passage in passages if passage.chunk.ordinal in trail]
+    together = 0
+    for passage in along:
+        together |= _held(passage, part)
+    everywhere = 0
+    for mask in held:
+        everywhere |= mask
+    first = held[0] if held else 0
+    return Signs(
+        best=standing.best,
+        dense=standing.dense,
+        ahead=standing.ahead,
+        covered=max(weight_of(first, part.terms), weight_of(together, part.terms)),
+        near=max((_near(part, unit) for unit in draft.units), default=0.0),
+        linked=max((_linked(passage) for passage in first_found), default=0.0),
+        onward=standing.onward,
+        unnamed=weight_of(part.names & ~everywhere, part.terms),
+        unmarked=min((_unmarked(part, unit, passages, along) for unit in draft.units), default=1.0),
+        unfit=float(not any(unit.fits for unit in draft.units)),
+        unasked=float(bool(part.asked & ~first)),
+    )
+
+
+def support_from(
+    signs: Signs, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
+) -> Support:
+    """What the signs come to, rounded to 1e-6."""
+    values = [getattr(signs, name) for name in _NAMES]
+    factors = [getattr(weights, name) for name in _NAMES]
+    contributions = tuple(
+        FeatureContribution(name, value, factor, round(value * factor, SCORE_DIGITS))
+        for name, value, factor in zip(_NAMES, values, factors, strict=True)
+    )
+    score = math.fsum(one.contribution for one in contributions) - weights.offset
+    return Support(round(1.0 / (1.0 + math.exp(-score)), SCORE_DIGITS), threshold, contributions)
+
+
+def _held(passage: Passage, part: PartQuery) -> int:
+    chunk = passage.chunk
+    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
+    return mask_of(above, part.terms) | reading_of(passage).mask(part.terms)
+
+
+def _linked(passage: Passage) -> float:
+    return max((arm.normalised for arm in passage.candidate.arms if arm.retriever is Retriever.GRAPH), default=0.0)
+
+
+def _near(part: PartQuery, unit: Unit) -> float:
+    own = unit.mask | unit.context
+    return weight_of(own, part.terms) + BESIDE_CREDIT * weight_of(unit.near & ~own, part.terms)
+
+
+def _unmarked(part: PartQuery, unit: Unit, passages: Sequence[Passage], along: Sequence[Passage]) -> float:
+    """The share of the question's figures and identifiers that do not stand by the unit; `MARK_ELSEWHERE` of it for one
+    elsewhere in its passage or in one of the trail.
+    """
+    if not part.marks:
+        return 0.0
+    passage = passages[unit.passage]
+    low = reading_of(passage).low
+    chunk = passage.chunk
+    above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low))).lower()
+    around = [low, *(reading_of(other).low for other in along)]
+    lacking = 0.0
+    for mark in part.marks:
+        found = re.compile(rf"(?<![\w.,]){_either_way(mark)}(?![\w]|[.,]\d)")
+        if found.search(low, *unit.around) or found.search(above):
+            continue
+        share = weight_of(mask_of(mark, part.terms) | mask_of(mark.replace(",", ""), part.terms), part.terms)
+        lacking += share * (MARK_ELSEWHERE if any(found.search(text) for text in around) else 1.0)
+    return min(1.0, lacking)
+
+
+def _heading(unit: Unit, low: str) -> tuple[str, ...]:
+    return () if unit.heading is None else (low[slice(*unit.heading)],)
+
+
+def _either_way(mark: str) -> str:
+    """A figure with or without thousands separators, an identifier with any hyphen or a space."""
+    digits = mark.replace(",", "")
+    if digits.isdigit():
+        return ",?".join(digits)
+    if mark.endswith(" quarter"):
+        return rf"(?:{mark}|q{_QUARTERS.index(mark.split()[0]) + 1})"
+    if mark in MONTHS:
+        return rf"(?:{mark}|{mark[:3]}\.?|(?:19|20)\d\d-{MONTH_NAMES.index(mark) + 1:02d}-\d\d)"
+    return re.sub(r"(?:\\-|‑)", "[-‐‑– ]?", re.escape(mark))

@@ -1,0 +1,159 @@
+"""How well a sentence fits the kind of answer a question asks for, as a small bonus or malus to its score."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import CELL_SIGN
+
+_NUMBER_WORDS = (
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|"
+    r"billion|half|twice|zero|none"
+)
+_FIGURE = re.compile(rf"(?<![\w-])\d[\d,]*(?:\.\d+)?|\b(?:{_NUMBER_WORDS})\b", re.IGNORECASE)
+_YEAR = re.compile(r"^(?:1[5-9]|20)\d\d$")
+_DATE = re.compile(
+    r"\b(?:1[5-9]|20)\d\d\b|\b\d{1,2}[./]\d{1,2}[./]\d{2,4}\b|"
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|june|july|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?|nov(?:ember)?|"
+    r"dec(?:ember)?|monday|tuesday|wednesday|thursday|friday|saturday|sunday)\b|\b\d{1,2}:\d\d\b|"
+    r"\b(?:in|on|of|since|until|by|before|after|\d{1,2}) may\b|\bmay \d|"
+    r"\b(?:daily|weekly|monthly|quarterly|annually|every (?:day|week|month|quarter|year))\b",
+    re.IGNORECASE,
+)
+_PERSON = re.compile(r"\b[A-Z][\w’'-]+ (?:[A-Z]\.? |[a-z]{2,3} )?[A-Z][\w’'-]+")
+_ROLE = re.compile(
+    r"\b(?:manager|officer|director|engineer|president|minister|author|founder|chief|head|team|coordinator|captain|"
+    r"controller|chair|lead|supervisor|operator|board|actor|actress|singer|writer)\b",
+    re.IGNORECASE,
+)
+_REASON = re.compile(r"\b(?:because|due to|since|so that|owing to|as a result|caused? by|reason|in order to)\b", re.I)
+_PERMISSION = re.compile(
+    r"\b(?:must|may|can|cannot|shall|should|not|no|never|only|always|required|allowed|permitted|prohibited|forbidden|"
+    r"yes|does|did|is|are)\b",
+    re.IGNORECASE,
+)
+_DEFINITION = re.compile(r"^.{2,60}?\b(?:is|are|was|were|means|refers to|stands for)\b", re.IGNORECASE)
+_WHAT_IS = re.compile(r"^(?:what (?:is|are|was|were|does)|define|who (?:is|was))\b", re.IGNORECASE)
+_WHY = re.compile(r"\bwhy\b|\bwhat caused\b", re.IGNORECASE)
+
+
+_MONTH = r"(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*"
+_CALENDAR = re.compile(
+    rf"\b\d{{1,2}}(?:st|nd|rd|th)? (?:of )?{_MONTH}\b(?:,? (?:1[5-9]|20)\d\d)?|"
+    rf"\b{_MONTH} \d{{1,2}}\b(?:, (?:1[5-9]|20)\d\d)?|"
+    r"\b\d{4}-\d\d-\d\d\b|\b\d{1,2}:\d\d\b|"
+    r"\b(?:figure|fig\.|table|section|chapter|page|phase|part|step|item|note|no\.|number) \d[\d.]*",
+    re.IGNORECASE,
+)
+"""Numbers that date, number or refer: not what a question for a figure asks for, unless it asks for a time."""
+_TIME_ASKED = re.compile(
+    r"^(?:for )?how (?:long|often|old)\b|\bhow many (?:\w+ )?(?:second|minute|hour|day|week|month|year)s\b|"
+    r"\b(?:duration|lead time|waiting time|interval)\b",
+    re.IGNORECASE,
+)
+_TIME = re.compile(
+    r"\b(?:seconds?|minutes?|hours?|days?|weeks?|months?|years?|decades?|centur(?:y|ies)|daily|weekly|monthly|quarterly|"
+    r"yearly|annual(?:ly)?|twice|once|always|never|until|since)\b|\d ?(?:ms|s|min|h|hrs?|d)\b|\b(?:1[5-9]|20)\d\d\b",
+    re.IGNORECASE,
+)
+_MONEY_ASKED = re.compile(
+    r"\b(?:how much money|cost|price|salary|revenue|profit|income|budget|fee|wage|rent)\b",
+    re.IGNORECASE,
+)
+_MONEY = re.compile(
+    r"[£$€¥₹]|\b(?:dollars?|pounds?|euros?|pence|cents?|usd|eur|gbp|million|billion|free of charge)\b|\d,\d{3}|%",
+    re.IGNORECASE,
+)
+_NAME_ASKED = re.compile(
+    r"\b(?:nick)?names? (?:of|for|is|was|did|does)\b|\b(?:is|was|are|were) .{2,80} (?:called|named)\b", re.I
+)
+_CAPITALISED = re.compile(
+    r"(?<=[\w,;:)\"“‘(*] )[\"“‘(*]{0,2}([A-Z][\w’'-]+)|[\"“‘*]([A-Z][\w’'-]+)|\b([A-Z]+-?\d[\w-]*)"
+)
+
+
+_PLACE = re.compile(r"\b(?:in|at|near|from|to|of|on) (?:the )?(?:[a-z]+ ){0,2}[A-Z]\w+")
+_PLACE_ASKED = re.compile(
+    r"^(?:(?:in|at|on|from|to|of|near) )?(?:where|(?:what|which) (?:\w+ )?(?:city|town|country|county|state|place|"
+    r"continent|province|region|village|location|island|area|district))\b|"
+    r"\bwhere (?:is|was|did|do|does|were|are|will)\b",
+    re.IGNORECASE,
+)
+_FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
+
+
+_BEST_FIT = {AnswerType.FIGURE: 0.16, AnswerType.DATE: 0.18, AnswerType.PERSON: 0.14, AnswerType.LIST: 0.1}
+
+
+def best_fit(kind: AnswerType) -> float:
+    """The most that `fit` gives for a kind of answer."""
+    return _BEST_FIT.get(kind, 0.12)
+
+
+def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
+    """A bonus in [-0.2, 0.18] on the scale of the coverage score; hand-set on the development questions. `fits`: what
+    `holds` says.
+    """
+    if kind is AnswerType.FIGURE:
+        return 0.16 if fits else -0.2
+    if kind is AnswerType.DATE:
+        return 0.18 if fits else -0.15
+    if kind is AnswerType.PERSON:
+        return 0.14 if fits else -0.15
+    if kind is AnswerType.LIST:
+        return (
+            0.1
+            if sentence.endswith(":") or CELL_SIGN in sentence or sentence.count(",") + sentence.count(";") >= 2
+            else 0.0
+        )
+    if kind is AnswerType.YES_NO:
+        return 0.04 if _PERMISSION.search(sentence) else 0.0
+    if _WHY.search(question):
+        return 0.12 if _REASON.search(sentence) else 0.0
+    if _WHAT_IS.match(question):
+        return 0.06 if _DEFINITION.match(sentence) else 0.0
+    return 0.0
+
+
+def holds(sentence: str, kind: AnswerType, question: str) -> bool:
+    """True when the sentence has what a question for a figure (of time or money, if it says so), a date, a person or a
+    name asks for, beside what the question itself names; always true for other kinds.
+    """
+    asked = question.lower()
+    if kind is AnswerType.FIGURE:
+        if _TIME_ASKED.search(question):
+            return _TIME.search(sentence) is not None and _has_figure(sentence, asked, dates=True)
+        if _MONEY_ASKED.search(question) and _MONEY.search(sentence) is None:
+            return False
+        return _has_figure(sentence, asked, dates=False)
+    if kind is AnswerType.DATE:
+        return any(not _named(match[0].lower(), asked) for match in _DATE.finditer(sentence))
+    if kind is AnswerType.PERSON:
+        names = any(not _named(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
+        return names or _ROLE.search(sentence) is not None
+    if kind is AnswerType.FACT and _NAME_ASKED.search(question):
+        return any(
+            not _named((match[1] or match[2] or match[3]).lower(), asked) for match in _CAPITALISED.finditer(sentence)
+        )
+    return True
+
+
+def holds_place(sentence: str, kind: AnswerType, question: str) -> bool:
+    """True when a sentence has a place that the question does not name, if it asks for one; always true otherwise."""
+    if kind is not AnswerType.FACT or _PLACE_ASKED.search(question) is None:
+        return True
+    asked = question.lower()
+    return any(not _named(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
+
+
+def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
+    text = sentence if dates else _CALENDAR.sub(" ", sentence)
+    found = (match[0].lower() for match in _FIGURE.finditer(text))
+    return any((dates or not _YEAR.match(figure)) and not _named(figure, asked) for figure in found) or (
+        dates and _FREQUENCY.search(sentence) is not None
+    )
+
+
+def _named(found: str, question: str) -> bool:
+    return re.search(rf"(?<!\w){re.escape(found)}(?!\w)", question) is not None

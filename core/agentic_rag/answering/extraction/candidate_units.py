@@ -1,0 +1,380 @@
+"""The quotable units of retrieved passages, scored against a question's content terms."""
+
+from __future__ import annotations
+
+import re
+from bisect import bisect_right
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.answer_type_match import best_fit, fit, holds
+from agentic_rag.answering.extraction.segmented_text import READINGS, ChunkReading, Span
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, lowered, mask_of, weight_of
+from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import CELL_SIGN, caption_span, header_span, is_header, is_page_foot, is_row
+from agentic_rag.retrieval.passage import Passage
+
+MOST_PARAGRAPHS = 16
+CLOSE_PASSAGE = 0.65
+"""Passages whose fused score is below this share of the first one's are not read."""
+UNITS_PER_BLOCK = 4
+"""Paragraphs that are split at most, and units of one that are looked at closely."""
+ROWS_PER_BLOCK = 12
+"""The same where a list is asked for and the paragraph holds a table: its rows may answer by what heads them."""
+MAX_LIST_CHARACTERS = 700
+"""A list is quoted whole up to this length, else item by item."""
+MAX_VALUE_CHARACTERS = 60
+
+CONTEXT_CREDIT = 0.75
+"""What a term in the title, a heading or the table's header counts, against 1 in the sentence itself."""
+NEAR_CREDIT = 0.25
+"""What a term in the sentence before or after counts."""
+PASSAGE_CREDIT = 0.2
+"""What a term elsewhere in the passage counts."""
+RANK_CREDIT = 0.35
+"""What the passage's fused score, relative to the first one's, adds."""
+WORTH_READING = 0.8
+"""What cannot reach this share of the best unit's score is not read any further."""
+LONG_UNIT_WORDS = 60
+LONG_UNIT_MALUS = 0.1
+UNNAMED_MALUS = 0.15
+"""What a unit loses whose passage has none of the names in the question; in proportion for some of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartQuery:
+    """A part of the question as synthesis needs it. `marks` are the figures and identifiers it names, lower case;
+    `names` are the bits of the terms that it writes as names, `asked` that of the noun it asks for.
+    """
+
+    text: str
+    terms: tuple[QuestionTerm, ...]
+    answer_type: AnswerType
+    marks: tuple[str, ...] = ()
+    names: int = 0
+    asked: int = 0
+    found: tuple[str, ...] = ()
+    """Names that an earlier part found, lower case: evidence for this one must name one of them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A quotable unit: [start, end) of its passage's text, the terms it covers itself (`mask`), those of title,
+    headings and table header (`context`), of the sentences beside it (`near`), and of the whole passage.
+    """
+
+    passage: int
+    start: int
+    end: int
+    kind: UnitKind
+    mask: int
+    context: int
+    near: int
+    passage_mask: int
+    fits: bool
+    """It has the figure, date or name that is asked for."""
+    around: Span
+    """Where the unit stands with the sentences beside it."""
+    heading: Span | None
+    score: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Read:
+    """A passage with the terms that stand in it and in its title and headings."""
+
+    position: int
+    passage: Passage
+    reading: ChunkReading
+    mask: int
+    context: int
+    rank_bonus: float
+
+
+@dataclass(slots=True)
+class _Paragraph:
+    """A paragraph with its hits, before it is split; no unit of it scores more than `bound`. Not frozen: many are made
+    for one question, and few are read.
+    """
+
+    read: _Read
+    place: int
+    mask: int
+    hits: list[tuple[int, int]]
+    bound: float
+
+
+def best_units(
+    part: PartQuery, position: int, passages: Sequence[Passage], units_per_block: int = UNITS_PER_BLOCK
+) -> list[Unit]:
+    """The units that may answer a part, best first; ties by passage, then offset.
+
+    Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close to
+    the best one found.
+    """
+    weigh = _Weigher(part.terms)
+    waiting = _paragraphs(part, weigh, position, passages)
+    units: list[Unit] = []
+    best = 0.0
+    for paragraph in waiting:
+        if paragraph.bound < WORTH_READING * best:
+            break
+        for unit in _units_of(paragraph, part, weigh, best, units_per_block):
+            units.append(unit)
+            best = max(best, unit.score)
+    units.sort(key=lambda unit: (-unit.score, unit.passage, unit.start))
+    return units
+
+
+class _Weigher:
+    """`weight_of` for one question's terms, each mask once."""
+
+    __slots__ = ("_known", "_terms")
+
+    def __init__(self, terms: Sequence[QuestionTerm]) -> None:
+        self._terms = terms
+        self._known: dict[int, float] = {0: 0.0}
+
+    def __call__(self, mask: int) -> float:
+        weight = self._known.get(mask)
+        if weight is None:
+            weight = self._known[mask] = weight_of(mask, self._terms)
+        return weight
+
+
+def reading_of(passage: Passage) -> ChunkReading:
+    """The reading of a passage's text."""
+    return READINGS.of(passage.chunk.text, passage.chunk.start > 0)
+
+
+def opening_unit(passage: Passage, position: int) -> Unit | None:
+    """The first quotable unit of a passage: what a reader is shown when nothing matches."""
+    reading = reading_of(passage)
+    for place in range(len(reading.ends)):
+        for span in reading.sentences(reading.block(place))[0]:
+            kind = reading.kind(span)
+            if kind in QUOTABLE:
+                return Unit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
+    return None
+
+
+def other_units(part: PartQuery, passage: Passage, known: Sequence[Unit]) -> list[Unit]:
+    """The quotable sentences of a passage that are not among the units `known`, in reading order, scored 0."""
+    reading = reading_of(passage)
+    found: list[Unit] = []
+    for place in range(len(reading.ends)):
+        for start, end in reading.sentences(reading.block(place))[0]:
+            kind = reading.kind((start, end))
+            if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
+                continue
+            fits = holds(passage.chunk.text[start:end], part.answer_type, part.text)
+            found.append(Unit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
+    return found
+
+
+def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
+    """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
+    # A passage that several parts found carries the best of their scores, which says little about this part.
+    top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
+    most = best_fit(part.answer_type)
+    contexts: dict[tuple[str, tuple[str, ...]], int] = {}
+    found: list[_Paragraph] = []
+    for place, passage in enumerate(passages):
+        if position not in passage.parts or passage.candidate.score < CLOSE_PASSAGE * top:
+            continue
+        share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
+        chunk = passage.chunk
+        reading = reading_of(passage)
+        held: dict[int, list[tuple[int, int]]] = {}
+        masks: dict[int, int] = {}
+        everywhere = 0
+        for hit in reading.hits(part.terms):
+            block = reading.block_of(hit[0])
+            held.setdefault(block, []).append(hit)
+            masks[block] = masks.get(block, 0) | hit[1]
+            everywhere |= hit[1]
+        named = (chunk.document_title, chunk.heading_path)
+        if held and named not in contexts:
+            contexts[named] = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
+        read = _Read(place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * share)
+        for block, mask in masks.items():
+            spots = held[block]
+            if reading.block(block)[1] > reading.ends[block]:
+                spots = spots + held.get(block + 1, [])
+                mask |= masks.get(block + 1, 0)
+            above = (read.context | everywhere) & ~mask
+            bound = weigh(mask) + CONTEXT_CREDIT * weigh(above) + read.rank_bonus + most
+            found.append(_Paragraph(read, block, mask, spots, round(bound, 6)))
+    found.sort(key=lambda one: (-one.bound, one.read.position, one.place))
+    return found[:MOST_PARAGRAPHS]
+
+
+def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: float, units_per_block: int) -> list[Unit]:
+    """The units of a paragraph that can come close to the best one so far."""
+    read, reading = paragraph.read, paragraph.read.reading
+    most = read.rank_bonus + best_fit(part.answer_type)
+    heading = reading.heading(paragraph.place)
+    context = read.context
+    if heading is not None and read.mask & ~paragraph.mask:
+        context |= mask_of(reading.low[slice(*heading)], part.terms)
+    rest = NEAR_CREDIT * weigh(read.mask & ~context & ~paragraph.mask)
+    if most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest < WORTH_READING * best:
+        return []
+    spans, starts = reading.sentences(reading.block(paragraph.place))
+    masks = _masks(spans, starts, paragraph.hits)
+    looked_at = units_per_block
+    if part.answer_type is AnswerType.LIST and CELL_SIGN in reading.text:
+        looked_at = ROWS_PER_BLOCK
+        for at, (start, end) in enumerate(spans):
+            if CELL_SIGN in reading.text[start:end]:
+                masks.setdefault(at, 0)
+    block = _Block(spans, masks, heading, context, paragraph.mask)
+    units: list[Unit] = []
+    for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:looked_at]:
+        if most - weight + _most_beside(read, block, at, weigh) < WORTH_READING * best:
+            continue
+        unit = _unit(read, part, block, at, weigh)
+        if unit is not None:
+            units.append(unit)
+            best = max(best, unit.score)
+    return units
+
+
+def _most_beside(read: _Read, block: _Block, place: int, weigh: _Weigher) -> float:
+    """The most that a unit's surroundings can add to what it covers itself."""
+    mask = block.masks[place]
+    kind = read.reading.kind(block.spans[place])
+    above = block.context if kind is UnitKind.PROSE else block.context | block.mask
+    credit = 1.0 if kind is UnitKind.LEAD_IN else CONTEXT_CREDIT
+    return credit * weigh(above & ~mask) + NEAR_CREDIT * weigh(read.mask & ~above & ~mask)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A paragraph's sentences, the terms of those that have any, its heading, and the terms of title and headings and
+    of all its sentences.
+    """
+
+    spans: list[Span]
+    masks: dict[int, int]
+    heading: Span | None
+    context: int
+    mask: int
+
+
+def _masks(spans: list[Span], starts: list[int], found: list[tuple[int, int]]) -> dict[int, int]:
+    """The terms of each sentence that has any."""
+    masks: dict[int, int] = {}
+    for at, bit in found:
+        place = bisect_right(starts, at) - 1
+        if place >= 0 and at < spans[place][1]:
+            masks[place] = masks.get(place, 0) | bit
+    return masks
+
+
+def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigher) -> Unit | None:
+    """The quotable unit at a place of a block, scored; None for headings, fragments, boilerplate, header rows."""
+    text, spans, mask = read.passage.chunk.text, block.spans, block.masks[place]
+    (start, end), last = spans[place], place
+    kind = read.reading.kind(spans[place])
+    if kind is UnitKind.LEAD_IN:
+        last, mask = _with_list(read.reading, block, place)
+        end = spans[last][1]
+    label = _label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
+    if label is not None:
+        start, kind, last = label, UnitKind.LABELLED, place + 1
+        end = spans[last][1]
+    if kind not in QUOTABLE:
+        return None
+    around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
+    if part.found and not _names_one_of(part.found, read, around, block.heading):
+        return None
+    context = block.context
+    if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
+        above = len(read.passage.above)
+        whole = read.passage.with_above if above else text
+        if is_header(whole, above + start, above + end) or is_page_foot(text, start, end):
+            return None
+        if read.reading.kind(spans[0]) is UnitKind.HEADING:
+            context |= block.masks.get(0, 0)
+        header = header_span(whole, above + start)
+        if header is not None:
+            caption = caption_span(whole, header[0])
+            named = (header[0] if caption is None else caption[0], header[1])
+            context |= mask_of((lowered(whole) if above else read.reading.low)[slice(*named)], part.terms)
+    near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
+    sentence = text[start:end]
+    fits = holds(sentence, part.answer_type, part.text)
+    score = _score(sentence, (mask, context, near, read.mask), part, weigh, fits=fits) + read.rank_bonus
+    return Unit(
+        read.position, start, end, kind, mask, context, near, read.mask, fits, around, block.heading, round(score, 6)
+    )
+
+
+def _names_one_of(names: tuple[str, ...], read: _Read, around: Span, heading: Span | None) -> bool:
+    """True when a name stands in a stretch of the passage, its heading, or the title or headings of the chunk."""
+    low, chunk = read.reading.low, read.passage.chunk
+    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
+    headed = "" if heading is None else low[slice(*heading)]
+    return any(name in low[slice(*around)] or name in headed or name in above for name in names)
+
+
+def _label_start(text: str, spans: list[Span], place: int) -> int | None:
+    """Where the label starts that is the last line of a unit without figures in it and is followed by a line that is a
+    figure with its unit; None when there is none.
+    """
+    if place + 1 >= len(spans):
+        return None
+    end = spans[place][1]
+    start = max(spans[place][0], text.rfind("\n", 0, end) + 1)
+    value_start, value_end = spans[place + 1]
+    label, value = text[start:end], text[value_start:value_end]
+    labelled = (
+        text[end:value_start].strip(" ") == "\n"
+        and len(value) <= MAX_VALUE_CHARACTERS
+        and value[:2].strip("£$€~≈-")[:1].isdigit()
+        and label[0] != "#"
+        and label[-1] not in ".:;|"
+        and not any(letter.isdigit() for letter in label)
+    )
+    return start if labelled else None
+
+
+def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, int]:
+    """The last place and the terms of a lead-in together with the list items that follow it."""
+    spans, last = block.spans, place
+    mask = block.masks.get(place, 0)
+    for after in range(place + 1, len(spans)):
+        too_long = spans[after][1] - spans[place][0] > MAX_LIST_CHARACTERS
+        if too_long or reading.kind(spans[after]) is not UnitKind.LIST_ITEM:
+            break
+        last = after
+        mask |= block.masks.get(after, 0)
+    return last, mask
+
+
+def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, weigh: _Weigher, *, fits: bool) -> float:
+    mask, context, near, passage = masks
+    credit = (
+        weigh(mask)
+        + CONTEXT_CREDIT * weigh(context & ~mask)
+        + NEAR_CREDIT * weigh(near & ~mask & ~context)
+        + PASSAGE_CREDIT * weigh(passage & ~mask & ~context & ~near)
+    )
+    malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
+    if part.names:
+        unnamed = part.names & ~(mask | context | near | passage)
+        malus += UNNAMED_MALUS * unnamed.bit_count() / part.names.bit_count()
+    return credit + fit(sentence, part.answer_type, part.text, fits=fits) - malus
+
+
+def starts_midway(sentence: str) -> bool:
+    """True when a sentence leans on the one before it."""
+    return _DANGLING.match(sentence) is not None
+
+
+_DANGLING = re.compile(
+    r"^(?:It|Its|This|These|They|Their|Those|He|She|His|Her|Such|However|Therefore|Thus|But|Also|Otherwise|Instead|"
+    r"In addition|Moreover|Furthermore|Hence|So|Then|Both|The (?:former|latter|same))\b"
+)

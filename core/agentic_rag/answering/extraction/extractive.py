@@ -1,0 +1,312 @@
+"""Extractive synthesis: pick, order and join the sentences that answer, each with a citation of its own."""
+
+from __future__ import annotations
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.answering.extraction.candidate_units import (
+    PartQuery,
+    Unit,
+    best_units,
+    opening_unit,
+    reading_of,
+    starts_midway,
+)
+from agentic_rag.answering.extraction.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
+from agentic_rag.answering.extraction.subquery import ASKING_WORDS
+from agentic_rag.answering.extraction.term_matching import weight_of
+from agentic_rag.answering.extraction.text_units import UnitKind, readable
+from agentic_rag.answering.figures.borderless_tables import bare_row, readable_bare_row
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.tables import header_span, is_row
+from agentic_rag.retrieval.passage import Passage
+
+MAX_SENTENCES = 2
+MAX_LIST_SENTENCES = 6
+MAX_PART_SENTENCES = 2
+"""Sentences a part of a question with several parts may take."""
+CLOSE_TO_BEST = 0.8
+"""A further sentence must score at least this share of the best one's."""
+CLOSE_IN_LIST = 0.85
+"""The same for a further row or item of the list that the best one is of."""
+CLOSE_PASSAGE = 0.8
+"""The same for the fused scores of their passages, when the documents differ."""
+CLOSE_WITHOUT_NEWS = 0.87
+"""The same for a sentence that adds no term of the question: it may be the better answer."""
+OWN_SHARE = 0.5
+"""Such a sentence itself covers at least this share of what the best one covers."""
+NEWS = 0.1
+"""Weight of the terms that a further sentence must add."""
+LONGEST_HEAD = 240
+"""Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
+NEAREST = 3
+"""Passages shown with an abstention."""
+
+_SAID_BESIDE_FIGURES = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.LABELLED})
+"""What adds to rows: other rows would only be less fitting ones."""
+
+Excluded = frozenset[tuple[int, int]]
+"""(ordinal, start in the chunk) of units that a self-check refused."""
+
+
+@dataclass(frozen=True, slots=True)
+class DraftSentence:
+    """A sentence of the answer and the span [start, end) of its passage's text that it quotes."""
+
+    part: int
+    passage: int
+    start: int
+    end: int
+    text: str
+    kind: UnitKind
+    score: float
+    also: tuple[DraftSentence, ...] = ()
+    """The other spans that it rests on, one each."""
+    written: bool = False
+    """The text is a model's own words, not the quote's."""
+    decides: str = ""
+    """The question on which it is a verdict: it follows from the quotes by rule. Empty: it says what they say."""
+
+
+@dataclass(frozen=True, slots=True)
+class PartDraft:
+    """What was found for one part: the sentences, and the units they quote, best first."""
+
+    sentences: tuple[DraftSentence, ...]
+    units: tuple[Unit, ...]
+    conflicting: bool
+
+
+def draft_part(
+    part: PartQuery, position: int, passages: Sequence[Passage], limit: int, excluded: Excluded = frozenset()
+) -> PartDraft:
+    """The best sentences for one part, best first; none when no passage has a term of it."""
+    units = [
+        unit
+        for unit in best_units(part, position, passages)
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    if not units:
+        return PartDraft((), (), False)
+    chosen = _choose(units, passages, part, limit)
+    rival = _rival(chosen[0], units, passages, part)
+    if rival is not None and rival not in chosen:
+        chosen = [*chosen[: max(1, limit - 1)], rival]
+    sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+    return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
+
+
+def with_figures(
+    sentences: Sequence[DraftSentence],
+    figures: Sequence[Unit],
+    passages: Sequence[Passage],
+    excluded: Excluded,
+    *,
+    conflicting: bool,
+) -> tuple[DraftSentence, ...]:
+    """The sentences behind the rows and sentences that state the figures asked for, but for what they quote already;
+    sentences that disagree come first, or nothing would show what the conflict is.
+    """
+    figured = [
+        _sentence(unit, passages, 0)
+        for unit in figures
+        if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
+    ]
+    if conflicting or not figured:
+        return (*sentences, *(one for one in figured if not _is_quoted(one, sentences)))
+    others = [one for one in sentences if one.kind in _SAID_BESIDE_FIGURES and not _is_quoted(one, figured)]
+    return (*figured, *others[: max(MAX_SENTENCES, MAX_LIST_SENTENCES - len(figured))])
+
+
+def _is_quoted(one: DraftSentence, others: Sequence[DraftSentence]) -> bool:
+    return any(one.passage == other.passage and one.start < other.end and other.start < one.end for other in others)
+
+
+def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+    """The sentences of all parts in order, nothing quoted twice."""
+    seen: set[tuple[int, int]] = set()
+    result: list[DraftSentence] = []
+    for part in parts:
+        for sentence in part.sentences:
+            if (sentence.passage, sentence.start) not in seen:
+                seen.add((sentence.passage, sentence.start))
+                result.append(sentence)
+    return tuple(result)
+
+
+def nearest(passages: Sequence[Passage], parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+    """What came closest when there is no answer: the drafted sentences, else the openings of the first passages."""
+    drafted = joined(parts)[:NEAREST]
+    if drafted:
+        return drafted
+    openings = [opening_unit(passage, place) for place, passage in enumerate(passages[:NEAREST])]
+    return tuple(_sentence(unit, passages, 0) for unit in openings if unit is not None)
+
+
+def opening(passages: Sequence[Passage], place: int) -> DraftSentence | None:
+    """The first quotable sentence of the passage at `place`, for a lookup's answer."""
+    unit = opening_unit(passages[place], place)
+    return None if unit is None else _sentence(unit, passages, 0)
+
+
+def limit_for(kind: AnswerType, parts: int) -> int:
+    """How many sentences each part may take."""
+    if parts > 1:
+        return MAX_PART_SENTENCES if parts <= 2 and kind is not AnswerType.COMPARISON else 1
+    return MAX_LIST_SENTENCES if kind is AnswerType.LIST else MAX_SENTENCES
+
+
+def _choose(units: list[Unit], passages: Sequence[Passage], part: PartQuery, limit: int) -> list[Unit]:
+    """The best unit and those that add to it: terms of the question it lacks, or further rows and items of a list."""
+    best = units[0]
+    chosen = [best]
+    covered = best.mask | best.context
+    said = [words(_quote(best, passages))]
+    for unit in units[1:]:
+        if len(chosen) >= limit or unit.score < CLOSE_TO_BEST * best.score:
+            break
+        if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
+            continue
+        listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
+        if not listed and not _adds(unit, best, covered, passages, part):
+            continue
+        spoken = words(_quote(unit, passages))
+        if not listed and any(likeness(spoken, before) >= NEARLY_IDENTICAL for before in said):
+            continue
+        chosen.append(unit)
+        said.append(spoken)
+        covered |= unit.mask | unit.context
+    return chosen
+
+
+def _same_list(unit: Unit, best: Unit) -> bool:
+    """Rows and items of one passage that are as good as the best one."""
+    return (
+        unit.kind is best.kind
+        and unit.kind in (UnitKind.TABLE_ROW, UnitKind.LIST_ITEM)
+        and unit.passage == best.passage
+        and unit.score >= CLOSE_IN_LIST * best.score
+    )
+
+
+def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], part: PartQuery) -> bool:
+    """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or
+    comes close to the best one by itself.
+    """
+    if best.fits and not unit.fits:
+        return False
+    one, other = passages[unit.passage], passages[best.passage]
+    if one.chunk.document_id != other.chunk.document_id and one.candidate.score < CLOSE_PASSAGE * other.candidate.score:
+        return False
+    telling = sum(1 << place for place, term in enumerate(part.terms) if term.term not in ASKING_WORDS)
+    if weight_of(unit.mask & telling & ~covered, part.terms) >= NEWS:
+        return True
+    own = weight_of(unit.mask & telling, part.terms)
+    best_own = weight_of(best.mask & telling, part.terms)
+    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * best_own
+
+
+def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
+    """A unit of another document that says the same as the best one with other figures, or denies it, for the same
+    subject.
+    """
+    chunk = passages[best.passage].chunk
+    quote = _quote(best, passages)
+    about_dates = part.answer_type is AnswerType.DATE
+    for unit in units[1:]:
+        other = passages[unit.passage].chunk
+        if other.document_id == chunk.document_id or unit.score < CLOSE_TO_BEST * best.score:
+            continue
+        if (unit.mask | unit.context) != (best.mask | best.context):
+            continue
+        if figures(other.document_title) != figures(chunk.document_title):
+            continue
+        if disagree(quote, _quote(unit, passages), about_dates=about_dates):
+            return unit
+    return None
+
+
+def _quote(unit: Unit, passages: Sequence[Passage]) -> str:
+    return passages[unit.passage].chunk.text[unit.start : unit.end]
+
+
+def _overlap(left: Unit, right: Unit) -> bool:
+    return left.start < right.end and right.start < left.end
+
+
+def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
+    """Best first; of a list, passages by their best unit and units of a passage as the source has them."""
+    if kind is not AnswerType.LIST:
+        return list(chosen)
+    first: dict[int, int] = {}
+    for rank, unit in enumerate(chosen):
+        first.setdefault(unit.passage, rank)
+    return sorted(chosen, key=lambda unit: (first[unit.passage], unit.start))
+
+
+def with_openers(
+    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded, most: int | None = None
+) -> list[DraftSentence]:
+    """The units as sentences; one that leans on the sentence before it brings that one along, as long as there are no
+    more than `most`.
+    """
+    taken = {(unit.passage, unit.start) for unit in units}
+    result: list[DraftSentence] = []
+    for unit in units:
+        room = most is None or len(taken) < most
+        if room and unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
+            before = _before(unit, passages)
+            if before is not None:
+                key = (before.passage, before.start)
+                if key not in taken and (passages[before.passage].chunk.ordinal, before.start) not in excluded:
+                    taken.add(key)
+                    result.append(_sentence(before, passages, part))
+        result.append(_sentence(unit, passages, part))
+    return result
+
+
+def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
+    reading = reading_of(passages[unit.passage])
+    spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
+    place = bisect_left(starts, unit.start) - 1
+    if place < 0 or reading.kind(spans[place]) is not UnitKind.PROSE:
+        return None
+    return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
+
+
+def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
+    quote = _quote(unit, passages)
+    if unit.kind is UnitKind.TABLE_ROW:
+        figured = _bare_row(unit, passages, part)
+        if figured is not None:
+            return figured
+    header = None
+    if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
+        passage = passages[unit.passage]
+        text = passage.with_above
+        span = header_span(text, len(passage.above) + unit.start)
+        header = None if span is None else text[span[0] : span[1]].strip()
+    text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
+    if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
+        text = f"{passages[unit.passage].chunk.document_title} — {text}"
+    return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)
+
+
+def _bare_row(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
+    """A row of a table without lines as a sentence that rests on the row and on what names its columns."""
+    passage = passages[unit.passage]
+    text, before = passage.with_above, len(passage.above)
+    row = bare_row(text, before + unit.start, before + unit.end)
+    if row is None:
+        return None
+    said = readable(f"{passage.chunk.document_title} — {readable_bare_row(row, text)}")
+    sentence = DraftSentence(part, unit.passage, unit.start, unit.end, said, unit.kind, unit.score)
+    if row.header is None or row.header[0] < before:
+        return sentence
+    start = row.header[0] if row.caption is None or row.caption[0] < before else row.caption[0]
+    if row.header[1] - start > LONGEST_HEAD:
+        start = row.header[0]
+    head = replace(sentence, start=start - before, end=row.header[1] - before, kind=UnitKind.HEADING)
+    return replace(sentence, also=(head,))

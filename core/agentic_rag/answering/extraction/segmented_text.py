@@ -1,0 +1,156 @@
+"""What reading a chunk gives, whatever is asked: its paragraphs, sentences, and their kinds.
+
+All of it is a pure function of the text, worked out as far as questions need it and kept for the next one.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections import OrderedDict
+
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, hits, lowered
+from agentic_rag.answering.extraction.text_units import UnitKind, kind_of, may_be_heading
+from agentic_rag.language.sentences import sentence_spans
+from agentic_rag.language.tables import CELL_SIGN, row_spans
+
+BLANK_LINE = "\n\n"
+CACHED_CHARACTERS = 2_000_000
+"""Text whose readings are kept: about 1,000 chunks of 512 tokens, some 10 MB."""
+
+LONGEST_HEADING = 120
+"""Characters."""
+
+Span = tuple[int, int]
+
+
+class ChunkReading:
+    """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
+
+    __slots__ = ("_asked", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
+
+    def __init__(self, text: str, cut_off: bool) -> None:
+        self.text = text
+        self.cut_off = cut_off
+        self.low = lowered(text)
+        self.ends = _paragraph_ends(text)
+        self._sentences: dict[Span, list[Span]] = {}
+        self._starts: dict[Span, list[int]] = {}
+        self._kinds: dict[Span, UnitKind] = {}
+        self._headings: dict[int, Span | None] = {}
+        self._asked: tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int] = ((), [], 0)
+
+    def hits(self, terms: tuple[QuestionTerm, ...]) -> list[tuple[int, int]]:
+        """`term_match.hits` in the text; those of the terms asked for last are kept. Not to be changed."""
+        return self._read_for(terms)[1]
+
+    def mask(self, terms: tuple[QuestionTerm, ...]) -> int:
+        """The bits of the terms that occur in the text."""
+        return self._read_for(terms)[2]
+
+    def _read_for(self, terms: tuple[QuestionTerm, ...]) -> tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int]:
+        known = self._asked
+        if known[0] != terms:
+            found = hits(self.low, terms)
+            mask = 0
+            for _, bit in found:
+                mask |= bit
+            known = self._asked = (terms, found, mask)
+        return known
+
+    def block_of(self, at: int) -> int:
+        """The paragraph that holds the offset `at`."""
+        return bisect_right(self.ends, at)
+
+    def block(self, place: int) -> Span:
+        """Where a paragraph lies; one that announces a list, or is a line that heads a table, brings the next along."""
+        start, end = (self.ends[place - 1] if place else 0), self.ends[place]
+        if place + 1 < len(self.ends):
+            following = self.ends[place + 1]
+            if self.text[start:end].rstrip().endswith(":") or self._heads_table(start, end, following):
+                end = following
+        return start, end
+
+    def _heads_table(self, start: int, end: int, following: int) -> bool:
+        one_line = self.text.find("\n", start + len(BLANK_LINE) if start else 0, end) < 0
+        return one_line and end - start < LONGEST_HEADING and self.text.find(CELL_SIGN, end, following) >= 0
+
+    def heading(self, place: int) -> Span | None:
+        """The heading that a paragraph stands under within this chunk: the nearest line above that is marked as one,
+        or the short line that is the paragraph before it.
+        """
+        if place in self._headings:
+            return self._headings[place]
+        start = self.ends[place - 1] if place else 0
+        marked = self.text.rfind("\n#", 0, start) + 1
+        found: Span | None = None
+        if marked or (start and self.text.startswith("#")):
+            line_end = self.text.find("\n", marked)
+            found = (marked, start if line_end < 0 else min(line_end, start))
+        elif place:
+            before = (self.ends[place - 2] if place > 1 else 0, start)
+            if may_be_heading(self.text[slice(*before)].strip()):
+                spans, _ = self.sentences(before)
+                if len(spans) == 1 and self.kind(spans[0]) is UnitKind.HEADING:
+                    found = spans[0]
+        self._headings[place] = found
+        return found
+
+    def sentences(self, block: Span) -> tuple[list[Span], list[int]]:
+        """The sentences and table rows of a paragraph, and where they start."""
+        spans = self._sentences.get(block)
+        if spans is None:
+            start, end = block
+            held = self.text[start:end]
+            spans = [(start + first, start + last) for first, last in row_spans(held, sentence_spans(held))]
+            self._sentences[block] = spans
+            self._starts[block] = [first for first, _ in spans]
+        return spans, self._starts[block]
+
+    def kind(self, span: Span) -> UnitKind:
+        """The kind of a sentence."""
+        kind = self._kinds.get(span)
+        if kind is None:
+            kind = kind_of(self.text[span[0] : span[1]], cut_off=span[0] == 0 and self.cut_off)
+            self._kinds[span] = kind
+        return kind
+
+
+class Readings:
+    """Readings by text, the least recently used given up first; bounded by the characters they were made from."""
+
+    def __init__(self, characters: int = CACHED_CHARACTERS) -> None:
+        self._limit = characters
+        self._held = 0
+        self._readings: OrderedDict[tuple[str, bool], ChunkReading] = OrderedDict()
+
+    @property
+    def characters(self) -> int:
+        """Characters of the texts whose readings are held."""
+        return self._held
+
+    def of(self, text: str, cut_off: bool) -> ChunkReading:
+        """The reading of a text; `cut_off` says that it opens in the middle of a document."""
+        key = (text, cut_off)
+        reading = self._readings.pop(key, None)
+        if reading is None:
+            reading = ChunkReading(text, cut_off)
+            self._held += len(text)
+        self._readings[key] = reading
+        while self._held > self._limit and len(self._readings) > 1:
+            (dropped, _), _ = self._readings.popitem(last=False)
+            self._held -= len(dropped)
+        return reading
+
+
+READINGS = Readings()
+"""Shared by all questions of a process: readings depend on nothing but the text."""
+
+
+def _paragraph_ends(text: str) -> list[int]:
+    ends: list[int] = []
+    at = text.find(BLANK_LINE)
+    while at >= 0:
+        ends.append(at)
+        at = text.find(BLANK_LINE, at + len(BLANK_LINE))
+    ends.append(len(text))
+    return ends

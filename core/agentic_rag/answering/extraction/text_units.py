@@ -1,0 +1,120 @@
+"""What a quoted unit of a passage is (prose, list item, table row, heading …) and how it reads in an answer."""
+
+from __future__ import annotations
+
+import enum
+import re
+
+from agentic_rag.language.tables import RULE_ROW, is_row, readable_row
+
+_SPACE = re.compile(r"\s+")
+_TERMINAL = re.compile(r"[.!?…。！？:;][\"'”’»)\]*_]*$")
+_LIST_MARK = re.compile(r"^(?:[-*+•▪◦‣·●○■]|\(?\d{1,3}[.)]|\([a-zA-Z]{1,3}\)|[a-zA-Z][.)])\s+")
+_PAGE_FOOT = re.compile(r"\bpage \d+(?: of \d+)?\.?$")
+_BOILERPLATE = (
+    "all rights reserved",
+    "©",
+    "table of contents",
+    "click here",
+    "cookie policy",
+    "intentionally left blank",
+    "subscribe to",
+    "terms of service",
+    "terms of use",
+    "skip to main content",
+    "skip to content",
+)
+"""Lower-case phrases of text that surrounds documents. Searched one by one: as one pattern they cost ten times more."""
+_CAPTION = re.compile(r"^(?:table|figure|fig\.|exhibit|appendix|annex)\s*[\dA-Z][\d.]*[.:)]?\s", re.I)
+_NUMBERED_HEADING = re.compile(r"^\d{1,2}(?:\.\d{1,2}){0,3}\.?\s+[A-Z]")
+_EMPHASIS = re.compile(r"(?<!\w)(\*\*|__|\*|_|`)(?=\S)(.+?)(?<=\S)\1(?!\w)")
+_LINK = re.compile(r"!?\[([^\]]*)\]\([^)\s]*\)")
+_QUOTED_SPACE = re.compile(r"\s+([,.;:!?%)])(?=\s|$)")
+
+_VALUE = re.compile(r"\d")
+_NO_VALUE = re.compile(
+    r"(?<![\w.,£$€])(?:1[5-9]|20)\d\d(?![\w.,]?\d)|\b(?:phase|part|chapter|section|step|volume|figure|table|no\.?|round|"
+    r"appendix|annex|stage) \d+\b",
+    re.IGNORECASE,
+)
+"""Numbers that do not make a line a row of a table: years, and what numbers a heading."""
+
+MIN_PROSE_WORDS = 4
+MAX_PROSE_WORDS = 70
+MAX_HEADING_WORDS = 12
+MAX_NUMBERED_HEADING_WORDS = 5
+
+
+class UnitKind(enum.Enum):
+    """What a sentence span turns out to be."""
+
+    PROSE = "prose"
+    LIST_ITEM = "list_item"
+    TABLE_ROW = "table_row"
+    LABELLED = "labelled"
+    """A label with its value on the next line: how the cells of a PDF's table come out."""
+    LEAD_IN = "lead_in"
+    HEADING = "heading"
+    FRAGMENT = "fragment"
+    BOILERPLATE = "boilerplate"
+    QUESTION = "question"
+
+
+QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
+
+
+def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
+    """The kind of a unit; `cut_off` says that it opens a chunk in the middle of a document."""
+    words = unit.count(" ") + 1
+    if unit.startswith("#") or RULE_ROW.match(unit):
+        return UnitKind.HEADING
+    if _is_boilerplate(unit.lower()):
+        return UnitKind.BOILERPLATE
+    if is_row(unit):
+        return UnitKind.TABLE_ROW
+    if words <= MAX_HEADING_WORDS and _CAPTION.match(unit):
+        return UnitKind.HEADING
+    if cut_off and unit[:1].islower():
+        return UnitKind.FRAGMENT
+    if unit.endswith(("?", "？")):
+        return UnitKind.QUESTION
+    if _LIST_MARK.match(unit):
+        if words <= MAX_NUMBERED_HEADING_WORDS and unit[0].isdigit() and not _TERMINAL.search(unit):
+            return UnitKind.HEADING
+        return UnitKind.LIST_ITEM if words > 2 else UnitKind.FRAGMENT
+    return _kind_of_text(unit, words)
+
+
+def may_be_heading(unit: str) -> bool:
+    """False for what `kind_of` cannot take for a heading: it has too many words and no mark of one."""
+    return unit.count(" ") < MAX_HEADING_WORDS or unit.startswith("#") or RULE_ROW.match(unit) is not None
+
+
+def _is_boilerplate(low: str) -> bool:
+    return any(phrase in low for phrase in _BOILERPLATE) or ("page " in low and _PAGE_FOOT.search(low) is not None)
+
+
+def _kind_of_text(unit: str, words: int) -> UnitKind:
+    """Prose, the line before a list, a bare row of a PDF's table, or a heading without mark-up."""
+    if unit.endswith(":"):
+        return UnitKind.LEAD_IN
+    unspaced = unit[0] >= "\u2e80"
+    if unspaced or _TERMINAL.search(unit):
+        return UnitKind.PROSE if unspaced or words >= MIN_PROSE_WORDS else UnitKind.FRAGMENT
+    if words <= MAX_HEADING_WORDS and _NUMBERED_HEADING.match(unit):
+        return UnitKind.HEADING
+    if words > 2 and _VALUE.search(_NO_VALUE.sub(" ", unit)):
+        return UnitKind.TABLE_ROW
+    if words <= MAX_HEADING_WORDS:
+        return UnitKind.HEADING
+    return UnitKind.PROSE if words <= MAX_PROSE_WORDS else UnitKind.FRAGMENT
+
+
+def readable(unit: str, header: str | None = None) -> str:
+    """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
+    text = readable_row(unit, header) if is_row(unit) else _LIST_MARK.sub("", unit)
+    text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
+    text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
+    if not _TERMINAL.search(text):
+        text += "."
+    return text

@@ -1,0 +1,241 @@
+"""What a question says of documents, or asks of them, that the sentences found for it do not state.
+
+Reports of one kind resemble each other: a passage on the sales of another year, of another company or of all that it
+sells has all that makes a passage on the sales asked for look right. So what the question names must stand there, and
+a figure counts only for what is named beside it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.candidate_units import PartQuery
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.figures.measures import (
+    KINDS,
+    OF_A_KIND,
+    PLAIN,
+    Measure,
+    asks_for_measure,
+    asks_how_much,
+    concept,
+    measures_of,
+)
+from agentic_rag.answering.figures.names import names_in, naming
+from agentic_rag.answering.figures.rows import years_of
+from agentic_rag.answering.plan import AnswerType
+from agentic_rag.language.calendar import MONTH_NAMES
+from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.tokenizer import terms
+from agentic_rag.retrieval.passage import Passage
+
+ROOT = 4
+"""Letters by which a measure is known again in words of its family: operations, operational."""
+_OWNER = re.compile(r"\b([A-Z][\w&-]*(?: [A-Z][\w&-]*)*)['’](?:s\b|(?= ))")
+_WORD = re.compile(r"[\w&-]+")
+_NUMBER = re.compile(r"(?<![A-Za-z])\d+(?:,\d{3})*(?:\.\d+)?")
+_NO_FIGURE = re.compile(
+    rf"\b(?:{'|'.join(MONTH_NAMES)}) \d{{1,2}}\b|\b(?:19|20)\d\d\b|\bQ[1-4]\b|\d+-[A-Z]|\(\d\)|"
+    r"\b(?:Note|Item|Part) \d+",
+    re.IGNORECASE,
+)
+_COUNTED = re.compile(
+    r"\bhow many (?:\w+ ){0,2}?(\w+)(?= (?:did|do|does|were|was|are|is|has|have|had|in|of|at)\b)", re.IGNORECASE
+)
+_RATE = re.compile(r"((?:(?<!['’])\b[a-z][\w-]* ){1,3})(?:rate|ratio)s?\b")
+_SEVERAL = re.compile(r"\b(?:and|or|versus|vs|than|with|between|against)\b", re.IGNORECASE)
+"""Joins things that are asked for beside one another; others are one within the other: sales of a boat in a port."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Quote:
+    """What a sentence of the draft rests on."""
+
+    is_row: bool
+    own: frozenset[str]
+    """What the sentence says."""
+    said: frozenset[str]
+    """With its quotes, and the title and headings of their passage."""
+    years: frozenset[str]
+    has_figure: bool
+    """One that is not in the question."""
+
+
+def unstated(part: PartQuery, passages: Sequence[Passage], sentences: Sequence[DraftSentence]) -> str | None:
+    """What is missing of a question about long documents, as a reader is told; None when nothing is.
+
+    Whose it is must stand in a title or the first quote, a year in a title or a quote, another name there or, where no
+    measure is asked for, in some passage, like the word for what is asked then; the figure, the thing counted and the
+    measure asked for in a quote. What a measure is asked of must stand in one quote with whose it is and the year, and
+    beside a figure of that measure where one is asked for.
+    """
+    titles = " ".join(dict.fromkeys(one.chunk.document_title for one in passages))
+    quotes = [_quoted(one, passages) for one in sentences]
+    said = " ".join([titles, *quotes])
+    first = _spoken(" ".join([titles, *quotes[:1]]))
+    missing = [owner for owner in _having(part.text) if not _spoken(owner) <= first]
+    # A report names many a thing of which it states no figure.
+    told = [said] if asks_for_measure(part.text) else [said, *(one.chunk.text for one in passages)]
+    source = _words(" ".join(told))
+    known = _spoken(" ".join(told))
+    missing += [name for name in _left(part.text, known) if f" {name.lower()} " not in source]
+    missing += [word for word in _asked_words(part) if not _held(_spoken(word), known)]
+    if missing:
+        return f"“{missing[0]}”"
+    years = sorted(years_of(part.text) - years_of(said))
+    if years:
+        return years[0]
+    unsaid = _uncounted(part.text, _spoken(" ".join(quotes))) or _unmeasured(
+        part.text, titles, [_read(one, part.text, passages) for one in sentences]
+    )
+    if unsaid is None and part.answer_type is AnswerType.FIGURE and not any(_has_figure(one.text) for one in sentences):
+        return "a figure for it"
+    return unsaid
+
+
+def _uncounted(question: str, said: frozenset[str]) -> str | None:
+    """The thing counted, or of which a rate is asked for, that no quote speaks of."""
+    counted = _COUNTED.search(question)
+    if counted is not None and not _spoken(counted[1]) & said:
+        return f"“{counted[1]}”"
+    for rate in () if asks_for_measure(question) else _RATE.findall(question):
+        of = " ".join(word for word in rate.split() if word not in FUNCTION_WORDS)
+        if not _mostly(_spoken(of) - PLAIN, said):
+            return f"“{of}”"
+    return None
+
+
+def _unmeasured(question: str, titles: str, quotes: Sequence[_Quote]) -> str | None:
+    """What a measure is asked of, or the measure, that no quote of whose it is and of that year states."""
+    measures = measures_of(question, frozenset(terms(titles)), {})
+    if not measures:
+        return None
+    owners = _owners(question, _spoken(titles))
+    things = _things(question, owners)
+    years = years_of(question)
+    theirs = [
+        one
+        for one in quotes
+        if (not owners or any(owner <= one.said for owner in owners)) and (not years or years & one.years)
+    ]
+    if not asks_how_much(question):
+        held = frozenset[str]().union(*(one.said for one in quotes))
+        said = any(2 * len(_held(_telling(measure), held)) >= len(_telling(measure)) for measure in measures)
+        return _unnamed(question, things, theirs) or (None if said else _asked(question, measures[0]))
+    figures = [one for one in theirs if one.has_figure]
+    unsaid = _unnamed(question, things, figures)
+    named = frozenset[str]().union(*things.values())
+    if unsaid is None and not any(_states(one, measure, named) for measure in measures for one in figures):
+        unsaid = _asked(question, measures[0])
+    return None if unsaid is None else f"a figure for {unsaid}"
+
+
+def _owners(question: str, titled: frozenset[str]) -> list[frozenset[str]]:
+    """Whose a measure is: who has something in the question, or else those of its names that titles say."""
+    having = [_spoken(owner) for owner in _having(question)]
+    return having or [named for name in names_in(question) if (named := _spoken(" ".join(name))) <= titled]
+
+
+def _having(question: str) -> list[str]:
+    """Who has something in the question, without the word that opens it: "Compare Harbour's sales …"."""
+    found: list[tuple[str, ...]] = []
+    for match in _OWNER.finditer(question):
+        words = match[1].split()
+        opens = match.start() == 0 and len(words) > 1
+        found.append(naming([word for word in words[opens:] if word.lower() not in FUNCTION_WORDS]))
+    return [" ".join(name) for name in found if name]
+
+
+def _things(question: str, owners: Sequence[frozenset[str]]) -> dict[str, frozenset[str]]:
+    """The names of a question that are not whose the measure is, with what tells each from others."""
+    known = PLAIN.union(*owners)
+    spoken = {" ".join(name): _spoken(" ".join(name)) - known for name in names_in(question)}
+    return {thing: named for thing, named in spoken.items() if named}
+
+
+def _unnamed(question: str, things: Mapping[str, frozenset[str]], quotes: Sequence[_Quote]) -> str | None:
+    """The thing that no quote names; all of them where none names them together, unless they are asked for apart."""
+    for thing, named in things.items():
+        if not any(named <= one.said for one in quotes):
+            return f"“{thing}”"
+    together = frozenset[str]().union(*things.values())
+    if not things or _SEVERAL.search(question) or any(together <= one.said for one in quotes):
+        return None
+    return " and ".join(f"“{thing}”" for thing in things) + " together"
+
+
+def _states(quote: _Quote, measure: Measure, named: frozenset[str]) -> bool:
+    """Whether a quote with a figure is of the measure: most of what tells it from others, beside the things it is asked
+    of, and its kind. A row may leave its kind to the table, but may not be of another.
+    """
+    if not _mostly(_telling(measure) - named, quote.said):
+        return False
+    kinds = measure.weights.keys() & OF_A_KIND
+    if not kinds:
+        return True
+    return bool(kinds & quote.said) or not KINDS & quote.said if quote.is_row else bool(kinds & quote.own)
+
+
+def _telling(measure: Measure) -> frozenset[str]:
+    return frozenset(measure.weights.keys() - PLAIN or measure.weights)
+
+
+def _mostly(telling: Collection[str], said: frozenset[str]) -> bool:
+    return 3 * len(_held(telling, said)) >= 2 * len(telling)
+
+
+def _held(telling: Collection[str], said: frozenset[str]) -> list[str]:
+    return [one for one in telling if any(one[:ROOT] == other[:ROOT] for other in said)]
+
+
+def _asked(question: str, measure: Measure) -> str:
+    """The measure in the words of the question."""
+    return f"“{' '.join(word for word in _WORD.findall(question) if _spoken(word) & _telling(measure))}”"
+
+
+def _asked_words(part: PartQuery) -> list[str]:
+    """The word for what is asked, as the question has it; none where a measure is."""
+    if asks_for_measure(part.text):
+        return []
+    asked = frozenset(concept(term.term) for place, term in enumerate(part.terms) if part.asked >> place & 1) - PLAIN
+    return [word for word in _WORD.findall(part.text) if _spoken(word) & asked]
+
+
+def _left(question: str, said: frozenset[str]) -> list[str]:
+    """The names in a question, without their words that are said."""
+    names = ([word for word in name if not _spoken(word) <= said] for name in names_in(question))
+    return [" ".join(words) for words in names if words]
+
+
+def _has_figure(text: str, question: str = "") -> bool:
+    """Whether a text has a figure that the question does not."""
+    asked = frozenset(_NUMBER.findall(question))
+    return any(number not in asked for number in _NUMBER.findall(_NO_FIGURE.sub("", text)))
+
+
+def _words(text: str) -> str:
+    return f" {' '.join(_WORD.findall(text.lower()))} "
+
+
+def _spoken(text: str) -> frozenset[str]:
+    return frozenset(concept(term) for term in terms(text))
+
+
+def _read(sentence: DraftSentence, question: str, passages: Sequence[Passage]) -> _Quote:
+    whole = f"{passages[sentence.passage].chunk.document_title} {_quoted(sentence, passages)}"
+    return _Quote(
+        is_row=sentence.kind is UnitKind.TABLE_ROW,
+        own=_spoken(sentence.text),
+        said=_spoken(whole),
+        years=years_of(whole),
+        has_figure=_has_figure(sentence.text, question),
+    )
+
+
+def _quoted(sentence: DraftSentence, passages: Sequence[Passage]) -> str:
+    chunk = passages[sentence.passage].chunk
+    quotes = (chunk.text[one.start : one.end] for one in (sentence, *sentence.also))
+    return " ".join((sentence.text, *quotes, *chunk.heading_path))

@@ -1,0 +1,65 @@
+"""Hypothetical passages from a worker: a job on the interactive queue that the answer waits for, briefly."""
+
+from __future__ import annotations
+
+import asyncio
+
+from agentic_rag.answering.ports import PassageExchange
+from agentic_rag.jobs.job import JobKind, NewJob, QueueName
+from agentic_rag.jobs.ports import JobQueue
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.deadline import Deadline
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.chat.request import CHAT_SHARE, MIN_CHAT_SECONDS, ChatTask, Fault, Told
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+LATE = Fault("HYDE_LATE")
+
+
+class QueuedPassages:
+    """Implements `answering.ports.HypotheticalPassages`. The job holds no question: that travels beside it and is gone
+    when nobody waits for it any more.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        queue: JobQueue,
+        exchange: PassageExchange,
+        clock: Clock,
+        ids: Ids,
+        telemetry: Telemetry,
+    ) -> None:
+        self._database = database
+        self._queue = queue
+        self._exchange = exchange
+        self._clock = clock
+        self._ids = ids
+        self._telemetry = telemetry
+
+    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> Told[str] | Fault:
+        """A passage for `question`, if some worker writes it in time."""
+        seconds = deadline.remaining(self._clock.monotonic()) * CHAT_SHARE[ChatTask.HYDE]
+        if seconds < MIN_CHAT_SECONDS:
+            return LATE
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._written(workspace, question, seconds)
+        except TimeoutError:
+            return LATE
+        except AgenticRagError as error:
+            self._telemetry.event("rag_hyde_failed", code=error.code, reason=error.reason)
+            return Fault(error.code)
+
+    async def _written(self, workspace: WorkspaceRef, question: str, seconds: float) -> Told[str] | Fault:
+        key = self._ids.new().hex
+        await self._exchange.ask(key, question, seconds)
+        job = NewJob(workspace, JobKind.HYDE, key, {}, QueueName.INTERACTIVE, self._telemetry.carrier())
+        async with self._database.transaction(workspace.org_id) as transaction:
+            ref, _ = await transaction.jobs.enqueue(job)
+        # The dispatcher would hand it over too, at its next look.
+        await self._queue.offer(QueueName.INTERACTIVE, [ref])
+        return await self._exchange.wait(key)

@@ -1,0 +1,46 @@
+"""The one snapshot of a run, opened when the first stage reads and closed when the run ends."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from types import TracebackType
+from typing import Self
+
+from agentic_rag.kernel.database import Database, Snapshot
+from agentic_rag.tenancy.access import Readers
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class Reads:
+    """Opens a workspace's snapshot, in the name of who asks, when it is first needed."""
+
+    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None, readers: Readers) -> None:
+        self._database = database
+        self._workspace = workspace
+        self._as_of = as_of
+        self._readers = readers
+        self._stack = AsyncExitStack()
+        self._snapshot: Snapshot | None = None
+
+    async def snapshot(self) -> Snapshot:
+        """The snapshot. Errors: those of `Database.snapshot`."""
+        if self._snapshot is None:
+            opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers)
+            self._snapshot = await self._stack.enter_async_context(opened)
+        return self._snapshot
+
+    async def release(self) -> None:
+        """Close the snapshot before a long wait, so that no database connection waits along; the next read opens a new
+        one, perhaps at a later version.
+        """
+        if self._snapshot is not None:
+            self._snapshot = None
+            await self._stack.aclose()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.__aexit__(kind, error, trace)

@@ -1,0 +1,58 @@
+"""What the planner makes of a question, and the tools that ran for it."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+
+
+class AnswerType(enum.Enum):
+    """What kind of answer the question asks for."""
+
+    FACT = "fact"
+    FIGURE = "figure"
+    DATE = "date"
+    PERSON = "person"
+    LIST = "list"
+    YES_NO = "yes_no"
+    COMPARISON = "comparison"
+    CALCULATION = "calculation"
+    LOOKUP = "lookup"
+
+
+@dataclass(frozen=True, slots=True)
+class SubQuestion:
+    """A part of a question; `depends_on` are positions of parts that must be answered first."""
+
+    text: str
+    depends_on: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRequest:
+    """A tool the plan chose, with its argument. Retrieved text never makes one."""
+
+    tool: str
+    argument: str
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What the planner made of the question."""
+
+    sub_questions: tuple[SubQuestion, ...]
+    answer_type: AnswerType
+    tools: tuple[ToolRequest, ...]
+    planner: str
+    """`rules` or the model's name."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A tool that ran, and what it gave."""
+
+    tool: str
+    argument: str
+    result: str | None
+    error_code: str | None
+    seconds: float

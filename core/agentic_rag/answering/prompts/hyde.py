@@ -1,0 +1,27 @@
+"""Asks for a passage that would answer the question: it is embedded to find real ones, and never shown as an answer."""
+
+from __future__ import annotations
+
+from agentic_rag.answering.prompts.fence import TEXT, data_rule, fenced, strict_object
+from agentic_rag.models.chat.reply_fields import fields_of, text_in
+from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation
+
+MAX_PASSAGE_CHARACTERS = 2000
+
+_FORM = ChatForm("hypothetical_passage", strict_object({"passage": TEXT}))
+
+_SYSTEM = (
+    "Write the passage of two to four sentences that a document answering the question would most likely hold, in the "
+    "question's language and in the style of such a document. It is only used to find similar passages, so a plausible "
+    "statement is as good as a true one; do not say that you are unsure."
+)
+
+
+def hyde_consultation(question: str, nonce: str) -> Consultation[str]:
+    """A hypothetical passage (Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels", 2022)."""
+    user = f"{fenced(nonce, 'QUESTION', question)}\nWrite the passage."
+
+    def read(text: str) -> str:
+        return text_in(fields_of(text, "passage"), "passage", MAX_PASSAGE_CHARACTERS)
+
+    return Consultation(ChatTask.HYDE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)

@@ -1,0 +1,68 @@
+"""Asks whether each sentence of an answer follows from what it cites, and has to do with the question."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.prompts.fence import NUMBER, data_rule, fenced, list_of, one_of, strict_object
+from agentic_rag.models.chat.reply_fields import as_fields, fields_of, items_in, number_in, raw_text_in
+from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+
+
+class Verdict(enum.Enum):
+    """What a judge says of a sentence."""
+
+    SUPPORTED = "supported"
+    UNSUPPORTED = "unsupported"
+    """What it cites does not say it, or says less, or the contrary."""
+    OFF_TOPIC = "off_topic"
+    """It is supported, and has nothing to do with the question."""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedClaim:
+    """A sentence with what it cites and where that stands."""
+
+    sentence: str
+    source: str
+
+
+_VERDICT = strict_object({"sentence": NUMBER, "verdict": one_of([one.value for one in Verdict])})
+_FORM = ChatForm("verdicts", strict_object({"verdicts": list_of(_VERDICT)}))
+
+_SYSTEM = (
+    "You check the sentences of an answer, each beside the source that it cites. For each sentence give one verdict: "
+    "supported, if its source says what the sentence says; unsupported, if the source does not say it, says less, or "
+    "says the contrary, whatever you know yourself; off_topic, if the source says it and it neither answers the "
+    "question, in part or as a whole, nor is needed to understand a sentence that does."
+)
+
+
+def judge_consultation(question: str, claims: Sequence[JudgedClaim], nonce: str) -> Consultation[tuple[Verdict, ...]]:
+    """A verdict for each claim, in their order."""
+    shown = [
+        fenced(nonce, f"SENTENCE {place}", claim.sentence) + "\n" + fenced(nonce, f"SOURCE {place}", claim.source)
+        for place, claim in enumerate(claims)
+    ]
+    user = "\n".join((fenced(nonce, "QUESTION", question), *shown, "Give the verdicts."))
+
+    def read(text: str) -> tuple[Verdict, ...]:
+        found: dict[int, Verdict] = {}
+        items = items_in(fields_of(text, "verdicts"), "verdicts")
+        for item in items:
+            fields = as_fields(item, "sentence", "verdict")
+            found[number_in(fields, "sentence")] = _verdict(raw_text_in(fields, "verdict"))
+        if len(items) != len(claims) or found.keys() != set(range(len(claims))):
+            raise ReplyInvalid(f"The reply judges {len(items)} sentences, not the {len(claims)} given.")
+        return tuple(found[place] for place in range(len(claims)))
+
+    return Consultation(ChatTask.JUDGE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+
+
+def _verdict(text: str) -> Verdict:
+    try:
+        return Verdict(text)
+    except ValueError as error:
+        raise ReplyInvalid("The reply holds a verdict that there is not.") from error

@@ -1,0 +1,81 @@
+"""Asks for a question's parts, their dependencies and the kind of answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
+from agentic_rag.answering.prompts.fence import (
+    NUMBER,
+    TEXT,
+    data_rule,
+    fenced,
+    invented,
+    list_of,
+    one_of,
+    strict_object,
+)
+from agentic_rag.answering.query.planner import FINDING, MAX_PARTS
+from agentic_rag.models.chat.reply_fields import as_fields, fields_of, items_in, numbers_in, raw_text_in, text_in
+from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+
+MAX_PART_CHARACTERS = 500
+
+_TYPES = {kind.value: kind for kind in AnswerType if kind not in (AnswerType.CALCULATION, AnswerType.LOOKUP)}
+"""Arithmetic and named documents are recognised by rule, before a model is asked."""
+
+_FORM = ChatForm(
+    "plan",
+    strict_object(
+        {
+            "answer_type": one_of(list(_TYPES)),
+            "sub_questions": list_of(strict_object({"text": TEXT, "depends_on": list_of(NUMBER)})),
+        }
+    ),
+)
+
+_SYSTEM = (
+    "You plan how a question is looked up in a collection of documents. Most questions are one sub-question: the "
+    "question itself. Divide only what has several independent parts, compares things, or asks about something that "
+    f"must be found first; at most {MAX_PARTS} sub-questions, each a search of its own in the question's language. "
+    "Sub-questions are numbered from 0; depends_on lists the numbers of earlier ones that must be answered first. "
+    f"Where a sub-question needs what an earlier one finds, write {FINDING} in its place. Do not answer, and name "
+    "nothing that the question does not name: what you know yourself does not count."
+)
+
+
+def plan_consultation(question: str, rules: Plan, model: str, nonce: str) -> Consultation[Plan]:
+    """The plan of a stand-alone question; tools stay those of the plan by rules."""
+    user = f"{fenced(nonce, 'QUESTION', question)}\nPlan QUESTION."
+
+    def read(text: str) -> Plan:
+        reply = fields_of(text, "answer_type", "sub_questions")
+        kind = _TYPES.get(raw_text_in(reply, "answer_type"))
+        if kind is None:
+            raise ReplyInvalid("The plan has an answer type that there is not.")
+        return Plan(_parts(question, items_in(reply, "sub_questions")), kind, rules.tools, model)
+
+    return Consultation(ChatTask.PLAN, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+
+
+def _parts(question: str, items: Sequence[object]) -> tuple[SubQuestion, ...]:
+    if not 1 <= len(items) <= MAX_PARTS:
+        raise ReplyInvalid(f"The plan has {len(items)} parts, not 1 to {MAX_PARTS}.")
+    parts = tuple(_part(question, place, one) for place, one in enumerate(items))
+    if len({part.text.casefold() for part in parts}) < len(parts):
+        raise ReplyInvalid("The plan asks the same twice.")
+    # What is one part is searched for as it was asked.
+    return parts if len(parts) > 1 else (SubQuestion(question),)
+
+
+def _part(question: str, place: int, item: object) -> SubQuestion:
+    fields = as_fields(item, "text", "depends_on")
+    text = text_in(fields, "text", MAX_PART_CHARACTERS)
+    depends_on = tuple(sorted(set(numbers_in(fields, "depends_on"))))
+    if any(not 0 <= one < place for one in depends_on):
+        raise ReplyInvalid("A part of the plan waits for one that does not come before it.")
+    if FINDING in text and not depends_on:
+        raise ReplyInvalid("A part of the plan needs a finding and waits for none.")
+    if invented(text.replace(FINDING, " "), question):
+        raise ReplyInvalid("The plan names what the question does not.")
+    return SubQuestion(text, depends_on)

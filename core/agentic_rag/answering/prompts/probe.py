@@ -1,0 +1,18 @@
+"""The smallest request that shows whether a model answers, and in the form it is asked for."""
+
+from __future__ import annotations
+
+from agentic_rag.answering.prompts.fence import strict_object
+from agentic_rag.models.chat.reply_fields import fields_of, flag_in
+from agentic_rag.models.chat.request import ChatForm, ChatRequest
+
+PROBE = ChatRequest(
+    "Answer in the form you are given.",
+    "Set ready to true.",
+    ChatForm("readiness", strict_object({"ready": {"type": "boolean"}})),
+)
+
+
+def read_probe(text: str) -> bool:
+    """What the model set. Errors: `ReplyInvalid` when the reply has not the form of `PROBE`."""
+    return flag_in(fields_of(text, "ready"), "ready")

@@ -1,0 +1,114 @@
+"""Asks for an answer made of sentences that each quote, word for word, the passages they rest on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.prompts.fence import FLAG, NUMBER, TEXT, data_rule, fenced, list_of, strict_object
+from agentic_rag.models.chat.reply_fields import (
+    as_fields,
+    fields_of,
+    flag_in,
+    items_in,
+    number_in,
+    numbers_in,
+    raw_text_in,
+    text_in,
+)
+from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.retrieval.passage import Passage
+
+MAX_SENTENCES = 12
+MAX_SENTENCE_CHARACTERS = 1000
+MAX_QUOTES = 4
+"""Of one sentence."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedQuote:
+    """What a model says stands in the passage of that position."""
+
+    passage: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedSentence:
+    """A sentence of a model's answer to the part of that position, before anything of it is verified."""
+
+    part: int
+    text: str
+    quotes: tuple[ClaimedQuote, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ClaimedAnswer:
+    """A model's answer. `unanswered` are the parts that it found nothing for."""
+
+    sentences: tuple[ClaimedSentence, ...]
+    unanswered: tuple[int, ...]
+    conflicting: bool
+    """The passages disagree about what is asked."""
+
+
+_QUOTE = strict_object({"passage": NUMBER, "quote": TEXT})
+_SENTENCE = strict_object({"part": NUMBER, "text": TEXT, "quotes": list_of(_QUOTE)})
+_FORM = ChatForm(
+    "answer", strict_object({"sentences": list_of(_SENTENCE), "unanswered": list_of(NUMBER), "conflicting": FLAG})
+)
+
+_SYSTEM = (
+    "You answer a question from passages of documents, and from nothing else: what you know yourself does not count. "
+    "Answer in the question's language, in as few sentences as answer it, the direct answer first. Each sentence says "
+    "only what its quotes say, stays close to their words, and keeps their numbers, units, names and dates as they "
+    "are. For each sentence give one or more quotes: the number of the passage, and the exact words of it, copied "
+    "character by character, without omissions; quote a whole sentence or table row rather than a fragment. Do not "
+    "write citation marks into the text. Name in unanswered the numbers of the parts that the passages do not answer, "
+    "and write no sentence for these; if they answer nothing, give no sentences at all. If passages disagree about "
+    "what is asked, set conflicting and give a sentence for each side."
+)
+
+
+def synthesis_consultation(
+    question: str, parts: Sequence[str], passages: Sequence[Passage], nonce: str
+) -> Consultation[ClaimedAnswer]:
+    """The answer to `question`, whose `parts` and the passages are numbered from 0."""
+    shown = [
+        fenced(nonce, f"PASSAGE {place}", f"{_origin(passage)}\n{passage.chunk.text}")
+        for place, passage in enumerate(passages)
+    ]
+    asked = "\n".join(f"{place}: {part}" for place, part in enumerate(parts))
+    user = "\n".join((*shown, fenced(nonce, "PARTS", asked), fenced(nonce, "QUESTION", question), "Answer QUESTION."))
+
+    def read(text: str) -> ClaimedAnswer:
+        reply = fields_of(text, "sentences", "unanswered", "conflicting")
+        items = items_in(reply, "sentences")
+        if len(items) > MAX_SENTENCES:
+            raise ReplyInvalid(f"The answer has {len(items)} sentences; at most {MAX_SENTENCES} are read.")
+        sentences = tuple(_sentence(one, len(parts)) for one in items)
+        unanswered = tuple(sorted(set(numbers_in(reply, "unanswered"))))
+        if any(not 0 <= one < len(parts) for one in unanswered):
+            raise ReplyInvalid("The answer names a part that there is not.")
+        return ClaimedAnswer(sentences, unanswered, flag_in(reply, "conflicting"))
+
+    return Consultation(ChatTask.SYNTHESIZE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+
+
+def _origin(passage: Passage) -> str:
+    chunk = passage.chunk
+    return "From: " + " › ".join((chunk.document_title, *chunk.heading_path))
+
+
+def _sentence(item: object, parts: int) -> ClaimedSentence:
+    fields = as_fields(item, "part", "text", "quotes")
+    part = number_in(fields, "part")
+    if not 0 <= part < parts:
+        raise ReplyInvalid("A sentence answers a part that there is not.")
+    quotes = items_in(fields, "quotes")[:MAX_QUOTES]
+    return ClaimedSentence(part, text_in(fields, "text", MAX_SENTENCE_CHARACTERS), tuple(map(_quote, quotes)))
+
+
+def _quote(item: object) -> ClaimedQuote:
+    fields = as_fields(item, "passage", "quote")
+    return ClaimedQuote(number_in(fields, "passage"), raw_text_in(fields, "quote"))

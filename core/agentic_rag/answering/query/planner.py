@@ -1,0 +1,235 @@
+"""The rule-based planner: what kind of answer is asked for, which parts the question has, which tools it names.
+
+Every rule is conservative: a question that fits none is one part, of type fact, without tools.
+"""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolRequest
+from agentic_rag.answering.tools.calc import MAX_EXPRESSION_CHARACTERS
+
+PLANNER = "rules"
+MAX_PARTS = 4
+FINDING = "{finding}"
+"""Stands in a sub-question for what an earlier part found."""
+
+CALC = "calc"
+LOOKUP = "lookup"
+
+_WH = r"(?:who|whom|whose|what|when|where|why|which|how)"
+_TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
+    (kind, re.compile(pattern, re.IGNORECASE))
+    for kind, pattern in (
+        (
+            AnswerType.DATE,
+            r"^(?:when|since when|until when|on (?:what|which) (?:date|day)|by when)\b|"
+            r"\b(?:what|which) (?:year|date|day|month)\b|\bwhat is the (?:\w+ ){0,2}(?:date|deadline)\b",
+        ),
+        (AnswerType.PERSON, r"^(?:who|whom|whose)\b|\b(?:by|from|to|with) whom\b"),
+        (
+            AnswerType.FIGURE,
+            r"\bhow (?:many|much|long|tall|far|high|deep|wide|old|often|large|big|heavy|fast|hot|cold|thick)\b|"
+            r"\bwhat (?:is|was|are|were) the (?:\w+[ -]){0,4}(?:number|amount|percentage|share|rate|cost|price|revenue|"
+            r"capacity|height|length|width|weight|limit|speed|temperature|diameter|total|size|depth|pressure|power|"
+            r"duration|distance|threshold|torque|budget|income|margin|interval|ratio)\b|"
+            r"\b(?:what|which) (?:\w+[ -]){0,2}(?:percentage|share|voltage|pressure|temperature|speed|height|level|"
+            r"weight|price|mark|limit|rate|number|amount)\b|\bwhat (?:does|did|do|would|will) .{3,120} cost\b",
+        ),
+        (
+            AnswerType.LIST,
+            r"^(?:list|name|enumerate)\b|^(?:what|which) are\b|"
+            r"^(?:what|which) (?:\w+ ){0,2}\w+s (?:are|were|must|should|can|do|have)\b|\bwhat (?:\w+ )?steps\b|"
+            r"^which (?:two |three |four |\w+ )?(?!does|was|is|has|this)[a-z]{2,}[^\Wsu]s\b",
+        ),
+        (
+            AnswerType.YES_NO,
+            r"^(?:is|are|was|were|do|does|did|can|could|should|must|may|will|would|has|have|had)\b",
+        ),
+    )
+)
+
+_BETWEEN = re.compile(
+    r"^(?P<lead>.*?)\b(?:differences?|distinction) between (?P<a>.{2,80}?) and (?P<b>.{2,80}?)"
+    r"(?P<rest>(?: (?:in|with respect to|regarding|when|for|during|at) .+)?)[?.!]*$",
+    re.IGNORECASE,
+)
+_COMPARE = re.compile(
+    r"^compare (?P<a>.{2,80}?) (?:and|with|to|against|versus|vs\.?) (?P<b>.{2,80}?)"
+    r"(?P<rest>(?: (?:in|with respect to|regarding|when|for|during|at|by) .+)?)[?.!]*$",
+    re.IGNORECASE,
+)
+_VERSUS = re.compile(r"^(?P<a>.{2,80}?) (?:vs\.?|versus) (?P<b>.{2,80}?)(?P<rest>)[?.!]*$", re.IGNORECASE)
+_EITHER = re.compile(
+    rf"^(?P<lead>(?:in |at |on |for |of )?{_WH}\b[^,:]{{3,120}}?)\s*[,:]\s*"
+    r"(?P<a>[^,]{2,80}?),? or (?P<b>[^,]{2,80}?)[?.!]*$",
+    re.IGNORECASE,
+)
+"""Which is …, A or B?"""
+_THAT_OF = re.compile(r"^(?:that|those|the one|the ones) (?:of|in|at|on|for|from)\s+(?:the\s+)?", re.IGNORECASE)
+_COMPARED_FIGURE = re.compile(
+    r"\b(?:greater|larger|bigger|higher|lower|smaller|longer|shorter|heavier|lighter|cheaper|dearer|faster|slower|more|"
+    r"less|fewer|taller|deeper|wider|stronger|warmer|colder)\b.*:",
+    re.IGNORECASE,
+)
+_COMPARED_DATE = re.compile(r"\b(?:earlier|later|sooner|older|newer|younger|first|last)\b.*:", re.IGNORECASE)
+_ARTICLE = re.compile(r"^(?:the|a|an)\s+", re.IGNORECASE)
+
+_NEXT_QUESTION = re.compile(
+    rf"(?<=[?])\s+(?=\S)|(?:,)?\s+and\s+(?=(?:in |at |on |by |to |for )?{_WH}\b)", re.IGNORECASE
+)
+_PRONOUN = re.compile(r"\b(?:it|its|they|them|their|he|she|his|her|him)\b", re.IGNORECASE)
+_BRIDGE = re.compile(
+    rf"^(?P<head>(?:in |at |on )?{_WH}\b.{{3,100}}?) (?P<link>of |for |at |in )?the "
+    r"(?P<thing>[\w-]+(?: [\w-]+){0,3}?) "
+    r"(?P<relative>(?-i:that|which|who|where|whose|used|built|made|named|called)) (?P<clause>.{10,160}?)[?.!]*$",
+    re.IGNORECASE,
+)
+_PARTICIPLES = frozenset({"used", "built", "made", "named", "called"})
+_SPREAD = re.compile(r"\b(?:for|of|in|on|at|to|with|by|people|persons?|those)\b", re.IGNORECASE)
+"""Words in a noun phrase that make it doubtful which noun the relative clause belongs to."""
+_AUXILIARY = re.compile(r"\b(?:do|does|did|must|can|may|should|will|would|is|was|are|were)\b", re.IGNORECASE)
+_TAIL = re.compile(
+    r"^(?P<clause>.+?) (?P<tail>cost|costs|hold|weigh|mean|last|take|need|carry|produce|measure|contain|work|"
+    r"be \w+ed|be \w+en)$",
+    re.IGNORECASE,
+)
+"""The verb of the question itself where it follows the relative clause: what does the type used there *cost*?"""
+_EMPTY_HEAD = re.compile(
+    rf"^(?:in |at |on )?{_WH}\b(?: (?:is|was|are|were|did|does|do|the|an?|name|names|kind|type|date|time|called))*$",
+    re.IGNORECASE,
+)
+
+_CALC_LEAD = re.compile(
+    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+"
+    r"(?:the (?:result|value|sum|product) of\s+)?",
+    re.IGNORECASE,
+)
+_CALC_WORDS = tuple(
+    (re.compile(pattern, re.IGNORECASE), sign)
+    for pattern, sign in (
+        (r"\bplus\b", "+"),
+        (r"\bminus\b", "-"),
+        (r"\b(?:multiplied by|times)\b|(?<=\d)\s*x\s*(?=\d)", "*"),
+        (r"\b(?:divided by|over)\b", "/"),
+        (r"\b(?:to the power of|raised to)\b", "^"),
+        (r"\b(?:per ?cent|percent)\b", "%"),
+        (r"\bsquared\b", "^2"),
+    )
+)
+_FIGURES = re.compile(r"[\d)%]|cent\b|squared\b", re.IGNORECASE)
+"""What an operation begins with, and the words that become it: a question without is no arithmetic."""
+_ARITHMETIC = re.compile(r"^[\d.,\s+*/%^()×÷·−–-]*(?:\bof\b[\d.,\s+*/%^()×÷·−–-]*)*$", re.IGNORECASE)
+_OPERATION = re.compile(r"[\d)%]\s*(?:[-+*/^×÷·−–]|%\s*(?:of\b)?)\s*[-(\d.]")
+_DATE_LIKE = re.compile(r"^\s*(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}\s*[-/–]\s*\d{2,4})\s*$")
+
+_FILE = r"[\w][\w ().-]*\.(?:pdf|docx?|md|markdown|html?|txt|csv|xlsx?|pptx?|py|json|ya?ml)"
+_LOOKUP = re.compile(
+    r"^(?:please\s+)?(?:can you\s+)?(?:show|open|find|look up|lookup|display|get|give)(?: me)?\s+(?:the\s+)?"
+    r"(?:document|file|page|report|entity)\s+(?:called\s+|named\s+|titled\s+)?(?P<name>.{2,120}?)[?.!]*$|"
+    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?"
+    r"(?P<inside>.{2,120}?)[?.!]*$",
+    re.IGNORECASE,
+)
+_NAMED_FILE = re.compile(
+    rf"^(?:show(?: me)?|open|find|what(?:'s| is) in)\s+(?:the\s+)?(?P<name>{_FILE})[?.!]*$", re.IGNORECASE
+)
+
+
+def plan(question: str, *, use_tools: bool = True) -> Plan:
+    """The plan of a standalone question (folded, see `storable.folded`)."""
+    expression = arithmetic_of(question)
+    if expression is not None:
+        tools = (ToolRequest(CALC, expression),) if use_tools else ()
+        return Plan((SubQuestion(question),), AnswerType.CALCULATION, tools, PLANNER)
+    name = named_document(question)
+    if name is not None:
+        tools = (ToolRequest(LOOKUP, name),) if use_tools else ()
+        return Plan((SubQuestion(question),), AnswerType.LOOKUP, tools, PLANNER)
+    compared = _comparison(question)
+    if compared:
+        return Plan(compared, AnswerType.COMPARISON, (), PLANNER)
+    return Plan(_bridge(question) or _conjunction(question), answer_type(question), (), PLANNER)
+
+
+def answer_type(question: str) -> AnswerType:
+    """What kind of answer the wording asks for."""
+    if ":" in question:
+        if _COMPARED_FIGURE.search(question):
+            return AnswerType.FIGURE
+        if _COMPARED_DATE.search(question):
+            return AnswerType.DATE
+    for kind, pattern in _TYPES:
+        if pattern.search(question):
+            return kind
+    return AnswerType.FACT
+
+
+def arithmetic_of(question: str) -> str | None:
+    """The expression when the whole question is arithmetic, else None."""
+    if _FIGURES.search(question) is None:
+        return None
+    text = _CALC_LEAD.sub("", question.strip()).rstrip(" ?=.!")
+    for word, sign in _CALC_WORDS:
+        text = word.sub(f" {sign} ", text)
+    text = re.sub(r"\s+", " ", text).strip()
+    if len(text) > MAX_EXPRESSION_CHARACTERS and _ARITHMETIC.match(text[:MAX_EXPRESSION_CHARACTERS]) is None:
+        return None
+    if _ARITHMETIC.match(text) is None or _OPERATION.search(text) is None or _DATE_LIKE.match(text):
+        return None
+    return text
+
+
+def named_document(question: str) -> str | None:
+    """The document or entity that a request names outright (`show document X`, `what is in file X`), else None."""
+    match = _LOOKUP.match(question) or _NAMED_FILE.match(question)
+    if match is None:
+        return None
+    groups = match.groupdict()
+    name = (groups.get("name") or groups.get("inside") or "").strip(" \"'“”‘’`«»")
+    return name or None
+
+
+def _comparison(question: str) -> tuple[SubQuestion, ...]:
+    match = _BETWEEN.match(question) or _COMPARE.match(question) or _VERSUS.match(question)
+    if match is None:
+        return _either(question)
+    rest = match["rest"].strip(" ?.!")
+    sides = [_ARTICLE.sub("", match[side].strip(" ,")) for side in ("a", "b")]
+    return tuple(SubQuestion(f"{side} {rest}".strip()) for side in sides)
+
+
+def _either(question: str) -> tuple[SubQuestion, ...]:
+    match = _EITHER.match(question)
+    if match is None:
+        return ()
+    sides = [_THAT_OF.sub("", match[side].strip(" ,")) for side in ("a", "b")]
+    return tuple(SubQuestion(f"{match['lead'].strip()}: {side}?") for side in sides)
+
+
+def _bridge(question: str) -> tuple[SubQuestion, ...]:
+    """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
+    match = _BRIDGE.match(question)
+    if match is None or _EMPTY_HEAD.match(match["head"]) or _SPREAD.search(match["thing"]):
+        return ()
+    clause, tail = match["clause"], ""
+    ending = _TAIL.match(clause)
+    if ending is not None and _AUXILIARY.search(match["head"]):
+        clause, tail = ending["clause"], " " + ending["tail"]
+    verb = "is the one " if match["relative"] in _PARTICIPLES else ""
+    first = SubQuestion(f"Which {match['thing']} {verb}{match['relative']} {clause}?")
+    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}{tail}?", depends_on=(0,)))
+
+
+def _conjunction(question: str) -> tuple[SubQuestion, ...]:
+    pieces = [piece.strip(" ,") for piece in _NEXT_QUESTION.split(question) if piece.strip(" ,?")]
+    whole = (SubQuestion(question),)
+    if not 1 < len(pieces) <= MAX_PARTS or any(len(piece.split()) < 3 for piece in pieces):
+        return whole
+    if not all(re.match(rf"(?:in |at |on |by |to |for )?{_WH}\b", piece, re.IGNORECASE) for piece in pieces):
+        return whole
+    return tuple(
+        SubQuestion(piece if piece.endswith("?") else f"{piece}?", (0,) if at and _PRONOUN.search(piece) else ())
+        for at, piece in enumerate(pieces)
+    )

@@ -1,0 +1,174 @@
+"""Follow-up questions: what stands alone stays as it is, what points back is written out from the conversation.
+
+By rule and in this order: an elliptical question is completed from the one before it; pronouns, "there" and "that …"
+are replaced by what they stand for; where that is not known, the earlier question is added as the matter. Wrongly
+changing a question is worse than leaving one that points back, so every doubt leaves it.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentic_rag.answering.query.anaphora import AUXILIARY, BackReference, Pointer, back_references
+from agentic_rag.answering.query.coreference import Said, antecedent
+from agentic_rag.answering.query.ellipsis import about, capital, completed, continues, without_lead
+from agentic_rag.answering.query.gate import is_pleasantry
+from agentic_rag.answering.query.mentions import READ_CHARACTERS, names_asked
+from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, MAX_TURN_CHARACTERS, MAX_TURN_CITED, Turn
+from agentic_rag.answering.run import Run
+from agentic_rag.documents.document import CitedPassage
+from agentic_rag.kernel.text import folded
+from agentic_rag.language.english import FUNCTION_WORDS
+from agentic_rag.language.tokenizer import query_terms
+
+LONGEST_FOLLOW_UP = 300
+"""Characters: a longer question says what it is about."""
+FEW_TERMS = 2
+"""Content terms up to which a question that opens with "And", or points back at nothing named, is taken for the rest of
+the one before it."""
+MOST_TERMS, MOST_TERMS_OF_SUBJECT = 4, 8
+"""Content terms up to which a question with a pronoun may point back, and one whose subject is the pronoun: what says
+more is understood by itself."""
+_KEPT = 64
+"""Conversations whose last question is kept written out: one run asks for it more than once."""
+
+_IN_BEFORE = re.compile(r"\b(?:in|at|from|to|near|around|of|on|by|during|since|over|about)$", re.IGNORECASE)
+_POINTS_AT_ONCE = re.compile(
+    rf"^(?:(?:and|but|so|or)\b,? )?(?:(?:\w+ ){{0,4}}?{AUXILIARY} )(?:it|its|they|their|he|she|his|her|that|those)\b",
+    re.IGNORECASE,
+)
+"""The subject of the question is a pronoun."""
+_NO_VERB = re.compile(
+    rf"^(?!.*\b(?:{AUXILIARY}|who|whom|whose|what|when|where|why|which|how)\b)(?:\S+ ){{0,7}}\S+\?$", re.IGNORECASE
+)
+"""A phrase: "Acme's revenue?"."""
+
+
+class Reason(enum.Enum):
+    """What was done to a question."""
+
+    STANDS_ALONE = "stands alone"
+    COMPLETED = "completed"
+    """It left out what the question before it said."""
+    RESOLVED = "resolved"
+    """Words that point back were replaced."""
+    MATTER_ADDED = "matter added"
+    """It points back at something that has no name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Standalone:
+    """A question that means the same without the conversation, and how it came about."""
+
+    text: str
+    reason: Reason
+
+    @property
+    def changed(self) -> bool:
+        """True when the question did not stand alone."""
+        return self.reason is not Reason.STANDS_ALONE
+
+
+def standalone(question: str, history: Sequence[Turn]) -> Standalone:
+    """The question (folded, see `storable.folded`) as it means after the turns, oldest first. Pure."""
+    return _standalone(question, tuple((turn.question, turn.answer) for turn in history))
+
+
+def turn_of(run: Run) -> Turn:
+    """A finished run as the turn before the next question: as it stood alone, with what it cited."""
+    question = run.answer.debug.standalone_question or run.question
+    cited = dict.fromkeys(CitedPassage(one.document_id, one.chunk_id) for one in run.answer.citations)
+    return Turn(question, run.answer.text[: MAX_TURN_CHARACTERS - len(question)], tuple(cited)[:MAX_TURN_CITED])
+
+
+@lru_cache(_KEPT)
+def _standalone(question: str, history: tuple[tuple[str, str], ...]) -> Standalone:
+    said: list[Said] = []
+    for asked, answer in history:
+        text = _written_out(folded(asked), said).text[:READ_CHARACTERS]
+        if _terms(text) and not is_pleasantry(text):
+            said.append(Said(text, answer))
+    return _written_out(question, said)
+
+
+def _written_out(question: str, said: Sequence[Said]) -> Standalone:
+    alone = Standalone(question, Reason.STANDS_ALONE)
+    if not said or len(question) > LONGEST_FOLLOW_UP:
+        return alone
+    earlier = said[-1].question
+    whole = completed(question, earlier)
+    if whole is not None:
+        return _checked(whole, Reason.COMPLETED, alone)
+    references = [] if _says_enough(question) else back_references(question)
+    if references:
+        return _resolved(question, references, said, alone)
+    if _continues(question):
+        return _checked(about(question, earlier), Reason.MATTER_ADDED, alone)
+    return alone
+
+
+def _resolved(
+    question: str, references: Sequence[BackReference], said: Sequence[Said], alone: Standalone
+) -> Standalone:
+    pieces: list[str] = []
+    done = 0
+    replaced = False
+    missing = False
+    for one in references:
+        found = antecedent(question[one.start : one.end], one, said)
+        if found is None:
+            missing = missing or _must_point_back(question, one)
+            continue
+        pieces += [question[done : one.start], _in_place(found, one, question[: one.start])]
+        done = one.end
+        replaced = True
+    if replaced:
+        text = without_lead("".join(pieces) + question[done:])
+        if continues(question) and _NO_VERB.match(text):
+            text = f"What about {text}"
+        return _checked(capital(text), Reason.RESOLVED, alone)
+    if missing:
+        return _checked(about(question, said[-1].question), Reason.MATTER_ADDED, alone)
+    return alone
+
+
+def _must_point_back(question: str, reference: BackReference) -> bool:
+    """ "This document" may be the one that is searched; a question with a name of its own says what it is about."""
+    word = question[reference.start : reference.end].lower()
+    return not (word.startswith(("this ", "these ")) or names_asked(question)) and _terms(question) <= FEW_TERMS
+
+
+def _in_place(found: str, reference: BackReference, before: str) -> str:
+    if reference.possessive:
+        return f"{found}'" if found.endswith("s") else f"{found}'s"
+    located = reference.points_at is Pointer.PLACE or (reference.points_at is Pointer.NAMED and found.isdigit())
+    if located and not _IN_BEFORE.search(before.rstrip()):
+        return f"in {found}"
+    return found
+
+
+def _says_enough(question: str) -> bool:
+    return _terms(question) > (MOST_TERMS_OF_SUBJECT if _POINTS_AT_ONCE.match(question) else MOST_TERMS)
+
+
+def _terms(question: str) -> int:
+    return sum(term not in FUNCTION_WORDS for term in query_terms(question))
+
+
+def _continues(question: str) -> bool:
+    """ "And what is the limit?": says by its first word that it goes on, and hardly what about."""
+    body = without_lead(question)
+    if not continues(question) or names_asked(body) or any(sign.isdigit() for sign in body):
+        return False
+    return 0 < _terms(body) <= FEW_TERMS and body.endswith("?")
+
+
+def _checked(text: str, reason: Reason, alone: Standalone) -> Standalone:
+    text = folded(text)
+    if not text or text == alone.text or len(text) > MAX_QUESTION_CHARACTERS:
+        return alone
+    return Standalone(text, reason)

@@ -1,0 +1,64 @@
+"""One execution of the state machine, as it is stored."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass
+from datetime import datetime
+from uuid import UUID
+
+from agentic_rag.answering.answer import Answer
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class StageRecord:
+    """One stage of a run: when it began and how long it took, in seconds, and how it ended (`ok`, `ok: model` when a
+    chat model did it, `skipped: why`, `degraded: what`, or an error code).
+    """
+
+    stage: str
+    started: float
+    seconds: float
+    outcome: str
+
+
+class CacheOutcome(enum.Enum):
+    """What the cache did for a run."""
+
+    HIT = "hit"
+    MISS = "miss"
+    JOINED = "joined"
+    BYPASS = "bypass"
+
+
+@dataclass(frozen=True, slots=True)
+class RunVersions:
+    """What an answer was made with."""
+
+    corpus_version: int
+    graph_version: int
+    space: str | None
+    weights_version: str
+    pipeline_version: str
+    models: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """One execution of the state machine, as stored."""
+
+    workspace: WorkspaceRef
+    run_id: UUID
+    trace_id: str
+    question: str
+    subject: str
+    """Who asked."""
+    created_at: datetime
+    seconds: float
+    cache: CacheOutcome
+    versions: RunVersions
+    answer: Answer
+    stages: tuple[StageRecord, ...]
+    idempotency_key: str | None = None
+    input_hash: bytes | None = None

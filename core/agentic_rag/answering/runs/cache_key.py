@@ -1,0 +1,135 @@
+"""What makes two questions the same: the key of the answer cache, and the hash behind an idempotency key."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass
+from datetime import date
+
+from agentic_rag.answering.query.standalone import standalone
+from agentic_rag.answering.question import AnswerOptions, Question, Turn
+from agentic_rag.kernel.text import folded
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
+from agentic_rag.tenancy.access import Readable
+from agentic_rag.workspaces.settings import RagConfig
+
+_ABOUT_TIME = re.compile(
+    r"\b(?:today|now|current(?:ly)?|latest|newest|recent(?:ly)?|yesterday|tomorrow|ago|so far|upcoming|"
+    r"(?:this|last|next|past|coming) (?:year|quarter|month|week|decade|night|summer|winter|spring|autumn))\b",
+    re.IGNORECASE,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerContext:
+    """Everything beside the question that an answer depends on."""
+
+    access: Readable
+    corpus_version: int
+    graph_version: int
+    space: str
+    weights_version: str
+    pipeline_version: str
+    models: tuple[str, ...]
+    defaults: str
+    """A fingerprint of the process defaults that fill the options' gaps."""
+    today: date
+    support_threshold: float | None = None
+    """The workspace's own; None: the default."""
+    rag_config: RagConfig | None = None
+    """The workspace's own, or its kind's."""
+    model_reads_history: bool = False
+    """A model writes follow-ups out, so the wording of the conversation decides; by rule only what it comes to does."""
+
+
+def is_about_time(question: str) -> bool:
+    """True when the answer may change with the day."""
+    return _ABOUT_TIME.search(question) is not None
+
+
+def answer_key(question: Question, context: AnswerContext) -> str:
+    """SHA-256 (64 hex digits) over all that the answer depends on. Fields are length-prefixed, so none runs into the
+    next. Of a conversation that is the stand-alone question and the passages cited before.
+    """
+    text = folded(question.text)
+    whole = standalone(text, question.history).text
+    return _digest(
+        str(question.workspace.org_id),
+        str(question.workspace.workspace_id),
+        ",".join(map(str, context.access.access_ids)),
+        str(context.access.version),
+        text,
+        whole,
+        *(_history(question.history) if context.model_reads_history else ()),
+        *_cited(question.history),
+        *_options(question.options),
+        str(context.corpus_version),
+        str(context.graph_version),
+        context.space,
+        context.weights_version,
+        context.pipeline_version,
+        "\n".join(context.models),
+        context.defaults,
+        repr(context.support_threshold),
+        repr(context.rag_config),
+        context.today.isoformat() if is_about_time(whole) else "",
+    ).hex()
+
+
+def input_hash(question: Question) -> bytes:
+    """SHA-256 (32 bytes) of a request as sent: the same idempotency key must come with the same one."""
+    return _digest(
+        str(question.workspace.org_id),
+        str(question.workspace.workspace_id),
+        question.text,
+        *_history(question.history),
+        *_cited(question.history),
+        *_options(question.options),
+        question.options.cache.value,
+        str(question.options.timeout_ms),
+        str(question.as_of),
+        str(question.after),
+    )
+
+
+def _history(turns: tuple[Turn, ...]) -> list[str]:
+    return [str(len(turns)), *(part for turn in turns for part in (turn.question, turn.answer))]
+
+
+def _cited(turns: tuple[Turn, ...]) -> list[str]:
+    cited = [one.chunk_id.hex for turn in turns for one in turn.cited]
+    return [str(len(cited)), *cited]
+
+
+def _options(options: AnswerOptions) -> list[str]:
+    """The options that change an answer. The time-out is none of them: what it cuts short is not cached."""
+    return [
+        str(options.top_k),
+        str(options.min_score),
+        str(options.max_context_tokens),
+        str(options.use_hyde),
+        str(options.use_tools),
+        ",".join(sorted(map(str, options.filter.document_ids))),
+        ",".join(sorted(map(str, options.filter.without_ids))),
+        repr(options.filter.source_path_prefix),
+        ",".join(sorted(options.filter.media_types)),
+        *fusion_fields(options.fusion, options.weights),
+        str(options.per_document),
+        str(options.diversity),
+    ]
+
+
+def fusion_fields(method: FusionMethod | None, weights: FusionWeights | None) -> list[str]:
+    """How results are merged, as text that differs whenever the merge does."""
+    shares = "" if weights is None else f"{weights.vector!r} {weights.graph!r} {weights.lexical_share!r}"
+    return [method.value if method else "", shares]
+
+
+def _digest(*parts: str) -> bytes:
+    digest = hashlib.sha256()
+    for part in parts:
+        data = part.encode("utf-8", "surrogatepass")
+        digest.update(b"%d:" % len(data))
+        digest.update(data)
+    return digest.digest()

@@ -1,0 +1,387 @@
+"""Explains a stored run: what became of every candidate, and why a passage is none."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.answering.answer import SearchSettings
+from agentic_rag.answering.hyde.merge_vectors import merged
+from agentic_rag.answering.options import AnswerDefaults, effective
+from agentic_rag.answering.question import AnswerOptions
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.explanation import (
+    DEPTH,
+    MOST_QUESTIONED,
+    ArmSight,
+    CandidateStory,
+    Fate,
+    SearchStanding,
+    WhyNot,
+    WhyNotVerdict,
+    arm_standing,
+    stories,
+    told_verdict,
+    verdict_on,
+)
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.documents.chunk_history import ChunkPlacement, nearest_place
+from agentic_rag.documents.document import DocumentFilter
+from agentic_rag.kernel.database import Database, Snapshot
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.text import folded
+from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever, Scope
+from agentic_rag.retrieval.fusion import arm_weights, dense_trust_of
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of
+from agentic_rag.tenancy.access import Readers, readers
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+
+DEADLINE_SECONDS = 30.0
+"""Bootstrap gives what answers have."""
+
+
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """A run with the story of each candidate, and the passages that were asked about."""
+
+    run: Run
+    searches: tuple[str, ...]
+    candidates: tuple[CandidateStory, ...]
+    why_not: tuple[WhyNot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Rerun:
+    """What a search finds at the run's version."""
+
+    text: str
+    candidates: Sequence[Candidate]
+    handed_on: int
+    sights: tuple[ArmSight, ...]
+    reordered: Sequence[int] | None = None
+    """The ordinals as the run's reranker orders them; None without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Vectors:
+    """By search: the vector that the run searched with and, where a hypothetical passage moved one, those of the
+    question alone.
+    """
+
+    used: Mapping[str, NDArray[np.float32]]
+    alone: Mapping[str, NDArray[np.float32]] | None = None
+
+
+class ExplainRun:
+    """The use case behind `rag explain` and `explainRun`. `seconds`: how long searches may be run again for."""
+
+    def __init__(
+        self,
+        database: Database,
+        runs: ReadRuns,
+        embedders: EmbedderSource,
+        retrieve: Retrieve,
+        seconds: float = DEADLINE_SECONDS,
+    ) -> None:
+        self._seconds = seconds
+        self._database = database
+        self._runs = runs
+        self._embedders = embedders
+        self._retrieve = retrieve
+
+    async def run(
+        self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
+    ) -> Explanation:
+        """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MOST_QUESTIONED`. Only for chunks
+        that are no candidates, or that a model may have moved below the cut, is anything searched: at the corpus
+        version and in the space of the run, among what the caller may read now. What cannot be judged within the
+        deadline is LATE.
+
+        Errors: `NotFound` code RUN_NOT_FOUND; `InvalidInput` codes TOO_MANY_CHUNKS, RUN_VERSION_GONE (retention) and
+        RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
+        `DependencyUnavailable`.
+        """
+        if len(why_not) > MOST_QUESTIONED:
+            raise InvalidInput(
+                f"At most {MOST_QUESTIONED} passages can be asked about at once.",
+                code="TOO_MANY_CHUNKS",
+                path=("whyNot",),
+            )
+        run = await self._runs.get(principal, workspace, run_id)
+        if run is None:
+            raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
+        told = stories(run.answer)
+        known = {story.trace.chunk_id: story for story in told}
+        asked = [one for one in dict.fromkeys(why_not) if one not in known or self._is_moved(run, known[one])]
+        found = {one.chunk_id: one for one in await self._in_time(readers(principal), run, asked)}
+        answers = (_told(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
+        return Explanation(run, _searches(run), told, tuple(answers))
+
+    async def _in_time(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+        deadline = asyncio.timeout(self._seconds)
+        try:
+            async with deadline:
+                return await self._why_not(reading, run, chunk_ids)
+        except TimeoutError:
+            if not deadline.expired():
+                raise
+            explanation = f"The searches could not be run again within {self._seconds:g} s: ask once more."
+            return [WhyNot(one, "", WhyNotVerdict.LATE, explanation) for one in chunk_ids]
+
+    async def _why_not(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+        if not chunk_ids:
+            return []
+        searches = _searches(run)
+        if not searches:
+            explanation = "The run looked for no passages: its answer did not need any, or the gate forbade it."
+            return [WhyNot(one, "", WhyNotVerdict.NOT_SEARCHED, explanation) for one in chunk_ids]
+        space = await self._space(run)
+        vectors = await self._vectors(run, space)
+        async with self._snapshot(reading, run, space) as snapshot:
+            access_ids = snapshot.access.access_ids
+            settings = _settings(run)
+            places = await snapshot.documents.placements(chunk_ids, access_ids)
+            scope = await scope_of(snapshot, settings.filter, access_ids)
+            visible: dict[UUID, ChunkPlacement] = {}
+            answers: list[WhyNot] = []
+            for chunk_id in chunk_ids:
+                place = nearest_place(places, chunk_id, snapshot.version)
+                hidden = _hidden(chunk_id, place, snapshot.version, scope)
+                if hidden is not None:
+                    answers.append(hidden)
+                elif place is not None:
+                    visible[chunk_id] = place
+            if visible:
+
+                async def rerun(used: Mapping[str, NDArray[np.float32]]) -> list[_Rerun]:
+                    queries = [_query(run, settings, text, used.get(text), scope, space) for text in searches]
+                    return [await self._again(snapshot, one, space, self._is_reordered(run)) for one in queries]
+
+                reruns = await rerun(vectors.used)
+                alone = None if vectors.alone is None else await rerun(vectors.alone)
+                missing = self._missing_reranker(run)
+                answers += [_judged(place, reruns, alone, missing) for place in visible.values()]
+        return answers
+
+    async def _space(self, run: Run) -> RegisteredSpace | None:
+        """The run's space; None when it searched by words alone. Errors: `InvalidInput` code RUN_SPACE_GONE."""
+        if run.versions.space is None or Dependency.EMBEDDER in run.answer.degraded:
+            return None
+        async with self._database.transaction(run.workspace.org_id) as transaction:
+            spaces = await transaction.spaces.all(run.workspace)
+        for record in spaces:
+            if record.registered.space.name == run.versions.space:
+                return record.registered
+        if not spaces:
+            return None
+        raise InvalidInput(
+            f"The workspace no longer has the vectors of {run.versions.space}, in which this run searched. Ask the "
+            "question again and explain the new run.",
+            code="RUN_SPACE_GONE",
+            path=("runId",),
+        )
+
+    def _is_moved(self, run: Run, story: CandidateStory) -> bool:
+        """Whether a model may have moved a candidate below the cut."""
+        by_model = run.answer.debug.hyde_text is not None or self._is_reordered(run)
+        return story.fate is Fate.TOP_K and by_model
+
+    def _is_reordered(self, run: Run) -> bool:
+        """Whether the run's reranker ordered its searches, and can do so again."""
+        name = _settings(run).reranker
+        return name is not None and name == self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
+
+    def _missing_reranker(self, run: Run) -> str | None:
+        name = _settings(run).reranker
+        return name if name != self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded else None
+
+    async def _vectors(self, run: Run, space: RegisteredSpace | None) -> _Vectors:
+        """The vector of each search as the run embedded it; of a part that waited for another, the whole question's."""
+        if space is None or _settings(run).weights.vector == 0:
+            return _Vectors({})
+        plan = run.answer.debug.plan
+        waiting = {place for place, part in enumerate(plan.sub_questions if plan else ()) if part.depends_on}
+        whole = _standalone(run)
+        texts = {text: whole if place in waiting else text for place, text in enumerate(_searches(run))}
+        distinct = list(dict.fromkeys(texts.values()))
+        written = [] if run.answer.debug.hyde_text is None else [run.answer.debug.hyde_text]
+        embedder = (await self._embedders.of(run.workspace)).for_space(space.space)
+        matrix = await embedder.embed([*distinct, *written])
+        found = dict(zip(distinct, matrix, strict=False))
+        alone = {text: found[embedded] for text, embedded in texts.items()}
+        divided = plan is not None and len(plan.sub_questions) > 1
+        moved = whole if divided else next(iter(texts.values()))
+        if not written or moved not in found:
+            return _Vectors(alone)
+        found[moved] = merged(found[moved], matrix[-1])
+        return _Vectors({text: found[embedded] for text, embedded in texts.items()}, alone)
+
+    @asynccontextmanager
+    async def _snapshot(self, reading: Readers, run: Run, space: RegisteredSpace | None) -> AsyncGenerator[Snapshot]:
+        version = run.versions.corpus_version
+        try:
+            async with self._database.snapshot(
+                run.workspace, version, None if space is None else space.space_id, reading
+            ) as snapshot:
+                yield snapshot
+        except InvalidInput as error:
+            if error.code != "AS_OF_UNAVAILABLE":
+                raise
+            raise InvalidInput(
+                f"Version {version} of the corpus, which this run read, is past its retention. Ask the question again "
+                "and explain the new run.",
+                code="RUN_VERSION_GONE",
+                path=("runId",),
+            ) from error
+
+    async def _again(
+        self, snapshot: Snapshot, query: RetrievalQuery, space: RegisteredSpace | None, is_reordered: bool
+    ) -> _Rerun:
+        ranking = await self._retrieve.rank(snapshot, query)
+        deep: dict[Retriever, Sequence[ArmHit]] = {}
+        terms = query_terms(query.text)
+        if terms and query.weights.vector > 0:
+            deep[Retriever.LEXICAL] = await snapshot.lexical.search(terms, DEPTH, query.scope)
+            if query.vector is not None and space is not None:
+                deep[Retriever.DENSE] = await snapshot.vectors.nearest(
+                    query.vector.vector, space.space_id, DEPTH, query.scope, VectorSearch.EXACT
+                )
+        weights = arm_weights(ranking.arms, query.weights, query.dense_trust)
+        is_asked = {
+            Retriever.DENSE: Retriever.DENSE in deep,
+            Retriever.LEXICAL: Retriever.LEXICAL in deep,
+            Retriever.GRAPH: ranking.trails is not None,
+        }
+        sights = tuple(
+            ArmSight(arm, weights[arm], is_asked[arm], ranking.arms.get(arm, ()), deep.get(arm, ()))
+            for arm in Retriever
+        )
+        reordered = await self._retrieve.reordered(snapshot, query, ranking) if is_reordered else None
+        return _Rerun(query.text, ranking.candidates, query.top_k, sights, reordered)
+
+
+def _told(found: WhyNot | None, story: CandidateStory | None) -> WhyNot:
+    """What is told of a passage; of a candidate that a model moved below the cut, both its story and that."""
+    if story is None:
+        if found is None:
+            raise AssertionError("what is no candidate was looked for")
+        return found
+    explanation = f"It is a candidate, at rank {story.rank}. {story.reason}"
+    if found is not None and found.verdict in _MOVED:
+        return replace(found, explanation=f"{explanation} {found.explanation}", story=story)
+    return WhyNot(story.trace.chunk_id, story.trace.title, WhyNotVerdict.CANDIDATE, explanation, story)
+
+
+_MOVED = frozenset({WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
+
+
+def _standalone(run: Run) -> str:
+    return run.answer.debug.standalone_question or folded(run.question)
+
+
+def _searches(run: Run) -> tuple[str, ...]:
+    """What the run searched for: the parts of the question, then the whole one where it was divided."""
+    debug = run.answer.debug
+    if debug.rewritten_query is None:
+        return (_standalone(run),) if debug.candidates else ()
+    parts = debug.rewritten_query.split("\n")
+    divided = debug.plan is not None and len(debug.plan.sub_questions) > 1
+    return tuple(dict.fromkeys([*parts, _standalone(run)] if divided else parts))
+
+
+def _settings(run: Run) -> SearchSettings:
+    """What the run searched with; the defaults for one that was stored before that was kept."""
+    return run.answer.debug.search or effective(AnswerOptions(filter=DocumentFilter()), AnswerDefaults()).search
+
+
+def _query(
+    run: Run,
+    settings: SearchSettings,
+    text: str,
+    vector: NDArray[np.float32] | None,
+    scope: Scope,
+    space: RegisteredSpace | None,
+) -> RetrievalQuery:
+    weights = settings.weights
+    if Dependency.GRAPH in run.answer.degraded:
+        weights = replace(weights, graph=0.0)
+    return RetrievalQuery(
+        workspace_id=run.workspace.workspace_id,
+        text=text,
+        vector=None if vector is None or space is None else QueryVector(space.space, vector),
+        scope=scope,
+        top_k=settings.top_k,
+        fusion=settings.fusion,
+        weights=weights,
+        dense_trust=1.0 if space is None else dense_trust_of(space.space),
+        min_score=settings.min_score,
+        per_document=settings.per_document,
+        diversity=settings.diversity,
+        min_cosine=0.0 if space is None else least_cosine(settings.similarity_threshold, space.space),
+        about=run.answer.debug.standalone_question or run.question,
+    )
+
+
+def _hidden(chunk_id: UUID, place: ChunkPlacement | None, version: int, scope: Scope) -> WhyNot | None:
+    """Why the run's searches could not see a passage; None when they could."""
+    if place is None:
+        explanation = "There is no such passage in this workspace."
+        return WhyNot(chunk_id, "", WhyNotVerdict.NOT_FOUND, explanation)
+    if not place.is_visible(version):
+        since = f"it came with version {place.visible_from}"
+        if place.visible_from <= version:
+            since = f"it was gone from version {place.visible_to} on"
+        explanation = f"It was no part of the corpus at version {version}, which the run read: {since}."
+        return WhyNot(chunk_id, place.document_title, WhyNotVerdict.NOT_VISIBLE, explanation)
+    if scope.ordinals is not None and place.ordinal not in scope.ordinals:
+        explanation = "The filter of the request leaves its document out."
+        return WhyNot(chunk_id, place.document_title, WhyNotVerdict.FILTERED, explanation)
+    return None
+
+
+def _judged(
+    place: ChunkPlacement, reruns: Sequence[_Rerun], alone: Sequence[_Rerun] | None, missing: str | None
+) -> WhyNot:
+    """`alone`: what is found without the hypothetical passage of the run; `missing`: its reranker, if not here."""
+    standings = tuple(_standing(place.ordinal, rerun) for rerun in reruns)
+    verdict, told_by = verdict_on(standings), standings
+    if alone is not None and verdict is not WhyNotVerdict.WITHIN_REACH:
+        by_question = tuple(_standing(place.ordinal, rerun) for rerun in alone)
+        if verdict_on(by_question) is WhyNotVerdict.WITHIN_REACH:
+            verdict, told_by = WhyNotVerdict.HYDE, by_question
+    explanation = told_verdict(verdict, told_by)
+    if missing is not None and verdict is WhyNotVerdict.WITHIN_REACH:
+        explanation += f" The reranker {missing} ordered the run, which this process does not have."
+    return WhyNot(place.chunk_id, place.document_title, verdict, explanation, searches=standings)
+
+
+def _place(ordinal: int, order: Sequence[int] | None) -> int | None:
+    return order.index(ordinal) + 1 if order is not None and ordinal in order else None
+
+
+def _standing(ordinal: int, rerun: _Rerun) -> SearchStanding:
+    ranked = enumerate(rerun.candidates, start=1)
+    rank, score = next(((at, one.score) for at, one in ranked if one.ordinal == ordinal), (None, None))
+    handed_on = min(rerun.handed_on, len(rerun.candidates))
+    return SearchStanding(
+        search=rerun.text,
+        rank=rank,
+        score=score,
+        candidates=len(rerun.candidates),
+        handed_on=handed_on,
+        least_score=rerun.candidates[handed_on - 1].score if handed_on else 0.0,
+        arms=tuple(arm_standing(ordinal, sight) for sight in rerun.sights),
+        reranked=_place(ordinal, rerun.reordered),
+    )

@@ -1,0 +1,265 @@
+"""Why a run answered from these passages and not from others: read from what it recorded and, for a passage it did not
+record, from the ranking of its searches.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.answering.answer import Answer
+from agentic_rag.retrieval.candidates import ArmHit, CandidateTrace, Retriever
+from agentic_rag.retrieval.selection import (
+    CONTEXT_BUDGET,
+    DIVERSITY,
+    MIN_SCORE,
+    NEAR_DUPLICATE,
+    PER_DOCUMENT,
+    SIMILARITY,
+    TOP_K,
+)
+
+MOST_QUESTIONED = 10
+"""Passages that may be asked about at once."""
+
+DEPTH = 1000
+"""How far down an arm's ranking a passage is looked for."""
+
+
+class Fate(enum.Enum):
+    """What became of a candidate."""
+
+    CITED = "cited"
+    NEAREST = "nearest"
+    """Shown with an abstention."""
+    UNUSED = "unused"
+    """Handed to synthesis, which needed nothing of it."""
+    TOP_K = TOP_K
+    PER_DOCUMENT = PER_DOCUMENT
+    NEAR_DUPLICATE = NEAR_DUPLICATE
+    DIVERSITY = DIVERSITY
+    MIN_SCORE = MIN_SCORE
+    SIMILARITY = SIMILARITY
+    CONTEXT_BUDGET = CONTEXT_BUDGET
+    DROPPED = "dropped"
+    """For a reason of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateStory:
+    """A candidate at its rank (from 1) in the run, what became of it and why; `markers` of its citations."""
+
+    rank: int
+    trace: CandidateTrace
+    fate: Fate
+    markers: tuple[int, ...]
+    reason: str
+
+
+class ArmState(enum.Enum):
+    """How a passage stands in one arm."""
+
+    PROPOSED = "proposed"
+    """Among what the arm gave to fusion."""
+    BEYOND = "beyond"
+    """Further down; the rank is None when it is below `DEPTH`."""
+    NOTHING_SHARED = "nothing_shared"
+    """Lexical: it holds no term of the search."""
+    NOT_REACHED = "not_reached"
+    """Graph: no trail leads to it. Dense: it has no vector."""
+    NOT_ASKED = "not_asked"
+    """The arm had no weight, or could not be asked."""
+
+
+@dataclass(frozen=True, slots=True)
+class ArmStanding:
+    """Where a passage stands in one arm. Figures are None where there are none."""
+
+    retriever: Retriever
+    state: ArmState
+    rank: int | None
+    raw: float | None
+    normalised: float | None
+    weight: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSight:
+    """An arm's ranking of one search: what it gave to fusion, and its first `DEPTH` without regard to that."""
+
+    retriever: Retriever
+    weight: float
+    is_asked: bool
+    proposed: Sequence[ArmHit]
+    deep: Sequence[ArmHit] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SearchStanding:
+    """Where a passage stands in one search: fused rank and score (None: not fused), what the last passage that is
+    handed on scored, and each arm.
+    """
+
+    search: str
+    rank: int | None
+    score: float | None
+    candidates: int
+    handed_on: int
+    least_score: float
+    arms: tuple[ArmStanding, ...]
+    reranked: int | None = None
+    """Its rank by the reranker of the run; None without one."""
+
+    @property
+    def is_handed_on(self) -> bool:
+        """Whether its last rank is among those that are handed on."""
+        last = self.rank if self.reranked is None else self.reranked
+        return last is not None and last <= self.handed_on
+
+
+class WhyNotVerdict(enum.Enum):
+    """Why a passage is not among the candidates."""
+
+    CANDIDATE = "candidate"
+    """It is."""
+    OUTRANKED = "outranked"
+    """It was fused, below the last passage that is handed on."""
+    RERANKED = "reranked"
+    """Fusion would have handed it on; the reranker put others before it."""
+    HYDE = "hyde"
+    """By the question alone it would be handed on; with the hypothetical passage others stand before it."""
+    NOT_PROPOSED = "not_proposed"
+    """No arm put it among what it gives to fusion."""
+    NO_SHARED_TERM = "no_shared_term"
+    """The same, and it holds no term of any search."""
+    WITHIN_REACH = "within_reach"
+    """The same searches find it when they are run again."""
+    FILTERED = "filtered"
+    """The filter of the request leaves its document out."""
+    NOT_VISIBLE = "not_visible"
+    """It was no part of the corpus at the run's version."""
+    NOT_FOUND = "not_found"
+    """There is no such passage in the run's workspace."""
+    LATE = "late"
+    """The searches could not be run again within the deadline."""
+    NOT_SEARCHED = "not_searched"
+    """The run looked for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class WhyNot:
+    """The verdict on one passage in words, with the figures behind it; `title` is empty for an unknown passage, `story`
+    set for a candidate.
+    """
+
+    chunk_id: UUID
+    title: str
+    verdict: WhyNotVerdict
+    explanation: str
+    story: CandidateStory | None = None
+    searches: tuple[SearchStanding, ...] = ()
+
+
+def stories(answer: Answer) -> tuple[CandidateStory, ...]:
+    """What became of every candidate, in the order of the run."""
+    markers: dict[UUID, list[int]] = {}
+    for citation in answer.citations:
+        markers.setdefault(citation.chunk_id, []).append(citation.marker)
+    nearest = frozenset(one.chunk_id for one in answer.abstention.nearest) if answer.abstention else frozenset[UUID]()
+    return tuple(
+        _story(rank, trace, tuple(markers.get(trace.chunk_id, ())), trace.chunk_id in nearest, bool(answer.text))
+        for rank, trace in enumerate(answer.debug.candidates, start=1)
+    )
+
+
+def _story(
+    rank: int, trace: CandidateTrace, markers: tuple[int, ...], is_nearest: bool, is_answered: bool
+) -> CandidateStory:
+    if markers:
+        cited = ", ".join(f"[{marker}]" for marker in markers)
+        return CandidateStory(rank, trace, Fate.CITED, markers, f"Cited as {cited}.")
+    if is_nearest:
+        reason = "Shown as one of the nearest passages: it does not answer the question well enough."
+        return CandidateStory(rank, trace, Fate.NEAREST, (), reason)
+    if trace.dropped_because is None:
+        reason = (
+            "Handed to synthesis; the answer needed nothing of it."
+            if is_answered
+            else "Handed to synthesis; nothing in it supports an answer."
+        )
+        return CandidateStory(rank, trace, Fate.UNUSED, (), reason)
+    fate = _FATES.get(trace.dropped_because, Fate.DROPPED)
+    return CandidateStory(rank, trace, fate, (), _REASONS.get(fate, f"Dropped: {trace.dropped_because}."))
+
+
+_FATES = {fate.value: fate for fate in Fate}
+
+_REASONS = {
+    Fate.TOP_K: "Ranked below the last passage that is handed to synthesis.",
+    Fate.PER_DOCUMENT: "Its document had as many better passages as one document may have.",
+    Fate.NEAR_DUPLICATE: "Nearly the same as a better passage, and diversity was asked for.",
+    Fate.DIVERSITY: "Too much like better passages, and diversity was asked for.",
+    Fate.MIN_SCORE: "Its score is below the least score of the request.",
+    Fate.SIMILARITY: "It is less similar to the question than the workspace's similarityThreshold asks.",
+    Fate.CONTEXT_BUDGET: "The passages before it filled the context that synthesis may read.",
+}
+
+
+def arm_standing(ordinal: int, sight: ArmSight) -> ArmStanding:
+    """Where a passage stands in an arm."""
+    if not sight.is_asked:
+        return ArmStanding(sight.retriever, ArmState.NOT_ASKED, None, None, None, sight.weight)
+    for state, hits in ((ArmState.PROPOSED, sight.proposed), (ArmState.BEYOND, sight.deep)):
+        for rank, hit in enumerate(hits, start=1):
+            if hit.ordinal == ordinal:
+                return ArmStanding(sight.retriever, state, rank, hit.raw, hit.score, sight.weight)
+    if len(sight.deep) >= DEPTH:
+        state = ArmState.BEYOND
+    else:
+        state = ArmState.NOTHING_SHARED if sight.retriever is Retriever.LEXICAL else ArmState.NOT_REACHED
+    return ArmStanding(sight.retriever, state, None, None, None, sight.weight)
+
+
+def verdict_on(standings: Sequence[SearchStanding]) -> WhyNotVerdict:
+    """The verdict on a passage that the run's searches could see: that of the search where it stands best."""
+    if any(one.is_handed_on for one in standings):
+        return WhyNotVerdict.WITHIN_REACH
+    if any(one.rank is not None and one.rank <= one.handed_on for one in standings):
+        return WhyNotVerdict.RERANKED
+    if any(one.rank is not None for one in standings):
+        return WhyNotVerdict.OUTRANKED
+    lexical = [arm for one in standings for arm in one.arms if arm.retriever is Retriever.LEXICAL]
+    if lexical and all(arm.state is ArmState.NOTHING_SHARED for arm in lexical):
+        return WhyNotVerdict.NO_SHARED_TERM
+    return WhyNotVerdict.NOT_PROPOSED
+
+
+_RANKED = frozenset({WhyNotVerdict.WITHIN_REACH, WhyNotVerdict.OUTRANKED, WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
+
+
+def told_verdict(verdict: WhyNotVerdict, standings: Sequence[SearchStanding]) -> str:
+    """A verdict of `verdict_on` in words, with the figures of the search where the passage stands best."""
+    ranked = [one for one in standings if one.rank is not None]
+    if verdict in _RANKED and ranked:
+        best = min(ranked, key=lambda one: (one.rank or 0) / max(1, one.handed_on))
+        place = f"Rank {best.rank} of {best.candidates} with a score of {best.score:.3f}"
+        if best.reranked is not None:
+            place += f", {best.reranked} by the reranker"
+        if verdict is WhyNotVerdict.OUTRANKED:
+            return f"{place}; the last of the {best.handed_on} that are handed on has {best.least_score:.3f}."
+        if verdict is WhyNotVerdict.RERANKED:
+            return f"{place}, which hands on {best.handed_on}: the reranker put others before it."
+        if verdict is WhyNotVerdict.HYDE:
+            return (
+                f"{place} by the question alone, of which {best.handed_on} are handed on. The run searched with the "
+                "passage that HyDE wrote as well, and that brought others before it."
+            )
+        return (
+            f"{place} when the search is run again: the run itself lacked time, an arm or a model that it has now, or "
+            "another part of the question took the place."
+        )
+    if verdict is WhyNotVerdict.NO_SHARED_TERM:
+        return "It holds no term of the question, and no other arm put it among what it proposes."
+    return "No arm put it among what it proposes."

@@ -1,0 +1,148 @@
+"""What remains of an answer whose source was erased, or is not for whoever looks at it."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Iterable
+from dataclasses import replace
+from uuid import UUID
+
+from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, TextSpan
+from agentic_rag.answering.query.planner import LOOKUP
+from agentic_rag.answering.run import Run
+from agentic_rag.retrieval.candidates import Hop
+
+SOURCE_ERASED = "source erased"
+"""Stands where the words of an erased document stood."""
+
+SOURCE_WITHHELD = "source withheld"
+"""Stands where an answer stood that leans on a document which its reader may not read."""
+
+
+def cited_documents(answer: Answer) -> frozenset[UUID]:
+    """Every document whose words or title an answer may hold: cited, nearest, or a candidate."""
+    nearest = answer.abstention.nearest if answer.abstention else ()
+    passages = (*answer.citations, *nearest, *answer.debug.candidates)
+    return frozenset(
+        [passage.document_id for passage in passages]
+        + [one for passage in passages for hop in passage.path for one in (hop.from_document_id, hop.to_document_id)]
+    )
+
+
+def redacted(answer: Answer, document_id: UUID) -> Answer:
+    """The answer without the words of one document.
+
+    The text goes whole, because any of its sentences may lean on the document, and so does all of `debug` that is
+    made of retrieved text, with the plan and the stand-alone question, which may name what an earlier answer said;
+    citations of other documents keep their quotation but support no sentence any more.
+    """
+    abstention = answer.abstention
+    if abstention is not None:
+        abstention = replace(
+            abstention, explanation=SOURCE_ERASED, nearest=_redacted_citations(abstention.nearest, document_id)
+        )
+    debug = AnswerDebug(
+        search=answer.debug.search,
+        candidates=tuple(
+            replace(
+                candidate,
+                title=SOURCE_ERASED if candidate.document_id == document_id else candidate.title,
+                path=_path_without(candidate.path, document_id),
+            )
+            for candidate in answer.debug.candidates
+        ),
+    )
+    return replace(
+        answer,
+        text=SOURCE_ERASED,
+        abstention=abstention,
+        citations=_redacted_citations(answer.citations, document_id),
+        debug=debug,
+    )
+
+
+def without_erased(run: Run, erased: Container[UUID]) -> Run:
+    """A run that is stored after documents it used were erased: its answer keeps none of their words."""
+    answer = run.answer
+    for document_id in sorted(cited_documents(answer)):
+        if document_id in erased:
+            answer = redacted(answer, document_id)
+    return run if answer is run.answer else replace(run, answer=answer)
+
+
+def withheld(run: Run, hidden: Container[UUID]) -> Run:
+    """The run for somebody who may not read some documents. Unlike an erasure it names none of them: their citations
+    and candidates are left out, and of the answer goes what `redacted` takes away.
+    """
+    answer = run.answer
+    if not any(document_id in hidden for document_id in cited_documents(answer)):
+        return run
+    abstention = answer.abstention
+    if abstention is not None:
+        abstention = replace(
+            abstention, explanation=SOURCE_WITHHELD, nearest=_shown_citations(abstention.nearest, hidden)
+        )
+    candidates = tuple(
+        replace(candidate, path=_shown_path(candidate.path, hidden))
+        for candidate in answer.debug.candidates
+        if candidate.document_id not in hidden
+    )
+    shown = replace(
+        answer,
+        text=SOURCE_WITHHELD,
+        abstention=abstention,
+        citations=_shown_citations(answer.citations, hidden),
+        debug=AnswerDebug(search=answer.debug.search, candidates=candidates),
+    )
+    return replace(run, answer=shown)
+
+
+def without_lookups(run: Run) -> Run:
+    """The run without what tools found: which document a result names is not kept with it."""
+    debug = run.answer.debug
+    if not any(call.tool == LOOKUP for call in debug.tool_calls):
+        return run
+    calls = tuple(
+        replace(call, result=None, error_code=None) if call.tool == LOOKUP else call for call in debug.tool_calls
+    )
+    return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
+
+
+def _shown_citations(citations: Iterable[Citation], hidden: Container[UUID]) -> tuple[Citation, ...]:
+    return tuple(
+        replace(citation, answer_spans=(), path=_shown_path(citation.path, hidden))
+        for citation in citations
+        if citation.document_id not in hidden
+    )
+
+
+def _shown_path(path: tuple[Hop, ...], hidden: Container[UUID]) -> tuple[Hop, ...]:
+    return () if any(hop.from_document_id in hidden or hop.to_document_id in hidden for hop in path) else path
+
+
+def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:
+    return tuple(
+        _redacted_citation(citation)
+        if citation.document_id == document_id
+        else replace(citation, answer_spans=(), path=_path_without(citation.path, document_id))
+        for citation in citations
+    )
+
+
+def _redacted_citation(citation: Citation) -> Citation:
+    return replace(
+        citation,
+        title=SOURCE_ERASED,
+        source_path=SOURCE_ERASED,
+        url=None,
+        snippet=SOURCE_ERASED,
+        source_span=TextSpan(0, 0),
+        answer_spans=(),
+        heading_path=(),
+        verified=False,
+        path=(),
+    )
+
+
+def _path_without(path: tuple[Hop, ...], document_id: UUID) -> tuple[Hop, ...]:
+    """A path over the document goes whole: what it leads over may be the document's words."""
+    return () if any(document_id in (hop.from_document_id, hop.to_document_id) for hop in path) else path

@@ -1,0 +1,87 @@
+"""The state machine of a run: its stages, the transition table, and the time budget. It decides; `answering.ask` does."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from itertools import pairwise
+from types import MappingProxyType
+
+from agentic_rag.kernel.deadline import Deadline
+
+PIPELINE_VERSION = "spine-5"
+"""Changes whenever equal input may give another answer: part of every cache key and run."""
+
+
+class Stage(enum.Enum):
+    """A step of a run."""
+
+    GATE = "gate"
+    PLAN = "plan"
+    REWRITE = "rewrite"
+    HYDE = "hyde"
+    EMBED = "embed"
+    RETRIEVE = "retrieve"
+    SEARCH = "search"
+    TOOLS = "tools"
+    SYNTHESIZE = "synthesize"
+    SELF_CHECK = "self_check"
+    DONE = "done"
+
+
+class Verdict(enum.Enum):
+    """What a stage's result means for the rest of the run."""
+
+    CONTINUE = "continue"
+    """The usual next stage."""
+    WITHOUT_RETRIEVAL = "without_retrieval"
+    """Nothing may or need be retrieved: straight to the tools."""
+    REPAIR = "repair"
+    """The draft failed its check: write it again without what failed."""
+    FINISH = "finish"
+    """The outcome is settled."""
+    OUT_OF_TIME = "out_of_time"
+    """The deadline passed inside the stage."""
+
+
+_USUAL = (
+    Stage.GATE,
+    Stage.PLAN,
+    Stage.REWRITE,
+    Stage.HYDE,
+    Stage.EMBED,
+    Stage.RETRIEVE,
+    Stage.SEARCH,
+    Stage.TOOLS,
+    Stage.SYNTHESIZE,
+    Stage.SELF_CHECK,
+    Stage.DONE,
+)
+
+TRANSITIONS: Mapping[tuple[Stage, Verdict], Stage] = MappingProxyType(
+    {
+        **{(stage, Verdict.CONTINUE): after for stage, after in pairwise(_USUAL)},
+        **{(stage, Verdict.OUT_OF_TIME): Stage.DONE for stage in _USUAL[:-1]},
+        **{(stage, Verdict.FINISH): Stage.DONE for stage in _USUAL[:-1]},
+        (Stage.EMBED, Verdict.OUT_OF_TIME): Stage.RETRIEVE,
+        (Stage.PLAN, Verdict.WITHOUT_RETRIEVAL): Stage.TOOLS,
+        (Stage.SELF_CHECK, Verdict.REPAIR): Stage.SYNTHESIZE,
+    }
+)
+"""Every legal move; a pair that is missing is a fault of the program. An embedder that takes its whole share leaves
+the arms that need no vector; a self-check may send the draft back once (`MAX_REPAIRS`)."""
+
+MAX_REPAIRS = 1
+
+STAGE_SHARE: Mapping[Stage, float] = MappingProxyType({Stage.EMBED: 0.6, Stage.RETRIEVE: 0.9, Stage.TOOLS: 0.95})
+"""How much of the time left a stage that waits for others may use, so that what follows can still answer."""
+
+
+def next_stage(stage: Stage, verdict: Verdict) -> Stage:
+    """Where a run goes after `stage` ended with `verdict`. Raises `KeyError` for an illegal pair."""
+    return TRANSITIONS[stage, verdict]
+
+
+def stage_share(deadline: Deadline, stage: Stage, now: float) -> float:
+    """Seconds that `stage` may use."""
+    return deadline.remaining(now) * STAGE_SHARE.get(stage, 1.0)

@@ -1,0 +1,145 @@
+"""Whether two are both something, or of one nationality: the value stands in the sentence that says what each is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.negation import has_negation
+from agentic_rag.answering.verdicts.nationalities import are_opposed, nationalities_in, nationality_of
+from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated, named, subject_of
+from agentic_rag.language.tokenizer import terms
+
+_NAME = r"[\"“]?[A-Z0-9][^\s,?]*(?: (?:(?:of|the|and|de|du|von|van|for|in|to|at|on|la|le|&) )*[A-Z0-9][^\s,?]*)*"
+_BOTH = re.compile(
+    r"^(?:Are|Were|Is|Was) (?!both\b)(?P<a>[^?]{2,80}?),? and (?P<b>[^?]{2,80}?),? both (?P<what>[^?]+?)\s*\?*$"
+)
+_BOTH_FIRST = re.compile(rf"^(?:Are|Were|Is|Was) both (?P<a>{_NAME}),? and (?P<b>{_NAME}),? (?P<what>[^?]+?)\s*\?*$")
+_SAME = re.compile(
+    r"^(?:Are|Were|Is|Was|Do|Did) (?:both )?(?P<a>[^?]{2,80}?),? and (?P<b>[^?]{2,80}?),? (?:both )?"
+    r"(?:(?:of|from|in|located in|based in|have|share|having) )?(?:the )?same "
+    r"(?:nationality|country|country of origin)\s*\?*$"
+)
+_LEAD = re.compile(
+    r"^(?:(?:described|classified|known|considered|regarded) as |(?:considered|called) )?"
+    r"(?:a type of |types of |a kind of |kinds of )?(?:an? )?",
+    re.IGNORECASE,
+)
+_FROM = re.compile(r"^(?:from|in|located in|based in|situated in) (?:the )?(?P<place>[A-Z].+)$")
+_PREDICATE = re.compile(
+    r"^[\"”»]?\s*(?:\((?:[^()]|\([^()]*\))*\)\s*)?(?:,[^,]{2,60}, ?)?(?:is|are|was|were) (?P<what>.+)$", re.DOTALL
+)
+_PHRASE_ENDS = re.compile(
+    r",|;|:|\(|\. |\b(?:who|which|that|whose|where|when|by|known|best|born|of|for|from|in|at|on|with|to|as|about|set|"
+    r"located|situated|based|used|made|built|found|featuring|starring|formed|founded|written|directed|published|produced)\b"
+)
+_PLACED = re.compile(r"(?:(?:located|situated|based) )?in ")
+"""How the place of what is said to be something begins."""
+_JOINED = re.compile(r"[A-Z]\w+[-–][A-Z]")
+"""Two nationalities in one word."""
+_NO_KIND = re.compile(r"\b(?:of|in|from|by|for|used|and|or|with|at|on|to|same|who|that)\b")
+_WEAKENS = re.compile(
+    r"\b(?:former|formerly|fictional|so-called|alleged|would-be|non|half|part|type|descent|born)\b", re.I
+)
+
+
+@dataclass(frozen=True, slots=True)
+class BothAre:
+    """Whether both are of a kind."""
+
+    names: tuple[str, str]
+    what: str
+    value: frozenset[str]
+    """The stems of the kind."""
+
+    @property
+    def sides(self) -> int:
+        """Two."""
+        return 2
+
+    def stated(self, side: int, source: Source) -> Stated | None:
+        """The kind, when the sentence opens with the name and says that it is of this kind."""
+        predicate = _predicate(source, self.names[side])
+        phrase = "" if predicate is None else _phrase(predicate)[0]
+        said = terms(phrase)
+        if _WEAKENS.search(phrase) or not said or said[-1] not in self.value or not self.value <= frozenset(said):
+            return None
+        return Stated(self.what, self.what)
+
+    def verdict(self, stated: Sequence[Stated]) -> str | None:
+        """Yes: each says so."""
+        return f"Yes: {self.names[0]} and {self.names[1]} are both {stated[0].shown}."
+
+
+@dataclass(frozen=True, slots=True)
+class SameNationality:
+    """Whether both are of one nationality, or of the one that is asked for."""
+
+    names: tuple[str, str]
+    asked: str
+    """As `nationality_of`; empty when any will do."""
+
+    @property
+    def sides(self) -> int:
+        """Two."""
+        return 2
+
+    def stated(self, side: int, source: Source) -> Stated | None:
+        """The one nationality that the sentence names in saying what the side is, or where."""
+        said = _predicate(source, self.names[side])
+        if said is None or _WEAKENS.search(said) or _JOINED.search(said):
+            return None
+        phrase, rest = _phrase(said)
+        named_at = f"{phrase} {rest}" if _PLACED.match(rest) else phrase
+        found = nationalities_in(said)
+        # Another one in the rest of the sentence may be a second one.
+        if len(found) != 1 or not nationalities_in(named_at):
+            return None
+        (one,) = found
+        return Stated(one.title(), one)
+
+    def verdict(self, stated: Sequence[Stated]) -> str | None:
+        """Yes or no with both nationalities; None where one may include the other."""
+        first, second = stated
+        wanted = self.asked or first.unit
+        if first.unit == second.unit == wanted:
+            return f"Yes: {self.names[0]} and {self.names[1]} are both {first.shown}."
+        pairs = ((first.unit, second.unit),) if not self.asked else ((first.unit, wanted), (second.unit, wanted))
+        if not any(are_opposed(one, other) for one, other in pairs):
+            return None
+        return f"No: {self.names[0]} is {first.shown}, {self.names[1]} is {second.shown}."
+
+
+def _predicate(source: Source, name: str) -> str | None:
+    """What a sentence that opens with the name says it is, to its end; None when it denies anything."""
+    subject = subject_of(source, name)
+    predicate = None if subject is None else _PREDICATE.match(subject.rest)
+    return None if predicate is None or has_negation(predicate["what"]) else predicate["what"]
+
+
+def _phrase(said: str) -> tuple[str, str]:
+    """The noun phrase that opens a predicate, "an Italian opera composer", and the rest."""
+    end = _PHRASE_ENDS.search(said)
+    place = len(said) if end is None else end.start()
+    return said[:place].strip(" ."), said[place:]
+
+
+def shared_questions(question: str) -> tuple[Decidable, ...]:
+    """What a question whether both are something may ask; none for any other question."""
+    same = _SAME.match(question)
+    if same is not None:
+        return (SameNationality(named(same["a"], same["b"]), ""),)
+    both = _BOTH_FIRST.match(question) or _BOTH.match(question)
+    if both is None:
+        return ()
+    names, what = named(both["a"], both["b"]), both["what"].strip()
+    place = _FROM.match(what)
+    nationality = nationality_of(what if place is None else place["place"])
+    if nationality is not None:
+        return (SameNationality(names, nationality),)
+    kind = _LEAD.sub("", what)
+    value = frozenset(terms(kind))
+    if place is not None or not value or _NO_KIND.search(kind):
+        return ()
+    return (BothAre(names, kind, value),)

@@ -1,0 +1,94 @@
+"""Whether something is so: a sentence says what the question asks, word by word, or denies it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.answering.extraction.negation import has_negation
+from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated
+from agentic_rag.language.tokenizer import terms
+
+_ASKS = re.compile(
+    r"^(?P<verb>is|are|was|were|do|does|did|can|could|must|should|may|shall|will|has|have|had) "
+    r"(?P<rest>[^?,;:]+?)\s*\?*$",
+    re.I,
+)
+_DO = frozenset(["do", "does", "did"])
+_WEAKENS = re.compile(
+    r"\b(?:only|unless|except|if|when|until|provided|some|sometimes|often|rarely|usually|partly|might|seems?|appears?|"
+    r"suggests?|whether|but|however|although|though|while|where|subject to|without|before|after|mostly|most|"
+    r"nearly|almost|generally|normally|probably|possibly|likely|perhaps|depending|or|hardly|less|least|more)\b|\?",
+    re.IGNORECASE,
+)
+_OTHERWISE = re.compile(
+    r"\b(?:or|than|any|ever|always|all|every|same|both|not|no|it|he|she|they|this|that|these|there|you|i|we)\b", re.I
+)
+_BRACKET = re.compile(r" ?\([^()]*\)")
+_ENDS = re.compile(r"[\"”»]?\s*(?:[.,;!]|$)")
+_WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
+_DROPPED = frozenset(["the", "a", "an", "also", "currently", "now", "still", "already"])
+_NOT = frozenset(["not", "never"])
+_SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
+Placed = tuple[str, int]
+"""A word in lower case and where it ends."""
+LEAST_WORDS = 3
+"""Words beside the verb below which a question says too little to be recognised."""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposition:
+    """What is asked to be so: its words in order, and the verb that opens the question."""
+
+    said: tuple[str, ...]
+    verb: str
+
+    @property
+    def sides(self) -> int:
+        """One."""
+        return 1
+
+    def stated(self, side: int, source: Source) -> Stated | None:
+        """Yes or no, when the sentence opens with the question's words in their order, adds nothing among them and
+        nothing right behind them.
+        """
+        text = _SHORT_NOT.sub(" not", _BRACKET.sub(" ", source.text).replace("cannot", "can not"))
+        words = _plain(text)
+        denied = [word for word, _ in words if word in _NOT]
+        if _WEAKENS.search(text) or has_negation(text) != (len(denied) == 1) or len(denied) > 1:
+            return None
+        said = self._without_verb([one for one in words if one[0] not in _NOT], denied=bool(denied))
+        opening = said[: len(self.said)]
+        if tuple(_stem(word) for word, _ in opening) != self.said or not _ENDS.match(text, opening[-1][1]):
+            return None
+        return Stated("No", "no") if denied else Stated("Yes", "yes")
+
+    def verdict(self, stated: Sequence[Stated]) -> str | None:
+        """What the sentence says."""
+        return f"{stated[0].shown}."
+
+    def _without_verb(self, words: list[Placed], *, denied: bool) -> list[Placed]:
+        """The words of the sentence without the verb that a question puts first; none when it lacks that."""
+        if self.verb in _DO and not denied:
+            return words
+        place = next((at for at, (word, _) in enumerate(words) if word == self.verb), 0)
+        return [*words[:place], *words[place + 1 :]] if 0 < place <= len(self.said) else []
+
+
+def propositions(question: str) -> tuple[Decidable, ...]:
+    """The proposition that a yes/no question asks for; none for any other question."""
+    match = _ASKS.match(question)
+    if match is None or _OTHERWISE.search(match["rest"]):
+        return ()
+    said = tuple(_stem(word) for word, _ in _plain(match["rest"]))
+    return (Proposition(said, match["verb"].lower()),) if len(said) >= LEAST_WORDS else ()
+
+
+def _plain(text: str) -> list[Placed]:
+    return [(word, one.end()) for one in _WORD.finditer(text) if (word := one[0].lower()) not in _DROPPED]
+
+
+def _stem(word: str) -> str:
+    found = terms(word)
+    return found[0] if found else word

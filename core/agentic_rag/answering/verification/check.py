@@ -1,0 +1,188 @@
+"""The self-check: nothing leaves that is not cited, verified against the stored text, and said by what it cites."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.answering.answer import Citation, SelfCheckReport
+from agentic_rag.answering.extraction.contradiction import figures
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.negation import has_negation
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.answering.prompts.fence import invented
+from agentic_rag.answering.verdicts.rules import follows
+from agentic_rag.answering.verdicts.statements import Source
+from agentic_rag.answering.verification.citations import cite, compose, followed, matches, quotes_of
+from agentic_rag.answering.verification.defang_links import NO_HOSTS, inert
+from agentic_rag.documents.document import RevisionSpan
+from agentic_rag.language.hidden_characters import HIDDEN
+from agentic_rag.language.tables import caption_span, header_span
+from agentic_rag.retrieval.passage import Passage
+from agentic_rag.web.url_policy import HostList
+
+MIN_OVERLAP = 0.6
+"""Share of a sentence's words that its quote (with its table's header and its document's title) must hold."""
+
+_WORD = re.compile(r"[^\W_]+")
+_LINK = re.compile(r"https?://[^\s)\]>\"']+")
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A sentence that may not be said, and the guardrail that stopped it."""
+
+    sentence: DraftSentence
+    guardrail: str
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What passed and what did not."""
+
+    passed: tuple[tuple[DraftSentence, tuple[RevisionSpan, ...]], ...]
+    """With the stored text of each quote."""
+    refused: tuple[Refusal, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """The text of an answer and its citations."""
+
+    text: str
+    citations: tuple[Citation, ...]
+
+
+def check(
+    sentences: Sequence[DraftSentence], passages: Sequence[Passage], stored: Sequence[RevisionSpan | None]
+) -> Checked:
+    """Check each drafted sentence against the stored spans of its quotes (`quotes_of` all sentences, in order)."""
+    passed: list[tuple[DraftSentence, tuple[RevisionSpan, ...]]] = []
+    refused: list[Refusal] = []
+    at = 0
+    for sentence in sentences:
+        spans = stored[at : at + len(quotes_of(sentence))]
+        at += len(spans)
+        guardrail = _broken_guardrail(sentence, passages, spans)
+        if guardrail is None:
+            passed.append((sentence, tuple(span for span in spans if span is not None)))
+        else:
+            refused.append(Refusal(sentence, guardrail))
+    return Checked(tuple(passed), tuple(refused))
+
+
+def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = NO_HOSTS) -> Written:
+    """The answer made of the sentences that passed, each with its citation. Links work when they lead to a cited
+    source or to one of `link_hosts`; the others are written so that they can be read and not followed.
+    """
+    cited = {
+        url
+        for sentence, _ in checked.passed
+        for quote in quotes_of(sentence)
+        if (url := passages[quote.passage].chunk.url) is not None
+    }
+    sentences = [replace(one, text=inert(one.text, cited, link_hosts)) for one, _ in checked.passed]
+    composed = compose(sentences)
+    stored = {
+        marker: (quote, span)
+        for (sentence, spans), markers in zip(checked.passed, composed.markers, strict=True)
+        for quote, span, marker in zip(quotes_of(sentence), spans, markers, strict=True)
+    }
+    citations = tuple(
+        cite(marker, quote, passages, span, composed.supported_by(marker)) for marker, (quote, span) in stored.items()
+    )
+    return Written(composed.text, followed(citations))
+
+
+def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+    """Verified citations that no sentence uses: the nearest evidence of an abstention."""
+    return tuple(
+        replace(cite(marker, sentence, passages, spans[0], ()), path=())
+        for marker, (sentence, spans) in enumerate(checked.passed, start=1)
+    )
+
+
+def report(
+    checked: Checked, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[Refusal]
+) -> SelfCheckReport:
+    """What the check found, for `debug`. Only verified sentences are written, so coverage is 1 or, without any, 0."""
+    refused = (*earlier, *checked.refused)
+    return SelfCheckReport(
+        citation_coverage=1.0 if checked.passed else 0.0,
+        unsupported_claims=tuple(unsupported),
+        guardrails=tuple(dict.fromkeys(refusal.guardrail for refusal in refused)),
+        repaired=repaired,
+    )
+
+
+def _broken_guardrail(
+    sentence: DraftSentence, passages: Sequence[Passage], stored: Sequence[RevisionSpan | None]
+) -> str | None:
+    quotes = quotes_of(sentence)
+    if not all(0 <= quote.passage < len(passages) for quote in quotes):
+        return "citation_not_retrieved"
+    if not all(matches(quote, passages, span) for quote, span in zip(quotes, stored, strict=True)):
+        return "citation_not_stored"
+    if HIDDEN.search(sentence.text):
+        return "hidden_characters"
+    links = _LINK.findall(sentence.text)
+    if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
+        return "link_to_uncited_source"
+    source = "\n".join((_row if sentence.written else _source)(quote, passages) for quote in quotes)
+    if sentence.decides:
+        sources = [Source(_title(quote, passages), _quoted(quote, passages)) for quote in quotes]
+        return None if follows(sentence.text, sentence.decides, sources) else "verdict_not_proved"
+    if sentence.text == source and not links:
+        # Said word for word: the quote holds each of its words, figures and names.
+        return None if _WORD.search(source) else "low_overlap"
+    said = _WORD.findall(_LINK.sub(" ", sentence.text).lower())
+    held = frozenset(_WORD.findall(source.lower()))
+    if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
+        return "low_overlap"
+    if figures(sentence.text) - figures(source):
+        return "figure_not_in_source"
+    if sentence.written and has_negation(sentence.text) != has_negation(source):
+        return "negation_not_in_source"
+    if sentence.written and invented(sentence.text, source, *(_title(quote, passages) for quote in quotes)):
+        return "name_not_in_source"
+    return None
+
+
+def _title(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    return passages[quote.passage].chunk.document_title
+
+
+def _quoted(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    return passages[quote.passage].chunk.text[quote.start : quote.end]
+
+
+def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> bool:
+    return link in _quoted(quote, passages) or link == passages[quote.passage].chunk.url
+
+
+def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    """What a model's words with this quote may say: of a table its row with its header and caption."""
+    if quote.kind is not UnitKind.TABLE_ROW:
+        return _source(quote, passages)
+    passage = passages[quote.passage]
+    text = passage.above + passage.chunk.text
+    start, end = (at + len(passage.above) for at in (quote.start, quote.end))
+    line = text.rfind("\n", 0, start) + 1
+    header = header_span(text, line)
+    named: tuple[str, ...] = ()
+    if header is not None:
+        caption = caption_span(text, header[0])
+        named = (text[header[0] if caption is None else caption[0] : header[1]],)
+    return "\n".join((passage.chunk.document_title, *named, text[line:end]))
+
+
+def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+    """What a sentence with this quote may say: a table row counts with all above it, and with its document's title."""
+    chunk = passages[quote.passage].chunk
+    source = chunk.text[quote.start : quote.end]
+    if quote.kind is UnitKind.TABLE_ROW:
+        source = passages[quote.passage].above + chunk.text[: quote.end]
+    if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
+        source = f"{chunk.document_title}\n{source}"
+    return source

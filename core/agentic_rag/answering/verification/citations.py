@@ -1,0 +1,121 @@
+"""Citations: a quoted span of a chunk placed in its revision, checked against the stored text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.answering.answer import Citation, TextSpan
+from agentic_rag.answering.extraction.extractive import DraftSentence
+from agentic_rag.answering.extraction.text_units import UnitKind
+from agentic_rag.documents.document import RevisionSpan, SpanRequest
+from agentic_rag.language.prompt_injection import suspicions
+from agentic_rag.retrieval.passage import Passage
+
+
+@dataclass(frozen=True, slots=True)
+class Composed:
+    """An answer's text and where each of its sentences stands in it (markers included)."""
+
+    text: str
+    spans: tuple[TextSpan, ...]
+    markers: tuple[tuple[int, ...], ...]
+    """Of each sentence's quotes, in order."""
+
+    def supported_by(self, marker: int) -> tuple[TextSpan, ...]:
+        """The sentences that carry a marker."""
+        return tuple(span for span, markers in zip(self.spans, self.markers, strict=True) if marker in markers)
+
+
+def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
+    """The sentence once for each span that it rests on; each becomes a citation."""
+    return (sentence, *sentence.also)
+
+
+def span_request(sentence: DraftSentence, passages: Sequence[Passage]) -> SpanRequest:
+    """Where the sentence's quote lies in its revision."""
+    chunk = passages[sentence.passage].chunk
+    return SpanRequest(chunk.revision_id, chunk.start + sentence.start, chunk.start + sentence.end)
+
+
+def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: RevisionSpan | None) -> bool:
+    """True when the stored text is exactly what the passage says."""
+    quote = passages[sentence.passage].chunk.text[sentence.start : sentence.end]
+    return stored is not None and bool(quote) and stored.text == quote
+
+
+def compose(sentences: Sequence[DraftSentence]) -> Composed:
+    """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own. What a
+    verdict rests on keeps its marker where it is quoted again.
+    """
+    pieces: list[str] = []
+    spans: list[TextSpan] = []
+    marked: list[tuple[int, ...]] = []
+    decided: dict[tuple[int, int, int], int] = {}
+    length = count = 0
+    for sentence in sentences:
+        own_line = sentence.kind in (UnitKind.LIST_ITEM, UnitKind.TABLE_ROW) and len(sentences) > 1
+        lead = ("\n- " if own_line else " ") if pieces else ("- " if own_line else "")
+        if pieces and not own_line and pieces[-1].startswith(("\n- ", "- ")):
+            lead = "\n"
+        markers: list[int] = []
+        for quote in quotes_of(sentence):
+            place = (quote.passage, quote.start, quote.end)
+            known = decided.get(place)
+            if known is None:
+                known = count = count + 1
+            if sentence.decides:
+                decided[place] = known
+            if known not in markers:
+                markers.append(known)
+        piece = f"{lead}{sentence.text} " + "".join(f"[{one}]" for one in markers)
+        spans.append(TextSpan(length + len(lead), length + len(piece)))
+        marked.append(tuple(markers))
+        pieces.append(piece)
+        length += len(piece)
+    return Composed("".join(pieces), tuple(spans), tuple(marked))
+
+
+def cite(
+    marker: int,
+    sentence: DraftSentence,
+    passages: Sequence[Passage],
+    stored: RevisionSpan,
+    answer_spans: tuple[TextSpan, ...],
+) -> Citation:
+    """The citation of a sentence whose quote was found stored as it stands (`matches`)."""
+    passage = passages[sentence.passage]
+    chunk = passage.chunk
+    first_line = chunk.line_start + chunk.text.count("\n", 0, sentence.start)
+    return Citation(
+        marker=marker,
+        document_id=chunk.document_id,
+        revision_id=chunk.revision_id,
+        chunk_id=chunk.chunk_id,
+        ordinal=chunk.ordinal,
+        title=chunk.document_title,
+        source_path=chunk.source_path,
+        url=chunk.url,
+        snippet=stored.text,
+        source_span=TextSpan(chunk.start + sentence.start, chunk.start + sentence.end),
+        answer_spans=answer_spans,
+        page=stored.page,
+        line_start=first_line,
+        line_end=first_line + chunk.text.count("\n", sentence.start, sentence.end),
+        heading_path=chunk.heading_path,
+        score=passage.candidate.score,
+        arms=passage.candidate.arms,
+        origin=passage.origin,
+        verified=True,
+        path=passage.candidate.path,
+        read_at=stored.read_at,
+        flags=suspicions(chunk.text),
+    )
+
+
+def followed(citations: Sequence[Citation]) -> tuple[Citation, ...]:
+    """The citations, each with its path only where the answer followed it: where it begins in a cited passage."""
+    cited = {citation.chunk_id for citation in citations}
+    return tuple(
+        replace(one, path=()) if one.path and one.path[0].from_chunk_id not in cited else one for one in citations
+    )

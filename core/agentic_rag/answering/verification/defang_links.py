@@ -1,0 +1,76 @@
+"""Links and images in an answer: those of cited sources and of listed hosts work, the others are only told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from urllib.parse import urlsplit
+
+from agentic_rag.web.url_policy import HostList
+
+NO_HOSTS = HostList(())
+
+_LINK = re.compile(
+    r"(?P<image>!)?(?P<target>\]\()(?=\s*<?(?:[a-z][a-z0-9+.-]{1,12}:|[/\\?#.]))|"
+    r"(?P<definition>^[ ]{0,3}\[[^\]\n]{1,80}\]:)(?=\s*\S)|"
+    r"(?P<bang>!)(?=\[)|"
+    r"(?P<tag><)(?=/?(?:a|img|image|iframe|script|link|meta|svg|object|embed|video|audio|source|track|form|base|style|"
+    r"input|button|picture|frame|applet|math|body|html|div|table|td|use|animate|set)\b)|"
+    r"(?P<url>(?<![a-z0-9])(?:https?|ftps?|wss?|file|gopher|ldaps?|sftp|ssh|git|svn|blob|intent|tel|sms|mailto|data|javascript|"
+    r"vbscript):(?=[^\s])[^\s<>\"'`)\]}]*)|"
+    r"(?P<bare>(?<![\w@/.])(?:www\.|[/\\]{2}(?=[\w.-]+\.[a-z]{2,}))[^\s<>\"'`)\]}]*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_SIGN = re.compile(r"[<:]|\]\(|!\[|[/\\]{2}|www\.", re.IGNORECASE)
+"""A text without any of these has no link, image or tag; looking for them takes a tenth of the time."""
+_ENDING = ".,;:!?…"
+
+
+def inert(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) -> str:
+    """`text` with every link that is neither one of `cited` nor to a listed host written so that no viewer follows it:
+    `https://x.example/y` becomes `hxxps[:]//x[.]example/y`. Images and tags are never live.
+    """
+
+    def rewritten(match: re.Match[str]) -> str:
+        if match["url"] is not None:
+            return _told(match["url"], cited, hosts)
+        if match["bare"] is not None:
+            return _no_markup(_unreadable(match["bare"])).replace("//", "/ /").replace("\\\\", "\\ \\")
+        if match["tag"] is not None:
+            return "‹"
+        if match["bang"] is not None:
+            return ""
+        if match["definition"] is not None:
+            return match["definition"][:-1] + " :"
+        return "] ("
+
+    return text if _SIGN.search(text) is None else _LINK.sub(rewritten, text)
+
+
+def _told(url: str, cited: Collection[str], hosts: HostList) -> str:
+    link = url.rstrip(_ENDING)
+    if _may_live(link, cited, hosts):
+        return url
+    scheme, _, rest = link.partition(":")
+    hidden = {"http": "hxxp", "https": "hxxps"}.get(scheme.lower(), scheme)
+    return _no_markup(f"{hidden}[:]{_unreadable(rest)}") + url[len(link) :]
+
+
+def _no_markup(told: str) -> str:
+    """The brackets put in must not become an image or a link with what stands beside them."""
+    return told.replace("![", "! [").replace("](", "] (")
+
+
+def _unreadable(rest: str) -> str:
+    return rest.replace(".", "[.]").replace("@", "[at]").replace(":/", "[:]/")
+
+
+def _may_live(link: str, cited: Collection[str], hosts: HostList) -> bool:
+    if link in cited:
+        return True
+    try:
+        parts = urlsplit(link)
+        host = (parts.hostname or "").rstrip(".")
+    except ValueError:
+        return False
+    return parts.scheme.lower() == "https" and "@" not in parts.netloc and bool(host) and hosts.holds(host)

@@ -1,0 +1,133 @@
+"""The pieces a chunk is packed from: sentences, table rows, code lines; words where these are too long.
+
+An atom is never cut by the packer. Its `strength` says how good it is to begin a chunk at it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
+from agentic_rag.language.sentences import sentence_spans
+
+BESIDE_HEADING = -1
+"""The first atom below a heading: cutting there would part the heading from its text."""
+WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
+_DEEPEST_SECTION = 4
+"""Sections of level 6 have this strength, level 1 has 9."""
+
+_LINE = re.compile(r"[^\n]+")
+_WORD = re.compile(r"\S+")
+_HEADING_LENGTH = 200
+"""Code points of a heading kept in a heading path."""
+
+
+@dataclass(slots=True)
+class Atom:
+    """Text [start, end), without white space at its ends, costing `cost` units. `path`: the headings above it.
+
+    Nobody changes one; it is not frozen because one is made for every sentence, and a frozen one takes six times as
+    long.
+    """
+
+    start: int
+    end: int
+    cost: int
+    strength: int
+    path: tuple[str, ...]
+
+    @property
+    def opens_section(self) -> bool:
+        return self.strength >= _DEEPEST_SECTION
+
+
+def atoms_of(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[Atom]:
+    """All atoms of a document, in order; none costs more than `size`; together they hold all text but white space."""
+    text = parsed.text
+    headings: list[tuple[int, str]] = []
+    path: tuple[str, ...] = ()
+    below_heading = False
+    for block, following_item in _every_block(parsed):
+        strength = LIST_ITEM if following_item else PARAGRAPH
+        if block.kind is BlockKind.HEADING:
+            while headings and headings[-1][0] >= block.level:
+                headings.pop()
+            headings.append((block.level, _heading_title(text[block.start : block.end])))
+            path = tuple(title for _, title in headings)
+            strength = _DEEPEST_SECTION + 6 - min(max(block.level, 1), 6)
+        if below_heading:
+            strength = BESIDE_HEADING
+        below_heading = block.kind is BlockKind.HEADING
+        for start, end, cost in _pieces(text, block, size, cost_of):
+            yield Atom(start, end, cost, strength, path)
+            strength = SENTENCE
+
+
+def _every_block(parsed: ParsedDocument) -> Iterator[tuple[Block, bool]]:
+    """The blocks, with text that no block covers as paragraphs; and whether each continues a list."""
+    done = 0
+    before: BlockKind | None = None
+    text = parsed.text
+    for block in parsed.blocks:
+        if text[done : block.start].strip():
+            yield Block(BlockKind.PARAGRAPH, done, block.start), False
+            before = None
+        if text[block.start : block.end].strip():
+            yield block, block.kind is BlockKind.LIST_ITEM and before is BlockKind.LIST_ITEM
+            before = block.kind
+        done = max(done, block.end)
+    if text[done:].strip():
+        yield Block(BlockKind.PARAGRAPH, done, len(text)), False
+
+
+def _heading_title(text: str) -> str:
+    first_line = text.strip().split("\n", 1)[0]
+    return " ".join(first_line.strip("# \t").split())[:_HEADING_LENGTH]
+
+
+def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -> Iterator[tuple[int, int, int]]:
+    whole = text[block.start : block.end]
+    lead = len(whole) - len(whole.lstrip())
+    start, end = block.start + lead, block.start + len(whole.rstrip())
+    if block.kind in (BlockKind.TABLE, BlockKind.CODE):
+        # A table or function that fits beside its heading stays whole.
+        cost = cost_of(text[start:end]) if end - start <= size * 16 else size
+        if cost <= size - size // 8:
+            yield start, end, cost
+            return
+        spans = (_trimmed(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
+    else:
+        inner = text[start:end]
+        spans = ((start + a, start + b) for a, b in sentence_spans(inner))
+    for a, b in spans:
+        if a == b:
+            continue
+        cost = cost_of(text[a:b])
+        if cost <= size // 2:
+            yield a, b, cost
+        else:
+            yield from _words(text, a, b, max(1, size // 8), cost_of)
+
+
+def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+    line = text[start:end]
+    lead = len(line) - len(line.lstrip())
+    return (start + lead, start + len(line.rstrip())) if lead < len(line) else (start, start)
+
+
+def _words(
+    text: str, start: int, end: int, limit: int, cost_of: Callable[[str], int]
+) -> Iterator[tuple[int, int, int]]:
+    """Words of an over-long sentence; a word above `limit` is halved until its parts fit."""
+    for word in _WORD.finditer(text, start, end):
+        parts = [word.span()]
+        while parts:
+            a, b = parts.pop()
+            cost = cost_of(text[a:b])
+            if cost <= limit or b - a == 1:
+                yield a, b, cost
+            else:
+                middle = (a + b) // 2
+                parts += [(middle, b), (a, middle)]

@@ -1,0 +1,264 @@
+"""Documents, their immutable revisions, and the chunks that cite them.
+
+All offsets are Unicode code points into the revision's text, end exclusive.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
+
+from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class DocumentStatus(enum.Enum):
+    """Where a document stands; the legal moves are in `STATUS_MOVES`."""
+
+    PENDING = "PENDING"
+    PROCESSING = "PROCESSING"
+    READY = "READY"
+    FAILED = "FAILED"
+
+
+STATUS_MOVES: Mapping[DocumentStatus, frozenset[DocumentStatus]] = MappingProxyType(
+    {
+        DocumentStatus.PENDING: frozenset({DocumentStatus.PROCESSING, DocumentStatus.FAILED}),
+        DocumentStatus.PROCESSING: frozenset({DocumentStatus.READY, DocumentStatus.FAILED, DocumentStatus.PENDING}),
+        DocumentStatus.READY: frozenset({DocumentStatus.PENDING}),
+        DocumentStatus.FAILED: frozenset({DocumentStatus.PENDING}),
+    }
+)
+"""A READY document whose new revision fails stays readable: its status is FAILED with the old chunks still visible."""
+
+
+class BlockKind(enum.Enum):
+    """What a span of text is, as far as the loader can tell."""
+
+    HEADING = "heading"
+    PARAGRAPH = "paragraph"
+    LIST_ITEM = "list_item"
+    TABLE = "table"
+    CODE = "code"
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A structural span of a parsed text. `level` is 1–6 for headings, 0 otherwise."""
+
+    kind: BlockKind
+    start: int
+    end: int
+    level: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class PageSpan:
+    """Page `number` (from 1) covers [start, end) of the text."""
+
+    number: int
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedDocument:
+    """What a parser read: the text citations are verified against, and its structure.
+
+    `blocks` are sorted, do not overlap, and lie inside the text; text between blocks is white space only.
+    `pages` is empty for formats without pages.
+    """
+
+    text: str
+    blocks: tuple[Block, ...]
+    pages: tuple[PageSpan, ...]
+    title: str | None
+    media_type: str
+    parser: str
+    parser_version: str
+    language: str | None = None
+    """Programming language for source code, else None."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkDraft:
+    """A chunk before it has an ordinal: `text == revision.text[start:end]`.
+
+    Pages and lines count from 1; `page` is None for formats without pages.
+    """
+
+    chunk_id: UUID
+    index: int
+    text: str
+    start: int
+    end: int
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+    content_hash: bytes
+    """SHA-256 of the normalised text (32 bytes)."""
+    tokens: int | None = None
+    """The sum of what its pieces cost, a few tokens more than the text counted at once; None where nobody counted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A published chunk as a reader sees it at one corpus version."""
+
+    ordinal: int
+    chunk_id: UUID
+    document_id: UUID
+    revision_id: UUID
+    index: int
+    text: str
+    start: int
+    end: int
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+    document_title: str
+    source_path: str
+    url: str | None
+    media_type: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChunkPlace:
+    """The chunk number `index` of a document's revision."""
+
+    document_id: UUID
+    revision_id: UUID
+    index: int
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFault:
+    """Why a document is FAILED."""
+
+    code: str
+    message: str
+    attempts: int
+    retryable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One source (file, upload, URL) of a workspace and where it stands."""
+
+    workspace: WorkspaceRef
+    document_id: UUID
+    source_path: str
+    title: str
+    url: str | None
+    file_name: str
+    media_type: str
+    size: int
+    uploaded_by: str
+    access_id: int
+    status: DocumentStatus
+    fault: DocumentFault | None
+    revision_id: UUID | None
+    """The published revision; None until the first publish."""
+    content_hash: bytes | None
+    """SHA-256 of the original bytes that were last published."""
+    chunk_count: int
+    chunks_done: int
+    """Chunks of the revision in progress that are embedded (equals `chunk_count` when READY)."""
+    created_at: datetime
+    updated_at: datetime
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class Revision:
+    """The immutable text of a document that citations are verified against."""
+
+    revision_id: UUID
+    document_id: UUID
+    text: str
+    text_hash: bytes
+    pages: tuple[PageSpan, ...]
+    parser: str
+    parser_version: str
+    title: str | None = None
+    """The document's title when this was its text: its passages were analysed under it."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanRequest:
+    """Asks for `text[start:end]` of a revision."""
+
+    revision_id: UUID
+    start: int
+    end: int
+
+
+@dataclass(frozen=True, slots=True)
+class RevisionSpan:
+    """A span as stored: its text, and the page that holds its first character (None for formats without pages)."""
+
+    text: str
+    page: int | None
+    read_at: datetime | None = None
+    """When this revision was read from its source; None for what no store dates."""
+
+
+def normalise_for_hash(text: str) -> str:
+    """NFKC with runs of white space folded to one space: what makes two chunk texts 'the same'."""
+    return " ".join(unicodedata.normalize("NFKC", text).split())
+
+
+def content_hash(text: str) -> bytes:
+    """SHA-256 of the normalised text (32 bytes)."""
+    return hashlib.sha256(normalise_for_hash(text).encode("utf-8", "surrogatepass")).digest()
+
+
+def document_id_for(workspace: WorkspaceRef, source_path: str) -> UUID:
+    """The id of a source in a workspace: the same path gives the same document, even after losing all job state."""
+    return hashed_id(b"document", workspace.workspace_id.bytes, source_path.encode())
+
+
+def revision_id_for(document_id: UUID, content: bytes, parser: str, profile: str) -> UUID:
+    """The id of a revision: the SHA-256 of the original bytes with the parser (name and version) and chunk profile
+    used.
+    """
+    return hashed_id(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
+
+
+def chunk_id_for(document_id: UUID, text_hash: bytes, occurrence: int) -> UUID:
+    """The stable id of a chunk: its document (which carries workspace and source), normalised text and occurrence
+    number.
+    """
+    return hashed_id(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))
+
+
+@dataclass(frozen=True, slots=True)
+class CitedPassage:
+    """A passage that an earlier answer cited."""
+
+    document_id: UUID
+    chunk_id: UUID
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFilter:
+    """Narrows every arm to some documents. Empty tuples and None do not restrict."""
+
+    document_ids: tuple[UUID, ...] = ()
+    source_path_prefix: str | None = None
+    media_types: tuple[str, ...] = ()
+    without_ids: tuple[UUID, ...] = ()
+    """Documents to leave out."""
+
+    @property
+    def is_empty(self) -> bool:
+        """True when the filter lets every document pass."""
+        return self == DocumentFilter()

@@ -1,0 +1,60 @@
+"""The original bytes of documents: stored before anything names them, removed after nothing does."""
+
+from __future__ import annotations
+
+import contextlib
+from uuid import UUID
+
+from agentic_rag.documents.blob_keys import original_key
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.workspace import Workspace
+
+SWEEP_STEP = 100
+"""Doomed blobs removed between two transactions."""
+
+
+class OriginalKeys:
+    """Makes keys that no upload had before."""
+
+    def __init__(self, clock: Clock, ids: Ids) -> None:
+        self._clock = clock
+        self._ids = ids
+
+    def new(self, workspace: Workspace, file_name: str) -> str:
+        """The key for one upload of a file of that name."""
+        return original_key(workspace, self._clock.now(), self._ids.new(), file_name)
+
+
+async def remove_doomed(
+    database: Database, blobs: BlobStore, workspace: WorkspaceRef, document_id: UUID | None = None
+) -> int:
+    """Remove the doomed blobs of a document (None: of the workspace); how many were there. Each is struck out only
+    when it is gone, so whoever comes after a crash finishes the rest, and two at once do no harm.
+
+    Errors: `DependencyUnavailable`.
+    """
+    removed = 0
+    while True:
+        async with database.transaction(workspace.org_id) as transaction:
+            keys = await transaction.originals.doomed(workspace, document_id, SWEEP_STEP)
+        if not keys:
+            return removed
+        removed += sum([await blobs.delete(key) for key in keys])
+        async with database.transaction(workspace.org_id) as transaction:
+            await transaction.originals.forget(workspace, keys)
+
+
+async def remove_unless_named(database: Database, blobs: BlobStore, workspace: WorkspaceRef, key: str) -> None:
+    """Remove the blob of an upload that failed, unless its transaction was committed after all (a connection that
+    breaks during the commit does not say). When a store does not answer the blob stays, named by nothing.
+    """
+    with contextlib.suppress(DependencyUnavailable):
+        async with database.transaction(workspace.org_id) as transaction:
+            named = await transaction.originals.named(workspace, [key])
+        if not named:
+            await blobs.delete(key)

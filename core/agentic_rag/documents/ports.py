@@ -1,0 +1,351 @@
+"""Documents, revisions and chunks."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.document import (
+    Chunk,
+    ChunkDraft,
+    ChunkPlace,
+    CitedPassage,
+    Document,
+    DocumentFault,
+    DocumentFilter,
+    DocumentStatus,
+    ParsedDocument,
+    Revision,
+    RevisionSpan,
+    SpanRequest,
+)
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class NewDocument:
+    """A source as it is registered, before any parsing."""
+
+    document_id: UUID
+    source_path: str
+    title: str
+    file_name: str
+    media_type: str
+    size: int
+    uploaded_by: str
+    url: str | None = None
+    access_id: int | None = None
+    """Who may read it; None: whoever may now, or everybody for a document that is new."""
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
+class VisibleChunk:
+    """What publishing needs to know of a chunk that readers see now."""
+
+    ordinal: int
+    chunk_id: UUID
+    index: int
+    start: int
+    end: int
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StagedChunk:
+    """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
+    numbered `space_id`. Without its text: who stages a revision has it.
+    """
+
+    index: int
+    chunk_id: UUID
+    vector: bytes | None
+    space_id: int | None = None
+
+
+class DocumentReader(Protocol):
+    """Reads of one snapshot: every call sees the same corpus version."""
+
+    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks with these ordinals that the access sets may read, in the order asked; unknown ones are
+        left out.
+        """
+        ...
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        ...
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks at these places that the access sets may read, in the order asked."""
+        ...
+
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        ...
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+        """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
+        by ordinal, then version. It reads the whole workspace: for people, not for questions.
+        """
+        ...
+
+    async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        """The ordinals of visible chunks whose document passes the filter."""
+        ...
+
+    async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
+        """The stored text and page of each span, in the order asked, in one round trip: the ground truth for
+        citations. None where there is no such revision.
+        """
+        ...
+
+    async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
+        """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""
+        ...
+
+
+class DocumentStore(Protocol):
+    """Reads and writes inside a transaction of one organisation."""
+
+    async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
+        """Insert as PENDING, or set an existing document back to PENDING with the new metadata (its published
+        chunks stay visible). Registering again after a delete is legal and lifts the tombstone.
+        """
+        ...
+
+    async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
+        """`register` for each, in any number at one round trip; no document twice. In the order given."""
+        ...
+
+    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        ...
+
+    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, which nobody else changes until this transaction ends; None when there is none. Before any
+        lock on a job.
+        """
+        ...
+
+    async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
+        """Those of the documents that exist."""
+        ...
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        statuses: Sequence[DocumentStatus] = (),
+        access_ids: Sequence[int] | None = None,
+    ) -> Page[Document]:
+        """Documents by source path; all statuses when none is given, those of all access sets without `access_ids`."""
+        ...
+
+    async def count(
+        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
+    ) -> Mapping[DocumentStatus, int]:
+        """Documents by status, those of all access sets without `access_ids`; every status is present."""
+        ...
+
+    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+        """The documents that a source (`provenance["source"]`) brought, by source path."""
+        ...
+
+    async def set_status(
+        self,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        status: DocumentStatus,
+        fault: DocumentFault | None = None,
+    ) -> bool:
+        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        ...
+
+    async def set_progress(
+        self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
+    ) -> None:
+        """Show how far ingestion is."""
+        ...
+
+    async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
+        """The chunks of a document that readers of the newest version see, by index."""
+        ...
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write a revision that no reader sees yet and its chunks; doing it again for the same revision changes
+        nothing.
+        """
+        ...
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when the revision was never staged."""
+        ...
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors (by chunk index) to staged chunks."""
+        ...
+
+    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class StoredBlob:
+    """What a stream turned out to be: bytes, and their SHA-256."""
+
+    size: int
+    sha256: bytes
+
+
+class BlobStore(Protocol):
+    """Keys are relative POSIX paths made by the product, not by users. Errors: `NotFound`, `DependencyUnavailable`."""
+
+    async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
+        """Store `content` under `key`, atomically; replaces what was there.
+
+        A key that several attempts of a job write is written with the lease's `fence`, always: what is there under a
+        higher one stays. Keys of which each belongs to one upload or one attempt need none. Errors: `LeaseLost`.
+        """
+        ...
+
+    async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
+        """Store what `pieces` yields, in bounded memory; readers see it when it is whole. When `pieces` raises, or the
+        caller is cancelled, nothing is left behind. For keys that hold nothing yet.
+        """
+        ...
+
+    async def read(self, key: str) -> bytes:
+        """The whole content of `key`."""
+        ...
+
+    def stream(self, key: str) -> AsyncIterator[bytes]:
+        """The content in pieces of at most 64 KiB."""
+        ...
+
+    async def delete(self, key: str) -> bool:
+        """Remove `key`; False when it was not there."""
+        ...
+
+    async def keys(self, prefix: str) -> list[str]:
+        """All keys below `prefix`, sorted."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Original:
+    """The bytes of a document as they came: their SHA-256, their number and the key of the blob that holds them."""
+
+    content_hash: bytes
+    key: str
+    size: int
+    created_at: datetime
+
+
+class OriginalStore(Protocol):
+    """Inside a transaction of one organisation. A key is used for one upload only: what is doomed stays doomed."""
+
+    async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
+        """Write down that `key` holds this content of a document; the key that held it already, if one did.
+
+        The document must be locked, as after its registration.
+        """
+        ...
+
+    async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
+        """The contents of a document, newest first."""
+        ...
+
+    async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
+        """Doom what is neither the published content of these documents nor the one they were registered with last;
+        how many blobs.
+        """
+        ...
+
+    async def doom(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+        """Doom every content of a document that is being erased; how many blobs."""
+        ...
+
+    async def doomed(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
+        """Keys of doomed blobs of a document (None: of the workspace), sorted."""
+        ...
+
+    async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
+        """Strike out doomed keys whose blob is gone; how many."""
+        ...
+
+    async def named(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
+        """Those of the keys that hold an original or are doomed; a blob with any other key belongs to an upload that
+        is under way or never ended.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class UploadRecord:
+    """The first upload under a key. `job_id` is None when the very bytes were published already."""
+
+    input_hash: bytes
+    document_id: UUID
+    job_id: UUID | None
+
+
+class UploadStore(Protocol):
+    """Inside a transaction of one organisation. A key is claimed before the document is touched."""
+
+    async def claim(
+        self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
+    ) -> UploadRecord | None:
+        """Take a key: None when it is the caller's now, else what it was taken for. Waits for another transaction that
+        is just taking it.
+        """
+        ...
+
+    async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
+        """Add the job to a key that this transaction claimed."""
+        ...
+
+
+class Parser(Protocol):
+    """Errors: `ParseFailed` with a code that says why; `Retryable` when the machinery, not the document, failed."""
+
+    @property
+    def version(self) -> str:
+        """Changes whenever the same bytes may give another text: part of the revision id."""
+        ...
+
+    async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
+        """Parse `content`. `media_type` None means: decide from the name and the bytes."""
+        ...
+
+    async def aclose(self) -> None:
+        """End child processes."""
+        ...
+
+
+HEAD_BYTES = 64 * 1024
+"""How much of a file is looked at."""
+
+
+class FileKinds(Protocol):
+    """A quick look that refuses what no loader could read; the parser looks at the whole file later."""
+
+    def media_type(self, head: bytes, file_name: str) -> str:
+        """The media type of a file that begins with `head`, up to `HEAD_BYTES` of it.
+
+        Errors: `ParseFailed` codes PARSE_EMPTY, PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_ENCRYPTED.
+        """
+        ...

@@ -1,0 +1,134 @@
+"""Erase a document from every store."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.answering.ports import AnswerCache
+from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.jobs.job import JobKind, Lease, NewJob
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import DependencyUnavailable
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+
+
+@dataclass(frozen=True, slots=True)
+class Deletion:
+    """What was removed. `erasure` is None when the database held no such document (any more)."""
+
+    document_id: UUID
+    erasure: Erasure | None
+    cache_entries: int
+    blobs: int
+    unfinished: tuple[str, ...] = ()
+    """Stores that did not answer: a DELETE job empties them as soon as they do."""
+    certificate: Certificate | None = None
+    """The proof, as it stands now; None when the document was never erased."""
+
+
+def delete_job(workspace: WorkspaceRef, document_id: UUID, carrier: Mapping[str, str]) -> NewJob:
+    """The job that erases a document."""
+    return NewJob(
+        workspace=workspace,
+        kind=JobKind.DELETE,
+        key=str(document_id),
+        arguments={},
+        trace_carrier=carrier,
+        document_id=document_id,
+    )
+
+
+class DeleteDocument:
+    """Safe to run any number of times; whatever ingestion is under way loses its fence and changes nothing more."""
+
+    def __init__(self, database: Database, cache: AnswerCache, blobs: BlobStore, telemetry: Telemetry) -> None:
+        self._database = database
+        self._cache = cache
+        self._blobs = blobs
+        self._telemetry = telemetry
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID, actor: str = SYSTEM_ACTOR) -> Deletion:
+        """Erase at once. The database decides, and writes down with its commit that the other stores have to follow:
+        what they cannot do now, or what this process does not live to see done, is left to a job.
+
+        Errors: `DependencyUnavailable` (Postgres).
+        """
+        doomed = 0
+        async with self._database.transaction(workspace.org_id) as transaction:
+            erasure = await transaction.publisher.erase(workspace, document_id)
+            if erasure is not None:
+                doomed = await transaction.originals.doom(workspace, document_id)
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+                await self._audit(transaction, workspace, erasure, actor)
+        unfinished: list[str] = []
+        followed: list[StoreErasure] = []
+        cache_entries = blobs = 0
+        try:
+            cache_entries = await self._cache.forget(workspace)
+            followed.append(StoreErasure(ErasedStore.CACHE, cache_entries))
+        except DependencyUnavailable as error:
+            unfinished.append(error.dependency)
+        try:
+            # A worker may have been quicker with some of them: they are gone all the same.
+            blobs = max(doomed, await remove_doomed(self._database, self._blobs, workspace, document_id))
+            followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
+        except DependencyUnavailable as error:
+            unfinished.append(error.dependency)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+            if unfinished:
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
+            else:
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate))
+
+    async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
+        """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
+        workspace = lease.job.workspace
+        async with self._database.transaction(workspace.org_id) as transaction:
+            erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
+            if erasure is not None:
+                await transaction.originals.doom(workspace, document_id)
+                # Whoever asked for the job: a source that has the document no more.
+                await self._audit(transaction, workspace, erasure, SYSTEM_ACTOR)
+        cache_entries = await self._cache.forget(workspace)
+        blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+        followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.follow(workspace, document_id, followed)
+        return self._told(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
+
+    async def _audit(self, transaction: Transaction, workspace: WorkspaceRef, erasure: Erasure, actor: str) -> None:
+        await audit(
+            transaction,
+            self._telemetry,
+            AuditAction.DELETE_DOCUMENT,
+            workspace,
+            erasure.document_id,
+            actor,
+            version=erasure.version,
+            chunks=erasure.chunks,
+            revisions=erasure.revisions,
+        )
+
+    def _told(self, deletion: Deletion) -> Deletion:
+        if deletion.erasure is None and not deletion.blobs:
+            return deletion  # nothing of that id was here: no erasure to tell of
+        self._telemetry.event(
+            "rag_document_erased",
+            document_id=str(deletion.document_id),
+            version=deletion.erasure.version if deletion.erasure else None,
+            chunks=deletion.erasure.chunks if deletion.erasure else 0,
+            cache_entries=deletion.cache_entries,
+            blobs=deletion.blobs,
+            unfinished=",".join(deletion.unfinished),
+        )
+        return deletion

@@ -1,0 +1,94 @@
+"""What was erased, and whether it still is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class Erasure:
+    """Rows removed or redacted, by store, and the corpus version that no longer holds the document."""
+
+    document_id: UUID
+    version: int
+    revisions: int
+    chunks: int
+    vectors: int
+    postings: int
+    mentions: int
+    entities: int
+    staged: int
+    runs_redacted: int
+    cache_entries: int
+    jobs_redacted: int = 0
+    ordinals: tuple[tuple[int, int], ...] = ()
+    """The numbers its chunks had, as ranges with both ends included."""
+    is_followed: bool = False
+    """Whether a graph outside the database has to follow."""
+
+    @property
+    def stores(self) -> tuple[StoreErasure, ...]:
+        """The rows as a certificate counts them."""
+        return (
+            StoreErasure(ErasedStore.REVISIONS, self.revisions),
+            StoreErasure(ErasedStore.CHUNKS, self.chunks),
+            StoreErasure(ErasedStore.VECTORS, self.vectors),
+            StoreErasure(ErasedStore.POSTINGS, self.postings),
+            StoreErasure(ErasedStore.MENTIONS, self.mentions),
+            StoreErasure(ErasedStore.ENTITIES, self.entities),
+            StoreErasure(ErasedStore.STAGED, self.staged),
+            StoreErasure(ErasedStore.RUNS, self.runs_redacted),
+            StoreErasure(ErasedStore.JOBS, self.jobs_redacted),
+            StoreErasure(ErasedStore.CACHE_TABLE, self.cache_entries),
+            StoreErasure(ErasedStore.CACHE, 0, done=False),
+            StoreErasure(ErasedStore.ORIGINALS, 0, done=False),
+            *((StoreErasure(ErasedStore.GRAPH, 0, done=False),) if self.is_followed else ()),
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Rows of one store that still tell of a document."""
+
+    store: str
+    rows: int
+    is_pending: bool = False
+    """Rows that say what a job has to empty yet: blobs, or nodes of an external graph."""
+
+
+class ErasureStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
+        """The certificate of the last erasure; None when the document was never erased or came back since."""
+        ...
+
+    async def follow(
+        self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
+    ) -> Certificate | None:
+        """Write down what stores outside the database did, and return the certificate; None where there is none."""
+        ...
+
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+        """Every row anywhere that still holds something of the document: by its id in every table that has one, by
+        the numbers its chunks had, and by what stored runs, cached answers and jobs say. Redacted rows are none.
+        """
+        ...
+
+
+class ExternalGraph(Protocol):
+    """A graph outside Postgres, as far as an erasure looks into it. Errors: `DependencyUnavailable`."""
+
+    async def document_nodes(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+        """How many nodes the graph holds of a document."""
+        ...
+
+    async def version(self, workspace: WorkspaceRef) -> int:
+        """The corpus version that the graph reflects."""
+        ...

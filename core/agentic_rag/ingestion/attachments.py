@@ -1,0 +1,176 @@
+"""Documents attached to a project or agent that the caller knows by an id of its own: the use cases behind the REST
+façades, over those of every upload and deletion.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass, replace
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.documents.document import Document
+from agentic_rag.erasure.delete import DeleteDocument, Deletion
+from agentic_rag.ingestion.upload import Received, Upload, UploadDocument, UploadOptions
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.administer import Administer, NewWorkspace
+from agentic_rag.workspaces.external_owner import Holder
+from agentic_rag.workspaces.organisation import FeatureFlag
+from agentic_rag.workspaces.workspace import Workspace
+
+
+class ProviderCheck(Protocol):
+    """Says before any work whether an organisation's documents can be embedded."""
+
+    async def check(self, org_id: UUID) -> None:
+        """Pass, or raise `MissingProviderKey` with where to store one."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """An upload and the document it made or renewed."""
+
+    upload: Upload
+    document: Document
+
+
+class AttachedDocuments:
+    """A holder without a workspace holds nothing; its first upload or its first plain text makes the workspace."""
+
+    def __init__(
+        self,
+        database: Database,
+        upload: UploadDocument,
+        delete: DeleteDocument,
+        administer: Administer,
+        provider: ProviderCheck,
+    ) -> None:
+        self._database = database
+        self._upload = upload
+        self._delete = delete
+        self._administer = administer
+        self._provider = provider
+
+    async def is_ours(self, org_id: UUID, reference: str) -> bool:
+        """Whether `reference` names the organisation: its id, or its id at whoever issues its tokens."""
+        if reference.lower() == str(org_id):
+            return True
+        async with self._database.transaction(org_id) as transaction:
+            return (await transaction.organisations.current()).external_ref == reference
+
+    async def require_feature(self, org_id: UUID, flag: FeatureFlag) -> None:
+        """Errors: `FeatureDisabled` unless the organisation switched it on."""
+        async with self._database.transaction(org_id) as transaction:
+            organisation = await transaction.organisations.current()
+        if not organisation.settings.is_on(flag):
+            raise FeatureDisabled(
+                f"The feature {flag.value} is off for this organisation: an admin switches it on with the GraphQL "
+                f"mutation `setFeature`, an operator with `rag tenant set NAME --feature {flag.value}=on`."
+            )
+
+    async def require_provider(self, org_id: UUID) -> None:
+        """Errors: `MissingProviderKey`."""
+        await self._provider.check(org_id)
+
+    async def find(self, holder: Holder) -> Workspace | None:
+        """The holder's workspace, or None before its first document."""
+        async with self._database.transaction(holder.org_id) as transaction:
+            return await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
+
+    async def open(self, holder: Holder, actor: str) -> Workspace:
+        """The holder's workspace, made where there is none. Of many who call this at once all get the same one."""
+        for name in holder.names:
+            found = await self.find(holder) or await self._made(holder, name, actor)
+            if found is not None:
+                return found
+        # Both names are taken, or another made the workspace meanwhile.
+        found = await self.find(holder)
+        if found is None:
+            raise InvalidInput(
+                f"The names {' and '.join(map(repr, holder.names))} belong to other workspaces: rename one, or make "
+                f"this one with `createWorkspace` and the externalRef {holder.external_ref!r}.",
+                code="WORKSPACE_EXISTS",
+            )
+        return found
+
+    async def receive(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        accepted: Collection[str] | None = None,
+    ) -> Received:
+        """As `UploadDocument.receive`; `accepted` are the media types that are taken (None: all that can be read)."""
+        return await self._upload.receive(workspace, file_name, pieces, accepted)
+
+    async def discard(self, received: Received) -> None:
+        """As `UploadDocument.discard`."""
+        await self._upload.discard(received)
+
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal) -> Attached:
+        """As `UploadDocument.submit`, with the document as it stands. Errors: also `NotFound` code DOCUMENT_ERASED when
+        it was deleted meanwhile.
+        """
+        upload = await self._upload.submit(received, options, uploaded_by)
+        async with self._database.transaction(upload.workspace.org_id) as transaction:
+            document = await transaction.documents.get(upload.workspace, upload.document_id)
+        if document is None:
+            raise NotFound("The document was deleted meanwhile.", code="DOCUMENT_ERASED")
+        return Attached(upload, document)
+
+    async def page(self, holder: Holder, request: PageRequest, principal: Principal) -> Page[Document]:
+        """Those of the holder's documents that the caller may read, by source path; who manages them sees all."""
+        async with self._database.transaction(holder.org_id) as transaction:
+            workspace = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
+            if workspace is None:
+                return Page((), (), False)
+            readable = None
+            if not manages(principal):
+                readable = (await transaction.access.readable(workspace.ref, readers(principal))).access_ids
+            return await transaction.documents.page(workspace.ref, request, access_ids=readable)
+
+    async def delete(self, holder: Holder, document_id: UUID, principal: Principal) -> Deletion:
+        """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, also for what is hidden."""
+        workspace = await self.find(holder)
+        deletion: Deletion | None = None
+        if workspace is not None and await self._is_shown(workspace.ref, document_id, principal):
+            deletion = await self._delete.run(workspace.ref, document_id, principal.subject)
+        if deletion is None or deletion.erasure is None:
+            raise no_such_document()
+        return deletion
+
+    async def inline_guidelines(self, holder: Holder) -> str | None:
+        """The holder's plain-text guidelines; None when there are none."""
+        workspace = await self.find(holder)
+        return None if workspace is None else workspace.settings.inline_guidelines
+
+    async def set_inline_guidelines(self, workspace: WorkspaceRef, text: str | None, actor: str) -> str | None:
+        """Replace a workspace's plain-text guidelines; None or white space only removes them. Errors: `InvalidInput`
+        when they are too long, `NotFound` (workspace).
+        """
+        kept = text if text is not None and text.strip() else None
+        changed = await self._administer.change_workspace(
+            workspace, lambda before: replace(before, inline_guidelines=kept), actor
+        )
+        return changed.settings.inline_guidelines
+
+    async def _is_shown(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
+        if manages(principal):
+            return True
+        async with self._database.transaction(workspace.org_id) as transaction:
+            return not await transaction.access.unreadable(workspace, [document_id], readers(principal))
+
+    async def _made(self, holder: Holder, name: str, actor: str) -> Workspace | None:
+        """The new workspace; None when its name or holder has one already."""
+        try:
+            wish = NewWorkspace(name, holder.kind, holder.external_ref)
+            return await self._administer.create_workspace(holder.org_id, wish, actor)
+        except InvalidInput as error:
+            if error.code != "WORKSPACE_EXISTS":
+                raise
+            return None

@@ -1,0 +1,87 @@
+"""What ingesting a source would cost, found out without embedding or storing anything."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.documents.document import document_id_for
+from agentic_rag.documents.ports import Parser, VisibleChunk
+from agentic_rag.documents.revision_diff import diff_revision
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.ports import SourceConnector, SourceItem
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError, ParseFailed
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
+from agentic_rag.workspaces.effective_settings import in_force
+
+_NOBODYS = UUID(int=0)
+"""The document of a workspace that is not there."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileEstimate:
+    """One new or changed file: its cost, or why it will fail."""
+
+    path: str
+    cost: EmbeddingCost | None
+    fault: AgenticRagError | None = None
+
+
+class EstimateIngest:
+    """Reads, parses and chunks what a synchronisation would ingest, one file at a time."""
+
+    def __init__(
+        self,
+        database: Database,
+        sync: SyncSource,
+        parser: Parser,
+        analysis: TextAnalysis,
+        embedders: EmbedderSource,
+        chunk_profile: str,
+    ) -> None:
+        self._database = database
+        self._sync = sync
+        self._parser = parser
+        self._analysis = analysis
+        self._embedders = embedders
+        self._chunk_profile = chunk_profile
+
+    async def run(self, workspace: WorkspaceRef | None, source: SourceConnector) -> list[FileEstimate]:
+        """An estimate for each file that is new or changed; for all files when there is no workspace yet.
+
+        Errors: those of `SyncSource.run`; `Retryable` when the parser cannot work.
+        """
+        wanted: frozenset[str] | None = None
+        if workspace is not None:
+            found = await self._sync.run(workspace, source, "estimate", dry_run=True)
+            wanted = frozenset((*found.new, *found.changed))
+        changes = await source.changes(frozenset(), None)
+        items = [item for item in changes.upserted if wanted is None or item.path in wanted]
+        return [await self._estimate(workspace, source, item) for item in items]
+
+    async def _estimate(
+        self, workspace: WorkspaceRef | None, source: SourceConnector, item: SourceItem
+    ) -> FileEstimate:
+        document_id = _NOBODYS if workspace is None else document_id_for(workspace, item.path)
+        visible: list[VisibleChunk] = []
+        embedders = await self._embedders.of(workspace or WorkspaceRef(DEFAULT_ORG_ID, _NOBODYS))
+        profile, space = self._chunk_profile, embedders.default.space
+        if workspace is not None:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                stored = await transaction.workspaces.get(workspace.workspace_id)
+                profile = (in_force(stored).chunk_profile if stored else None) or profile
+                active = await transaction.workspaces.active_space(workspace)
+                space = space if active is None else active.space
+                visible = await transaction.documents.visible_chunks(workspace, document_id)
+        try:
+            parsed = await self._parser.parse(await source.read(item), item.path.rsplit("/", 1)[-1], None)
+        except ParseFailed as fault:
+            return FileEstimate(item.path, None, fault)
+        drafts = await self._analysis.chunk(document_id, parsed, profile)
+        diff = diff_revision(visible, drafts)
+        cost = await self._analysis.cost(diff.added, [kept.draft for kept in diff.kept], space)
+        return FileEstimate(item.path, cost)

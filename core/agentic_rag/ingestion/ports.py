@@ -1,0 +1,156 @@
+"""Publish: the one short transaction that makes staged work visible in every store at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.language.term_counts import TermCounts
+from agentic_rag.retrieval.candidates import ChunkEntities
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class NewChunk:
+    """A chunk no reader has seen: its draft, vector (little-endian float16 bytes), term counts and entities."""
+
+    draft: ChunkDraft
+    vector: bytes
+    terms: TermCounts
+    entities: ChunkEntities
+
+
+@dataclass(frozen=True, slots=True)
+class KeptChunk:
+    """A chunk whose text a reader already sees: ordinal, vector, postings and mentions stay; the row is rewritten
+    only when `moved`.
+    """
+
+    ordinal: int
+    draft: ChunkDraft
+    moved: bool
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentPublication:
+    """Everything one document's publish changes. `fence` proves the job's lease (None: no job, direct ingestion)."""
+
+    document_id: UUID
+    revision: Revision
+    content_hash: bytes
+    added: tuple[NewChunk, ...]
+    kept: tuple[KeptChunk, ...]
+    removed: tuple[int, ...]
+    """Ordinals whose chunks are gone."""
+    expected: UUID | None
+    """The revision that `kept` and `removed` were computed against; another one meanwhile means the publication is
+    stale.
+    """
+    job_id: UUID | None = None
+    fence: int | None = None
+    title: str | None = None
+    """The title the text itself states; None keeps the registered one."""
+    media_type: str | None = None
+    """What the bytes turned out to be; None keeps the registered one."""
+    provenance: Mapping[str, str] = field(default_factory=dict[str, str])
+    """Entries that the publish adds to the document's provenance (what embedding it cost)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Published:
+    """What happened to one document: `version` is None when it was refused (`refusal`: LEASE_LOST, STALE or ERASED)
+    and nothing of it was written.
+    """
+
+    document_id: UUID
+    version: int | None
+    refusal: str | None = None
+
+
+class Publisher(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def publish(
+        self, workspace: WorkspaceRef, space_id: int, batch: Sequence[DocumentPublication]
+    ) -> list[Published]:
+        """Publish a batch as one new corpus version: ordinals, chunks, vectors, one postings segment, mentions and
+        relations, READY.
+
+        A refused document does not hinder the others. Errors: `SpaceMismatch`, `SpaceSwitched` when the
+        vectors are of a space that no longer answers, `NotFound` (workspace).
+        """
+        ...
+
+    async def erase(
+        self, workspace: WorkspaceRef, document_id: UUID, job_id: UUID | None = None, fence: int | None = None
+    ) -> Erasure | None:
+        """Remove every version of a document physically from every store of the database, as a new corpus version,
+        and leave a tombstone.
+
+        None when there is no such document. Errors: `LeaseLost`.
+        """
+        ...
+
+    async def compact(self, workspace: WorkspaceRef) -> int:
+        """Merge the workspace's postings segments into one; how many were merged (0: nothing to do)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SourceItem:
+    """A file of a source. `path` is relative, POSIX, unique in the source; `fingerprint` changes when the content may
+    have changed.
+    """
+
+    path: str
+    size: int
+    fingerprint: str
+    url: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class UnreadableItem:
+    """Something the source names but cannot read; reported, never silently skipped."""
+
+    path: str
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What changed since a cursor: `upserted` may include unchanged items; `deleted` are paths that are gone."""
+
+    upserted: tuple[SourceItem, ...]
+    deleted: tuple[str, ...]
+    unreadable: tuple[UnreadableItem, ...]
+    cursor: str
+
+
+class SourceConnector(Protocol):
+    """Errors: `InvalidInput` (no such source), `DependencyUnavailable`, `NotFound` from `read` when the item went
+    away.
+    """
+
+    @property
+    def source_id(self) -> str:
+        """Names the source inside a workspace: documents it brought carry it in their provenance as `source`."""
+        ...
+
+    def list(self) -> AsyncIterator[SourceItem | UnreadableItem]:
+        """Every item, in path order."""
+        ...
+
+    async def changes(self, known: frozenset[str], cursor: str | None) -> Changes:
+        """What differs from the state at `cursor` (None: everything); `known` are the paths the workspace holds from
+        this source.
+        """
+        ...
+
+    async def read(self, item: SourceItem) -> bytes:
+        """The content of an item."""
+        ...

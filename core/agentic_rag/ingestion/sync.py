@@ -1,0 +1,309 @@
+"""Bring a workspace up to date with a source: new and changed files are ingested, files that are gone are deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import hashlib
+import mimetypes
+import posixpath
+from collections.abc import AsyncIterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
+from agentic_rag.documents.originals import OriginalKeys, remove_unless_named
+from agentic_rag.documents.ports import BlobStore, Parser
+from agentic_rag.erasure.delete import delete_job
+from agentic_rag.ingestion.ports import SourceConnector, SourceItem, UnreadableItem
+from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.jobs.job import JobKind
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.tenancy.access import EVERYBODY
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.workspace import Workspace
+
+SOURCE_PROVENANCE = "source"
+FINGERPRINT_PROVENANCE = "fingerprint"
+UNREADABLE_WHEN_READ = "SOURCE_UNREADABLE"
+
+BATCH_ITEMS = 16
+BATCH_BYTES = 32 * 1024 * 1024
+"""Items read, kept and registered together; bounds memory and the commits per file."""
+
+
+@dataclass(frozen=True, slots=True)
+class SyncResult:
+    """What a synchronisation found; with `dry_run`, what it would have done. Fields hold source paths."""
+
+    new: tuple[str, ...]
+    changed: tuple[str, ...]
+    unchanged: int
+    in_progress: int
+    """Files whose very content an earlier synchronisation handed over and that is not finished yet."""
+    deleted: tuple[str, ...]
+    unreadable: tuple[UnreadableItem, ...]
+    waiting_for: tuple[UUID, ...]
+    """Documents whose ingestion this result depends on."""
+    dry_run: bool
+
+
+@dataclass(slots=True)
+class _Findings:
+    new: list[str]
+    changed: list[str]
+    unchanged: int
+    in_progress: int
+    unreadable: list[UnreadableItem]
+    waiting_for: list[UUID]
+
+
+@dataclass(frozen=True, slots=True)
+class _Fetched:
+    submission: Submission
+    content: bytes
+    known: Document | None
+
+
+class SyncSource:
+    """Reads a source through its connector; everything it hands over goes through the outbox."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        keys: OriginalKeys,
+        parser: Parser,
+        telemetry: Telemetry,
+        chunk_profile: str,
+        embedders: EmbedderSource,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._keys = keys
+        self._parser = parser
+        self._telemetry = telemetry
+        self._chunk_profile = chunk_profile
+        self._embedders = embedders
+
+    async def run(
+        self,
+        workspace: WorkspaceRef,
+        source: SourceConnector,
+        uploaded_by: str,
+        *,
+        dry_run: bool = False,
+        readable_by: tuple[str, ...] = EVERYBODY,
+    ) -> SyncResult:
+        """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
+
+        Errors: `InvalidInput` (no such source), `NotFound` (workspace), `DependencyUnavailable`, `MissingProviderKey`
+        and `BudgetExceeded` before any file is read.
+
+        A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
+        one is tried again.
+        """
+        stored, known = await self._known(workspace, source)
+        await self._embedders.admit(workspace)
+        profile = in_force(stored).chunk_profile or self._chunk_profile
+        changes = await source.changes(frozenset(known), None)
+        found = _Findings([], [], 0, 0, list(changes.unreadable), [])
+        suspects: list[SourceItem] = []
+        for item in changes.upserted:
+            document = known.get(item.path)
+            if document is not None and self._is_untouched(item, document, profile):
+                found.unchanged += 1
+            else:
+                suspects.append(item)
+        async for batch in self._fetch(stored, source, uploaded_by, suspects, known, found):
+            await self._hand_over(workspace, batch, profile, found, readable_by, dry_run=dry_run)
+        deleted = [path for path in changes.deleted if path in known]
+        if not dry_run:
+            await self._delete(workspace, deleted)
+        result = SyncResult(
+            new=tuple(found.new),
+            changed=tuple(found.changed),
+            unchanged=found.unchanged,
+            in_progress=found.in_progress,
+            deleted=tuple(deleted),
+            unreadable=tuple(found.unreadable),
+            waiting_for=() if dry_run else tuple(found.waiting_for),
+            dry_run=dry_run,
+        )
+        self._tell(result)
+        return result
+
+    async def _known(
+        self, workspace: WorkspaceRef, source: SourceConnector
+    ) -> tuple[Workspace, Mapping[str, Document]]:
+        async with self._database.transaction(workspace.org_id) as transaction:
+            stored = await transaction.workspaces.get(workspace.workspace_id)
+            if stored is None:
+                raise NotFound("There is no such workspace.")
+            known = await transaction.documents.paths(workspace, source.source_id)
+        return stored, known
+
+    def _is_untouched(self, item: SourceItem, document: Document, profile: str) -> bool:
+        return (
+            document.provenance.get(FINGERPRINT_PROVENANCE) == item.fingerprint
+            and document.content_hash is not None
+            and self._is_published(document, document.content_hash, profile)
+        )
+
+    def _is_published(self, document: Document, content_hash: bytes, profile: str) -> bool:
+        expected = revision_id_for(document.document_id, content_hash, self._parser.version, profile)
+        return document.status is DocumentStatus.READY and document.revision_id == expected
+
+    async def _fetch(
+        self,
+        workspace: Workspace,
+        source: SourceConnector,
+        uploaded_by: str,
+        items: Sequence[SourceItem],
+        known: Mapping[str, Document],
+        found: _Findings,
+    ) -> AsyncIterator[list[_Fetched]]:
+        batch: list[_Fetched] = []
+        size = 0
+        for item in items:
+            try:
+                content = await source.read(item)
+            except NotFound:
+                continue  # Gone since it was listed; the next synchronisation sees it as deleted.
+            except DependencyUnavailable as error:
+                found.unreadable.append(UnreadableItem(item.path, UNREADABLE_WHEN_READ, error.message))
+                continue
+            key = self._keys.new(workspace, item.path)
+            submission = _submission(workspace.ref, source, item, content, uploaded_by, key)
+            batch.append(_Fetched(submission, content, known.get(item.path)))
+            size += len(content)
+            if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
+                yield batch
+                batch, size = [], 0
+        if batch:
+            yield batch
+
+    async def _hand_over(
+        self,
+        workspace: WorkspaceRef,
+        batch: list[_Fetched],
+        profile: str,
+        found: _Findings,
+        readable_by: tuple[str, ...],
+        *,
+        dry_run: bool,
+    ) -> None:
+        fresh: list[_Fetched] = []
+        underway: list[Submission] = []
+        for fetched in batch:
+            submission, document = fetched.submission, fetched.known
+            if document is not None and self._is_published(document, submission.content_hash, profile):
+                found.unchanged += 1
+            elif document is not None and _is_underway(document, submission):
+                found.in_progress += 1
+                underway.append(submission)
+            else:
+                (found.new if document is None else found.changed).append(submission.source_path)
+                fresh.append(fetched)
+        found.waiting_for += [one.document_id for one in (*underway, *(fetched.submission for fetched in fresh))]
+        if dry_run or not (fresh or underway):
+            return
+        await self._store(workspace, fresh, underway, readable_by)
+
+    async def _store(
+        self,
+        workspace: WorkspaceRef,
+        fresh: Sequence[_Fetched],
+        underway: Sequence[Submission],
+        readable_by: tuple[str, ...],
+    ) -> None:
+        """Keep the bytes, then register; blobs that nothing came to name do not stay."""
+        try:
+            puts = [self._blobs.put(one.submission.key, one.content) for one in fresh]
+            for outcome in await asyncio.gather(*puts, return_exceptions=True):
+                if outcome is not None:
+                    raise outcome  # Only now: none is under way any more.
+            spare = await self._register(workspace, [one.submission for one in fresh], underway, readable_by)
+        except BaseException:
+            for fetched in fresh:
+                await remove_unless_named(self._database, self._blobs, workspace, fetched.submission.key)
+            raise
+        with contextlib.suppress(DependencyUnavailable):  # Then they stay, named by nothing.
+            for key in spare:
+                await self._blobs.delete(key)
+
+    async def _register(
+        self,
+        workspace: WorkspaceRef,
+        fresh: Sequence[Submission],
+        underway: Sequence[Submission],
+        readable_by: tuple[str, ...],
+    ) -> list[str]:
+        """Hand over in one transaction. Keys of blobs whose content was there already."""
+        spare: list[str] = []
+        carrier = self._telemetry.carrier()
+        async with self._database.transaction(workspace.org_id) as transaction:
+            access_id = await transaction.access.intern(workspace, readable_by)
+            for submission in underway:
+                await transaction.jobs.enqueue(
+                    ingest_job(workspace, submission.document_id, submission.content_hash, carrier)
+                )
+            # In id order, as publishing locks them.
+            for submission in sorted(fresh, key=lambda one: one.document_id):
+                submitted = await submit(transaction, replace(submission, access_id=access_id), carrier)
+                if submitted.key != submission.key:
+                    spare.append(submission.key)
+        return spare
+
+    async def _delete(self, workspace: WorkspaceRef, paths: Sequence[str]) -> None:
+        if not paths:
+            return
+        carrier = self._telemetry.carrier()
+        for path in paths:
+            document_id = document_id_for(workspace, path)
+            # One at a time: a publish of several of them holds their jobs in an order of its own.
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.INGEST)
+                await transaction.jobs.enqueue(delete_job(workspace, document_id, carrier))
+
+    def _tell(self, result: SyncResult) -> None:
+        self._telemetry.event(
+            "rag_source_synchronised",
+            new=len(result.new),
+            changed=len(result.changed),
+            unchanged=result.unchanged,
+            deleted=len(result.deleted),
+            unreadable=len(result.unreadable),
+            dry_run=result.dry_run,
+        )
+
+
+def _is_underway(document: Document, submission: Submission) -> bool:
+    return (
+        document.status in (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
+        and document.provenance.get(CONTENT_PROVENANCE) == submission.content_hash.hex()
+    )
+
+
+def _submission(
+    workspace: WorkspaceRef, source: SourceConnector, item: SourceItem, content: bytes, uploaded_by: str, key: str
+) -> Submission:
+    file_name = posixpath.basename(item.path)
+    guessed, _ = mimetypes.guess_type(file_name, strict=False)
+    return Submission(
+        workspace=workspace,
+        source_path=item.path,
+        key=key,
+        content_hash=hashlib.sha256(content).digest(),
+        size=len(content),
+        title=posixpath.splitext(file_name)[0],
+        file_name=file_name,
+        media_type=guessed or "application/octet-stream",
+        uploaded_by=uploaded_by,
+        url=item.url,
+        provenance={SOURCE_PROVENANCE: source.source_id, FINGERPRINT_PROVENANCE: item.fingerprint},
+    )

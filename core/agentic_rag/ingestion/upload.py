@@ -1,0 +1,342 @@
+"""Upload one document: its bytes stream to the blob store, then one transaction registers it."""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+from collections.abc import AsyncIterator, Collection
+from dataclasses import dataclass, field, replace
+from uuid import UUID
+
+from agentic_rag.documents.document import Document, DocumentStatus, revision_id_for
+from agentic_rag.documents.document_access import may_read, require_owner
+from agentic_rag.documents.originals import OriginalKeys, remove_unless_named
+from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, FileKinds, Parser, StoredBlob
+from agentic_rag.documents.upload_arguments import checked_idempotency_key, checked_source_path, checked_title
+from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import (
+    ContentRefused,
+    ContentUnsupported,
+    DependencyUnavailable,
+    Forbidden,
+    IdempotencyConflict,
+    InvalidInput,
+    NotFound,
+    ParseFailed,
+    UploadTooLarge,
+)
+from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.tenancy.access import kept_in, manages
+from agentic_rag.tenancy.audit import AuditAction
+from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.workspace import Workspace
+
+UPLOAD_SOURCE = "upload"
+"""The `source` in the provenance of an uploaded document."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadOptions:
+    """What a caller may say about a file. `source_path` defaults to the file's name; the same path in the same
+    workspace is the same document. Errors of the checks: `InvalidInput`.
+    """
+
+    source_path: str | None = None
+    title: str | None = None
+    idempotency_key: str | None = None
+    readable_by: tuple[str, ...] | None = None
+    """Principals, none for the whole workspace; None: the readers of a document that is there, the whole workspace for
+    a new one.
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Received:
+    """Bytes in the blob store that nothing names yet: to be submitted or discarded."""
+
+    workspace: Workspace
+    key: str
+    file_name: str
+    media_type: str
+    stored: StoredBlob
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """How an upload was answered. `job_id` is None when these very bytes are published already."""
+
+    workspace: WorkspaceRef
+    document_id: UUID
+    job_id: UUID | None
+    source_path: str
+    size: int
+    content_hash: bytes
+    replayed: bool = field(default=False, compare=False)
+    """Whether the idempotency key had been answered before; all else is what the first was told."""
+
+
+class UploadDocument:
+    """Safe to be called by many at once with one idempotency key: one document comes of it."""
+
+    def __init__(
+        self,
+        database: Database,
+        blobs: BlobStore,
+        keys: OriginalKeys,
+        kinds: FileKinds,
+        parser: Parser,
+        telemetry: Telemetry,
+        embedders: EmbedderSource,
+        *,
+        chunk_profile: str,
+        max_bytes: int,
+    ) -> None:
+        self._database = database
+        self._blobs = blobs
+        self._keys = keys
+        self._kinds = kinds
+        self._parser = parser
+        self._telemetry = telemetry
+        self._embedders = embedders
+        self._chunk_profile = chunk_profile
+        self._max_bytes = max_bytes
+
+    async def run(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        options: UploadOptions,
+        uploaded_by: Principal | str,
+    ) -> Upload:
+        """Receive a file and submit it. Errors: those of `receive` and `submit`; nothing is left of a failed one."""
+        return await self.submit(await self.receive(workspace, file_name, pieces), options, uploaded_by)
+
+    async def receive(
+        self,
+        workspace: WorkspaceRef,
+        file_name: str,
+        pieces: AsyncIterator[bytes],
+        accepted: Collection[str] | None = None,
+    ) -> Received:
+        """Stream a file to the blob store; `accepted` are the media types that are taken (None: all that can be read).
+
+        Errors: `NotFound` code WORKSPACE_NOT_FOUND; `MissingProviderKey` and `BudgetExceeded` before
+        anything is read; `UploadTooLarge`
+        as soon as the limit is passed; `ContentRefused`
+        codes UPLOAD_EMPTY, CONTENT_MISMATCH, CONTENT_UNSUPPORTED, CONTENT_ENCRYPTED from the first bytes, before any
+        is stored; `DependencyUnavailable`; whatever `pieces` raises.
+        """
+        async with self._database.transaction(workspace.org_id) as transaction:
+            stored = await transaction.workspaces.get(workspace.workspace_id)
+        if stored is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        await self._embedders.admit(workspace)
+        limited = self._limited(pieces)
+        head = await _head(limited)
+        try:
+            media_type = self._kinds.media_type(head, file_name)
+        except ParseFailed as error:
+            raise _refused(error) from error
+        if accepted is not None and media_type not in accepted:
+            taken = ", ".join(sorted(accepted))
+            raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
+        key = self._keys.new(stored, file_name)
+        blob = await self._blobs.put_stream(key, _joined(head, limited))
+        return Received(stored, key, file_name, media_type, blob)
+
+    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
+        """Register what was received and enqueue its ingestion, unless it is there already. Who uploads by name alone
+        is in no group and manages nothing.
+
+        Errors: `Forbidden` (a document that the caller may not read has the path, or readers are named for one that the
+        caller did not upload), `InvalidInput`, `IdempotencyConflict` (the key was used for another file or name),
+        `NotFound` code DOCUMENT_ERASED (what the key brought was deleted since), `DependencyUnavailable`. After one the
+        bytes are gone.
+        """
+        try:
+            path = checked_source_path(received.file_name if options.source_path is None else options.source_path)
+            uploader = _principal(received.workspace.ref, uploaded_by)
+            submission = self._submission(received, path, checked_title(options.title), uploader.subject)
+            key = checked_idempotency_key(options.idempotency_key)
+            async with self._database.transaction(received.workspace.ref.org_id) as transaction:
+                submission = await self._admit(transaction, submission, uploader, options.readable_by)
+                upload, blob_key = await self._register(transaction, submission, received.workspace, key)
+                if submission.access_id is not None:
+                    await transaction.access.change(submission.workspace, submission.document_id, submission.access_id)
+        except BaseException:
+            await self.discard(received)
+            raise
+        if blob_key != received.key:
+            with contextlib.suppress(DependencyUnavailable):  # Then it stays, named by nothing.
+                await self._blobs.delete(received.key)
+        self._tell(upload)
+        return upload
+
+    async def discard(self, received: Received) -> None:
+        """Remove the bytes of an upload that comes to nothing."""
+        await remove_unless_named(self._database, self._blobs, received.workspace.ref, received.key)
+
+    def _submission(self, received: Received, path: str, title: str | None, uploaded_by: str) -> Submission:
+        name = received.file_name
+        return Submission(
+            workspace=received.workspace.ref,
+            source_path=path,
+            key=received.key,
+            content_hash=received.stored.sha256,
+            size=received.stored.size,
+            title=title or name.rpartition(".")[0] or name,
+            file_name=name,
+            media_type=received.media_type,
+            uploaded_by=uploaded_by,
+            provenance={"source": UPLOAD_SOURCE},
+        )
+
+    async def _admit(
+        self, transaction: Transaction, submission: Submission, uploader: Principal, named: tuple[str, ...] | None
+    ) -> Submission:
+        """The submission with its readers, who may be another document's already. Errors: `Forbidden`."""
+        ref = submission.workspace
+        access_id: int | None = None
+        if named is not None:
+            access_id = await transaction.access.intern(ref, kept_in(named, uploader))
+        document = await transaction.documents.locked(ref, submission.document_id)
+        if document is not None:
+            if not manages(uploader) and not await may_read(transaction, uploader, document):
+                raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
+            if access_id is not None and access_id != document.access_id:
+                require_owner(uploader, document)
+        return replace(submission, access_id=access_id)
+
+    async def _register(
+        self, transaction: Transaction, submission: Submission, workspace: Workspace, key: str | None
+    ) -> tuple[Upload, str | None]:
+        """The answer, and the blob key that holds the content (None: another than the submission's)."""
+        ref, document_id = submission.workspace, submission.document_id
+        if key is not None:
+            taken = await transaction.uploads.claim(ref, key, _input_hash(submission), document_id)
+            if taken is not None:
+                if taken.input_hash != _input_hash(submission):
+                    raise IdempotencyConflict(
+                        "This idempotency key was used for another file, path or title. Use a fresh key."
+                    )
+                if await transaction.documents.get(ref, taken.document_id) is None:
+                    raise NotFound("The document that this key brought was deleted since.", code="DOCUMENT_ERASED")
+                return _answer(submission, taken.job_id, replayed=True), None
+        # Locked, before any job: newer bytes or an erasure may be under way, and what it says would be out of date.
+        document = await transaction.documents.locked(ref, document_id)
+        carrier = self._telemetry.carrier()
+        blob_key: str | None = None
+        job_id: UUID | None = None
+        if document is not None and _is_underway(document, submission):
+            job, _ = await transaction.jobs.enqueue(ingest_job(ref, document_id, submission.content_hash, carrier))
+            job_id = job.job_id
+        elif document is None or not self._is_published(document, submission, workspace):
+            submitted = await submit(transaction, submission, carrier)
+            job_id, blob_key = submitted.job.job_id, submitted.key
+            await audit(
+                transaction,
+                self._telemetry,
+                AuditAction.UPLOAD_DOCUMENT,
+                ref,
+                document_id,
+                submission.uploaded_by,
+                bytes=submission.size,
+                new=document is None,
+            )
+        if key is not None:
+            await transaction.uploads.settle(ref, key, job_id)
+        return _answer(submission, job_id), blob_key
+
+    def _is_published(self, document: Document, submission: Submission, workspace: Workspace) -> bool:
+        profile = in_force(workspace).chunk_profile or self._chunk_profile
+        expected = revision_id_for(document.document_id, submission.content_hash, self._parser.version, profile)
+        return document.status is DocumentStatus.READY and document.revision_id == expected
+
+    async def _limited(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+        size = 0
+        async for piece in pieces:
+            size += len(piece)
+            if size > self._max_bytes:
+                raise UploadTooLarge(f"A file may have {told_bytes(self._max_bytes)} at most: split it.")
+            yield piece
+
+    def _tell(self, upload: Upload) -> None:
+        self._telemetry.event(
+            "rag_document_uploaded",
+            document_id=str(upload.document_id),
+            size=upload.size,
+            unchanged=upload.job_id is None,
+            replayed=upload.replayed,
+        )
+
+
+def _answer(submission: Submission, job_id: UUID | None, *, replayed: bool = False) -> Upload:
+    return Upload(
+        workspace=submission.workspace,
+        document_id=submission.document_id,
+        job_id=job_id,
+        source_path=submission.source_path,
+        size=submission.size,
+        content_hash=submission.content_hash,
+        replayed=replayed,
+    )
+
+
+def _input_hash(submission: Submission) -> bytes:
+    """SHA-256 of all that a caller said: bytes, name, path and title, each with its length, and the readers."""
+    digest = hashlib.sha256(submission.content_hash)
+    for text in (submission.file_name, submission.source_path, submission.title):
+        encoded = text.encode()
+        digest.update(len(encoded).to_bytes(8, "big") + encoded)
+    if submission.access_id is not None:
+        digest.update(submission.access_id.to_bytes(4, "big"))
+    return digest.digest()
+
+
+def _principal(workspace: WorkspaceRef, uploaded_by: Principal | str) -> Principal:
+    if isinstance(uploaded_by, Principal):
+        return uploaded_by
+    return Principal(workspace.org_id, uploaded_by, Role.MEMBER)
+
+
+def _is_underway(document: Document, submission: Submission) -> bool:
+    return (
+        document.status in (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
+        and document.provenance.get(CONTENT_PROVENANCE) == submission.content_hash.hex()
+    )
+
+
+async def _head(pieces: AsyncIterator[bytes]) -> bytes:
+    """The first pieces, at least `HEAD_BYTES` of them if there are so many."""
+    head = b""
+    while len(head) < HEAD_BYTES:
+        piece = await anext(pieces, None)
+        if piece is None:
+            break
+        head += piece
+    return head
+
+
+async def _joined(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield head
+    async for piece in rest:
+        yield piece
+
+
+def _refused(error: ParseFailed) -> InvalidInput:
+    message = f"{error.message[:1].upper()}{error.message[1:]}."
+    match error.code:
+        case "PARSE_TYPE_MISMATCH":
+            return ContentUnsupported(message, code="CONTENT_MISMATCH", path=("file",))
+        case "PARSE_EMPTY":
+            return ContentRefused(message, code="UPLOAD_EMPTY", path=("file",))
+        case "PARSE_ENCRYPTED":
+            return ContentRefused(message, code="CONTENT_ENCRYPTED", path=("file",))
+        case _:
+            return ContentUnsupported(message, code="CONTENT_UNSUPPORTED", path=("file",))

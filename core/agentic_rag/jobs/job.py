@@ -1,0 +1,288 @@
+"""Jobs of the data plane: their kinds, states, legal moves, and the policy that decides on a retry."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from uuid import UUID
+
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent, Retryable
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+PARTITION_BITS = 28
+"""How much of a workspace's id chooses its partition: its last seven hex digits, which are random."""
+
+
+class JobKind(enum.Enum):
+    """What a job does. One body per kind, in the worker."""
+
+    INGEST = "ingest"
+    DELETE = "delete"
+    COMPACT = "compact"
+    GRAPH = "graph"
+    """Bring a graph outside Postgres to the corpus version."""
+    REEMBED = "reembed"
+    """Fill another embedding space, then switch to it."""
+    INDEX = "index"
+    """Build the approximate vector index of a large workspace."""
+    SNAPSHOT = "snapshot"
+    """Write a workspace's archive, or remove the files of archives that are none any more."""
+    EVAL = "eval"
+    """Ask the questions of a dataset and report how the answers did."""
+    HYDE = "hyde"
+    """Write a passage that a waiting answer embeds beside its question."""
+    RETENTION = "retention"
+    """Drop what is past its keeping: runs, cached answers, versions."""
+    UNKNOWN = "unknown"
+    """Written by another version of the product; `Job.kind_name` says what that calls it. Nobody enqueues it."""
+
+
+class JobState(enum.Enum):
+    """Where a job stands. QUEUED waits (perhaps until `run_after`); DEAD is a dead letter."""
+
+    QUEUED = "QUEUED"
+    RUNNING = "RUNNING"
+    DONE = "DONE"
+    DEAD = "DEAD"
+    CANCELLED = "CANCELLED"
+    PURGED = "PURGED"
+    """A dead letter whose arguments, error texts and attempts an operator removed."""
+
+
+class JobOperation(enum.Enum):
+    """What can be done to a stored job."""
+
+    LEASE = "lease"
+    RENEW = "renew"
+    FINISH = "finish"
+    RETRY = "retry"
+    GIVE_UP = "give up"
+    RELEASE = "release"
+    EXPIRE = "expire"
+    CANCEL = "cancel"
+    REPLAY = "replay"
+    PURGE = "purge"
+
+
+@dataclass(frozen=True, slots=True)
+class JobMove:
+    """An operation is legal in `sources` only, and leads to `target`; elsewhere it changes nothing."""
+
+    sources: frozenset[JobState]
+    target: JobState
+
+
+_RUNNING = frozenset({JobState.RUNNING})
+_DEAD = frozenset({JobState.DEAD})
+
+JOB_OPERATIONS: Mapping[JobOperation, JobMove] = MappingProxyType(
+    {
+        JobOperation.LEASE: JobMove(frozenset({JobState.QUEUED}), JobState.RUNNING),
+        JobOperation.RENEW: JobMove(_RUNNING, JobState.RUNNING),
+        JobOperation.FINISH: JobMove(_RUNNING, JobState.DONE),
+        JobOperation.RETRY: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.GIVE_UP: JobMove(_RUNNING, JobState.DEAD),
+        JobOperation.RELEASE: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.EXPIRE: JobMove(_RUNNING, JobState.QUEUED),
+        JobOperation.CANCEL: JobMove(frozenset({JobState.QUEUED, JobState.RUNNING}), JobState.CANCELLED),
+        JobOperation.REPLAY: JobMove(_DEAD, JobState.QUEUED),
+        JobOperation.PURGE: JobMove(_DEAD, JobState.PURGED),
+    }
+)
+"""The life of a job on one screen. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
+
+
+def partition_of(workspace: WorkspaceRef, partitions: int) -> int:
+    """The partition of the bulk queue that holds a workspace's jobs, from 0."""
+    return (workspace.workspace_id.int & ((1 << PARTITION_BITS) - 1)) % partitions
+
+
+LAPSED = "LAPSED"
+"""The outcome of an attempt whose worker died or lost the lease."""
+
+
+class QueueName(enum.Enum):
+    """Bulk work, and what a waiting answer needs."""
+
+    BULK = "bulk"
+    INTERACTIVE = "interactive"
+
+
+@dataclass(frozen=True, slots=True)
+class NewJob:
+    """A job about to be written to the outbox, in the same transaction as what it concerns.
+
+    `key` is unique per workspace and kind: enqueuing twice gives one job. `arguments` are plain JSON strings, never
+    secrets.
+    """
+
+    workspace: WorkspaceRef
+    kind: JobKind
+    key: str
+    arguments: Mapping[str, str]
+    queue: QueueName = QueueName.BULK
+    trace_carrier: Mapping[str, str] = field(default_factory=dict[str, str])
+    document_id: UUID | None = None
+
+
+def graph_job(workspace: WorkspaceRef) -> NewJob:
+    """The job that brings a workspace's graph to its corpus version; one waits or runs at a time."""
+    return NewJob(workspace, JobKind.GRAPH, "graph", {})
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job as stored. `attempts` counts all of them; those before the last replay, `attempts_before` of them, do not
+    count against the allowance.
+    """
+
+    workspace: WorkspaceRef
+    job_id: UUID
+    kind: JobKind
+    key: str
+    state: JobState
+    queue: QueueName
+    arguments: Mapping[str, str]
+    attempts: int
+    document_id: UUID | None
+    error_code: str | None
+    error_message: str | None
+    progress: int
+    trace_carrier: Mapping[str, str]
+    run_after: datetime
+    created_at: datetime
+    updated_at: datetime
+    attempts_before: int = 0
+    foreign_kind: str | None = None
+    """The stored name of a kind that this version does not know."""
+
+    @property
+    def attempts_used(self) -> int:
+        """Attempts that count against the allowance."""
+        return self.attempts - self.attempts_before
+
+    @property
+    def kind_name(self) -> str:
+        """The kind as it is stored."""
+        return self.foreign_kind or self.kind.value
+
+
+class Replay(enum.Enum):
+    """What became of the wish to try a dead letter again."""
+
+    REPLAYED = "REPLAYED"
+    NOT_DEAD = "NOT_DEAD"
+    """It was replayed before, purged, or never dead: nothing changed."""
+    SUPERSEDED = "SUPERSEDED"
+    """Newer work took its place, or what it concerns is gone: nothing changed."""
+
+
+@dataclass(frozen=True, slots=True)
+class JobAttempt:
+    """One try at a job. `outcome` is DONE, RETRY, DEAD or LAPSED (its worker died or lost the lease); None while it
+    runs. `error_chain` is the error and its causes, outermost first, redacted.
+    """
+
+    attempt: int
+    worker: str
+    started_at: datetime
+    ended_at: datetime | None
+    outcome: str | None
+    error_code: str | None
+    error_chain: tuple[str, ...]
+
+    @property
+    def is_lapsed(self) -> bool:
+        """Its worker is gone, or lost the lease. The next lease closes it: until then it has no end."""
+        return self.outcome in (None, LAPSED)
+
+
+@dataclass(frozen=True, slots=True)
+class UpkeepTask:
+    """Work that is due because time passed or a store grew, not because somebody asked: a job of this kind and key."""
+
+    workspace: WorkspaceRef
+    kind: JobKind
+    key: str
+
+
+@dataclass(frozen=True, slots=True)
+class JobRef:
+    """What travels through Redis: ids only.
+
+    `turn` is the job's fence when it was handed over; a job that comes back to the queue has a higher one, so its next
+    hand-over is never mistaken for the last. It proves nothing: only a lease does.
+    """
+
+    workspace: WorkspaceRef
+    job_id: UUID
+    turn: int = field(default=0, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """The right to work on a job until `deadline`, proven by `fence`: every effect checks it."""
+
+    job: Job
+    fence: int
+    deadline: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Retry:
+    """Try again after the delay."""
+
+    delay_seconds: float
+
+
+@dataclass(frozen=True, slots=True)
+class GiveUp:
+    """Make it a dead letter."""
+
+
+class Standing(enum.Enum):
+    """In what company a job may run, judging by how its earlier attempts ended."""
+
+    SHARED = "shared"
+    """Beside others."""
+    ALONE = "alone"
+    """With no other bulk job in its process: should the worker die once more, it is known which job it was."""
+    CONVICTED = "convicted"
+    """Not at all: its worker died or lost the lease while it ran alone, and its attempts are used up."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """Decides, and only decides: exponential backoff with full jitter (AWS Architecture Blog, 'Exponential Backoff
+    And Jitter', 2015).
+    """
+
+    attempts: int
+    backoff_ms: int
+    ceiling_ms: int = 300_000
+
+    def decide(self, error: AgenticRagError, attempts_made: int, jitter: float) -> Retry | GiveUp:
+        """Judge a failure after `attempts_made` attempts (≥ 1); `jitter` is uniform in [0, 1)."""
+        transient = isinstance(error, Retryable | DependencyUnavailable) and not isinstance(error, Permanent)
+        if not transient or attempts_made >= self.attempts:
+            return GiveUp()
+        stated = error.retry_after_seconds if isinstance(error, Retryable) else None
+        ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
+        return Retry(max(stated or 0.0, jitter * ceiling / 1000))
+
+    def standing(self, earlier: Sequence[JobAttempt]) -> Standing:
+        """Judge a job by the attempts that count against its allowance, first to last, before the one that begins.
+
+        A job that kills its workers takes down whatever runs beside it, each time the same jobs, for their leases end
+        together. So the loss of a worker convicts nobody who shared it: the last attempt of a job that lost one runs
+        alone, and a job whose allowance ended in company has one attempt more.
+        """
+        begun = len(earlier)
+        lost = [attempt.is_lapsed for attempt in earlier]
+        if begun + 1 < self.attempts or not any(lost):
+            return Standing.SHARED
+        ran_alone = begun >= self.attempts and any(lost[:-1])
+        return Standing.CONVICTED if ran_alone and lost[-1] else Standing.ALONE

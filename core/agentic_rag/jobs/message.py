@@ -1,0 +1,119 @@
+"""What a queue carries of a job: names and ids, as text. Never arguments, never pickle."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any, cast
+from uuid import UUID
+
+from agentic_rag.jobs.job import JobRef, QueueName, partition_of
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+FUNCTION = "run_job"
+"""The one function a worker registers with the queue."""
+
+MAX_MESSAGE_LENGTH = 500
+"""Three UUIDs and a number take about 150 characters."""
+
+
+LATEST_MS = 253_402_300_800_000
+"""The year 10000: what an instant in milliseconds must stay below to be shown as one."""
+
+
+@dataclass(frozen=True, slots=True)
+class QueueLayout:
+    """How queues are named in Redis. `prefix` is AGENTIC_RAG_QUEUE_NAME; the bulk queue is split into `partitions` by
+    workspace.
+    """
+
+    prefix: str
+    partitions: int = 1
+
+    def key(self, queue: QueueName, partition: int = 0) -> str:
+        """The name of a queue."""
+        return queue_key(self.prefix, queue) + self._suffix(queue, partition)
+
+    def partition(self, queue: QueueName, ref: JobRef) -> int:
+        """The partition that holds a job."""
+        return partition_of(ref.workspace, self.count(queue))
+
+    def count(self, queue: QueueName) -> int:
+        """The partitions of a queue: a waiting answer's jobs are too few to split."""
+        return self.partitions if queue is QueueName.BULK else 1
+
+    def delivery_id(self, queue: QueueName, ref: JobRef) -> str:
+        """Names one hand-over of a job: handing over twice is one; coming back to the queue, or changing the number of
+        partitions, makes another.
+        """
+        return delivery_id(ref) + self._suffix(queue, self.partition(queue, ref))
+
+    def _suffix(self, queue: QueueName, partition: int) -> str:
+        return "" if self.count(queue) == 1 else f":{partition}of{self.partitions}"
+
+
+def queue_key(prefix: str, queue: QueueName) -> str:
+    """The name of an undivided queue."""
+    return f"{prefix}:{queue.value}"
+
+
+def dead_letter_key(prefix: str) -> str:
+    """The list and the channel that mirror dead letters."""
+    return f"{prefix}:dlq"
+
+
+def delivery_id(ref: JobRef) -> str:
+    """Names one hand-over of a job in an undivided queue."""
+    return f"{ref.job_id}:{ref.turn}"
+
+
+def encode(ref: JobRef) -> str:
+    """The message for a job."""
+    return json.dumps(
+        {
+            "org": str(ref.workspace.org_id),
+            "workspace": str(ref.workspace.workspace_id),
+            "job": str(ref.job_id),
+            "turn": ref.turn,
+        },
+        separators=(",", ":"),
+    )
+
+
+def decode(message: object) -> JobRef:
+    """The job a message names. Errors: `InvalidInput` code JOB_MESSAGE_INVALID."""
+    if not isinstance(message, str) or len(message) > MAX_MESSAGE_LENGTH:
+        raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID")
+    try:
+        fields: dict[str, Any] = json.loads(message)
+        workspace = WorkspaceRef(UUID(fields["org"]), UUID(fields["workspace"]))
+        return JobRef(workspace, UUID(fields["job"]), int(fields["turn"]))
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
+        raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID") from error
+
+
+def message_in(envelope: object) -> JobRef:
+    """The job in an envelope of the queue (arq's: function `f`, arguments `a` and `k`, try `t`, time `et` in ms).
+
+    Whatever passes here cannot make the queue's own code stumble. Errors: `InvalidInput` code JOB_MESSAGE_INVALID,
+    whose message says what is wrong.
+    """
+    fields = cast(dict[object, object], envelope) if isinstance(envelope, dict) else None
+    if fields is None or set(fields) != {"t", "f", "a", "k", "et"}:
+        raise _invalid("It is no envelope of this queue.")
+    if fields["f"] != FUNCTION:
+        raise _invalid("It calls a function that no worker has.")
+    if fields["k"] != {} or (fields["t"] is not None and fields["t"] != 1):
+        raise _invalid("It has arguments that no job has.")
+    time = fields["et"]
+    if not isinstance(time, int) or not 0 <= time < LATEST_MS:
+        raise _invalid("Its time is not one.")
+    arguments = cast(list[object], fields["a"]) if isinstance(fields["a"], list) else []
+    if len(arguments) != 1:
+        raise _invalid("It does not name one job.")
+    return decode(arguments[0])
+
+
+def _invalid(message: str) -> InvalidInput:
+    return InvalidInput(message, code="JOB_MESSAGE_INVALID")

@@ -1,0 +1,182 @@
+"""The outbox: the truth about work."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.jobs.job import (
+    GiveUp,
+    Job,
+    JobAttempt,
+    JobKind,
+    JobRef,
+    JobState,
+    Lease,
+    NewJob,
+    QueueName,
+    Replay,
+    Retry,
+    UpkeepTask,
+)
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class JobStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
+        """Write a job; (ref, False) when an unfinished job of the same workspace, kind and key is there already."""
+        ...
+
+    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        ...
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        ...
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+        access_ids: Sequence[int] | None = None,
+    ) -> Page[Job]:
+        """Jobs, newest first; only those of some states, kinds and error codes where such are given. With `access_ids`
+        none that concerns a document of another access set.
+        """
+        ...
+
+    async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
+        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
+        ...
+
+    async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
+        """Take a due, queued job: attempts + 1, a higher fence. None when another worker has it or it is not due or
+        done.
+        """
+        ...
+
+    async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
+        """Extend the lease; False when the fence is no longer current."""
+        ...
+
+    async def holds(self, ref: JobRef, fence: int) -> bool:
+        """Whether the fence is current; if so it stays current until this transaction ends."""
+        ...
+
+    async def finish(self, ref: JobRef, fence: int) -> bool:
+        """DONE; False when the fence is no longer current."""
+        ...
+
+    async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
+        """Record the attempt's error chain; back to QUEUED after the delay, or DEAD. False when the fence is no
+        longer current.
+        """
+        ...
+
+    async def release(self, ref: JobRef, fence: int) -> bool:
+        """Give the job back unused (drain): QUEUED, the attempt not counted."""
+        ...
+
+    async def replay(self, ref: JobRef) -> Replay:
+        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts; SUPERSEDED when an
+        unfinished job of the same kind and key is there. Errors: `Retryable` when such a one comes at this moment.
+        """
+        ...
+
+    async def purge(self, ref: JobRef) -> bool:
+        """Remove a dead letter's arguments, error text, trace and attempts; False when it is no dead letter (any
+        more).
+        """
+        ...
+
+
+class JobBoard(Protocol):
+    """The dispatcher's view over all tenants (own role, only the columns it needs)."""
+
+    async def lead(self) -> bool:
+        """Try to become (or confirm being) the one leading dispatcher."""
+        ...
+
+    async def expire_leases(self) -> int:
+        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        ...
+
+    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
+        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
+        ...
+
+    async def upkeep(self) -> list[UpkeepTask]:
+        """The upkeep that is due in any workspace and has no unfinished job yet. Work that no job of a workspace can do
+        is done on the way.
+        """
+        ...
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        """Jobs by state and kind, for the metrics."""
+        ...
+
+    async def aclose(self) -> None:
+        """Give up the lead and the connection."""
+        ...
+
+
+class JobQueue(Protocol):
+    """Jobs of a workspace go to its partition (`jobs.job.partition_of`).
+
+    Losing all of it loses nothing: the outbox is the truth. Errors: `DependencyUnavailable`.
+    """
+
+    async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
+        """Hand over jobs that are not waiting there yet; how many were new."""
+        ...
+
+    async def depth(self, queue: QueueName, partition: int = 0) -> int:
+        """How many jobs wait in one partition of it."""
+        ...
+
+    async def mirror_dead(self, job: Job, code: str) -> None:
+        """Show a new dead letter (ids, kind and code, no arguments) to whoever watches the queue's own tools."""
+        ...
+
+    async def mirror_payload(self, found: DeadPayload) -> None:
+        """Show a payload that was no message of ours, its bytes as base64, to the same."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...
+
+
+class DeadPayloads(Protocol):
+    """Errors of every use: `DependencyUnavailable`."""
+
+    async def keep(self, found: DeadPayload) -> bool:
+        """Store; False when the same bytes were found at the same place before (then they are counted)."""
+        ...
+
+    async def get(self, payload_id: UUID) -> StoredPayload | None:
+        """The finding, or None."""
+        ...
+
+    async def page(self, request: PageRequest) -> Page[StoredPayload]:
+        """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        ...
+
+    async def purge(self, payload_id: UUID) -> bool:
+        """Forget a finding; False when there is none."""
+        ...
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        ...

@@ -1,0 +1,131 @@
+"""Lets concurrent equal requests share one piece of work."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Hashable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+Result = TypeVar("Result")
+
+
+@dataclass(slots=True)
+class _Flight(Generic[Result]):
+    task: asyncio.Task[Result]
+    waiting: int
+
+
+class SingleFlight(Generic[Result]):
+    """One task per key at a time. A caller that is cancelled leaves; the task is cancelled with its last caller."""
+
+    def __init__(self) -> None:
+        self._flights: dict[Hashable, _Flight[Result]] = {}
+
+    async def run(self, key: Hashable, work: Callable[[], Awaitable[Result]]) -> tuple[Result, bool]:
+        """The result of `work`, and whether another caller's was joined. Errors of the work reach every caller."""
+        flight = self._flights.get(key)
+        joined = flight is not None
+        if flight is None:
+            flight = _Flight(asyncio.ensure_future(self._fly(work)), 0)
+            self._flights[key] = flight
+        flight.waiting += 1
+        try:
+            return await asyncio.shield(flight.task), joined
+        finally:
+            flight.waiting -= 1
+            if flight.waiting == 0:
+                if self._flights.get(key) is flight:
+                    del self._flights[key]
+                if not flight.task.done():
+                    flight.task.cancel()
+                    await asyncio.wait([flight.task])
+
+    @staticmethod
+    async def _fly(work: Callable[[], Awaitable[Result]]) -> Result:
+        return await work()
+
+
+_Found = TypeVar("_Found")
+
+
+@asynccontextmanager
+async def under_way(reading: Coroutine[Any, Any, _Found]) -> AsyncGenerator[asyncio.Task[_Found]]:
+    """The read as a task that was sent off before the block begins and has ended when it is left, given up if need
+    be. Errors: none of its own; awaiting the task raises those of the read.
+    """
+    task = asyncio.ensure_future(reading)
+    try:
+        await asyncio.sleep(0)
+        yield task
+    finally:
+        if not task.done():
+            task.cancel()
+            await asyncio.wait([task])
+
+
+TELL_SECONDS = 5.0
+"""How often one that waits says that it lives: waiting is no standing still."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    amount: int
+    granted: asyncio.Future[None]
+
+
+class Room:
+    """`capacity` units, shared by the tasks of one event loop. The one that came first is never overtaken, so the
+    largest gets its turn; what weighs nothing need not wait.
+    """
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._free = capacity
+        self._waiting: deque[_Waiting] = deque()
+
+    @asynccontextmanager
+    async def hold(
+        self, amount: int, while_waiting: Callable[[], None], every: float = TELL_SECONDS
+    ) -> AsyncGenerator[float]:
+        """Hold `amount` units, all there are if it is more; calls `while_waiting` every few seconds until it does.
+        Gives the seconds it waited.
+        """
+        if amount == 0:
+            yield 0.0
+            return
+        amount = min(amount, self._capacity)
+        loop = asyncio.get_running_loop()
+        came = loop.time()
+        await self._take(amount, while_waiting, every)
+        try:
+            yield loop.time() - came
+        finally:
+            self._give_back(amount)
+
+    async def _take(self, amount: int, while_waiting: Callable[[], None], every: float) -> None:
+        if not self._waiting and amount <= self._free:
+            self._free -= amount
+            return
+        entry = _Waiting(amount, asyncio.get_running_loop().create_future())
+        self._waiting.append(entry)
+        try:
+            while not entry.granted.done():
+                await asyncio.wait([entry.granted], timeout=every)
+                while_waiting()
+        except BaseException:
+            if entry.granted.done():
+                self._give_back(amount)
+            else:
+                self._waiting.remove(entry)
+                self._give_back(0)
+            raise
+
+    def _give_back(self, amount: int) -> None:
+        self._free += amount
+        while self._waiting and self._waiting[0].amount <= self._free:
+            entry = self._waiting.popleft()
+            self._free -= entry.amount
+            entry.granted.set_result(None)

@@ -1,0 +1,162 @@
+"""The one place that opens tenant transactions."""
+
+from __future__ import annotations
+
+from contextlib import AbstractAsyncContextManager
+from typing import TYPE_CHECKING, Protocol
+from uuid import UUID
+
+if TYPE_CHECKING:
+    from agentic_rag.documents.ports import DocumentReader, DocumentStore, OriginalStore, UploadStore
+    from agentic_rag.erasure.ports import ErasureStore
+    from agentic_rag.ingestion.ports import Publisher
+    from agentic_rag.jobs.ports import JobStore
+    from agentic_rag.models.billing.ports import UsageStore
+    from agentic_rag.models.embedding.ports import SpaceStore
+    from agentic_rag.models.embedding.space import RegisteredSpace
+    from agentic_rag.models.providers.ports import ProviderStore
+    from agentic_rag.operations.ports import EvalRunStore
+    from agentic_rag.operations.snapshots.ports import SnapshotStore
+    from agentic_rag.retrieval.ports import GraphReader, LexicalReader, VectorIndexStore, VectorReader
+    from agentic_rag.tenancy.access import Readable, Readers
+    from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag.workspaces.corpus_head import CorpusHead
+    from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
+
+
+class Snapshot(Protocol):
+    """All reads of one retrieval, at one corpus version."""
+
+    @property
+    def version(self) -> int:
+        """The corpus version every reader of this snapshot sees."""
+        ...
+
+    @property
+    def space(self) -> RegisteredSpace | None:
+        """The active embedding space; None for a workspace that never published."""
+        ...
+
+    @property
+    def access(self) -> Readable:
+        """What the snapshot's readers may read at its instant, whatever its version. The graph shows nothing else; the
+        other readers are told in each call.
+        """
+        ...
+
+    @property
+    def documents(self) -> DocumentReader:
+        """Chunks and revisions."""
+        ...
+
+    @property
+    def vectors(self) -> VectorReader:
+        """Dense arm."""
+        ...
+
+    @property
+    def lexical(self) -> LexicalReader:
+        """Lexical arm."""
+        ...
+
+    @property
+    def graph(self) -> GraphReader:
+        """Graph arm."""
+        ...
+
+
+class Transaction(Protocol):
+    """Writes of one organisation; commits when the block ends, rolls back on any exception."""
+
+    @property
+    def organisations(self) -> OrganisationStore: ...
+
+    @property
+    def api_keys(self) -> ApiKeyStore: ...
+
+    @property
+    def workspaces(self) -> WorkspaceStore: ...
+
+    @property
+    def documents(self) -> DocumentStore: ...
+
+    @property
+    def access(self) -> AccessStore: ...
+
+    @property
+    def jobs(self) -> JobStore: ...
+
+    @property
+    def originals(self) -> OriginalStore: ...
+
+    @property
+    def uploads(self) -> UploadStore: ...
+
+    @property
+    def spaces(self) -> SpaceStore: ...
+
+    @property
+    def indexes(self) -> VectorIndexStore: ...
+
+    @property
+    def publisher(self) -> Publisher: ...
+
+    @property
+    def audit(self) -> AuditLog: ...
+
+    @property
+    def providers(self) -> ProviderStore: ...
+
+    @property
+    def usage(self) -> UsageStore: ...
+
+    @property
+    def erasures(self) -> ErasureStore: ...
+
+    @property
+    def snapshots(self) -> SnapshotStore: ...
+
+    @property
+    def eval_runs(self) -> EvalRunStore: ...
+
+
+class Database(Protocol):
+    """Errors of every use: `DependencyUnavailable` (dependency "postgres") when the server does not answer."""
+
+    def snapshot(
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        space_id: int | None = None,
+        readers: Readers = ...,
+    ) -> AbstractAsyncContextManager[Snapshot]:
+        """Open a read-only snapshot in the name of `readers`. `space_id` searches the vectors of another space than the
+        active one (to judge it before a switch). Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE
+        (newer than the corpus or past retention).
+        """
+        ...
+
+    def transaction(self, org_id: UUID) -> AbstractAsyncContextManager[Transaction]:
+        """Open a write transaction of one organisation."""
+        ...
+
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ...) -> CorpusHead | None:
+        """The newest corpus version, the space it answers in and what `readers` may read, of one instant; None for an
+        unknown workspace. One cheap call, no tenant transaction.
+        """
+        ...
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        """The newest corpus version; None for an unknown workspace. One cheap call, no tenant transaction."""
+        ...
+
+    async def check(self) -> None:
+        """Answer, or raise `DependencyUnavailable` or `Misconfigured` (no pgvector, migrations missing, role too
+        strong).
+        """
+        ...
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        ...

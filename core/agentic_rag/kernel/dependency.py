@@ -1,0 +1,16 @@
+"""The parts a run can go on without."""
+
+from __future__ import annotations
+
+import enum
+
+
+class Dependency(enum.Enum):
+    """What was missing while a degraded answer was made."""
+
+    CACHE = "CACHE"
+    GRAPH = "GRAPH"
+    EMBEDDER = "EMBEDDER"
+    CHAT_MODEL = "CHAT_MODEL"
+    DATABASE = "DATABASE"
+    RERANKER = "RERANKER"

@@ -1,0 +1,70 @@
+"""What a trace carrier says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import AbstractContextManager
+from typing import Protocol
+
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+
+
+def trace_id_in(carrier: Mapping[str, str]) -> str | None:
+    """The trace id of a W3C `traceparent` (32 hex digits); None when the carrier has none."""
+    found = _TRACEPARENT.fullmatch(carrier.get("traceparent", ""))
+    return None if found is None else found[1]
+
+
+class Span(Protocol):
+    """A timed piece of work."""
+
+    def set(self, name: str, value: str | int | float | bool) -> None:
+        """Attach an attribute (never question text, document text or secrets)."""
+        ...
+
+    @property
+    def trace_id(self) -> str:
+        """32 hex digits."""
+        ...
+
+
+class Telemetry(Protocol):
+    """The one place where spans and metrics are made. Metric names are listed in docs/observability.md."""
+
+    def span(
+        self,
+        name: str,
+        attributes: Mapping[str, str | int | float | bool] | None = None,
+        carrier: Mapping[str, str] | None = None,
+    ) -> AbstractContextManager[Span]:
+        """Open a span; `carrier` continues a trace that came through the queue or over HTTP."""
+        ...
+
+    def carrier(self) -> Mapping[str, str]:
+        """The current trace context, to travel with a job (W3C traceparent)."""
+        ...
+
+    def count(self, metric: str, amount: float = 1.0, **labels: str) -> None:
+        """Add to a counter."""
+        ...
+
+    def observe(self, metric: str, value: float, **labels: str) -> None:
+        """Record into a histogram."""
+        ...
+
+    def gauge(self, metric: str, value: float, **labels: str) -> None:
+        """Set a gauge."""
+        ...
+
+    def event(self, name: str, **fields: str | int | float | bool | None) -> None:
+        """Write a structured log line carrying the current trace id."""
+        ...
+
+    def exposition(self) -> tuple[bytes, str]:
+        """The metrics in Prometheus text format and their content type."""
+        ...
+
+    def shutdown(self) -> None:
+        """Flush exporters, at most two seconds."""
+        ...

@@ -1,0 +1,79 @@
+"""Remembers for a few seconds what was read, so that a process does not read it again for every request."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.concurrency import SingleFlight
+
+K = TypeVar("K", bound=Hashable)
+V = TypeVar("V")
+
+
+@dataclass(slots=True)
+class _Found(Generic[V]):
+    value: V
+    looked: float
+
+
+class Fresh(Generic[K, V]):
+    """What `look` found for each key, for `seconds`; of the `most` keys asked for last.
+
+    `look` gets what it found before, None the first time and after `forget`. One look for a key is under way at a time:
+    who asks meanwhile waits for it and shares its error or, with `goes_on`, goes by what was found before.
+    """
+
+    def __init__(
+        self,
+        look: Callable[[K, V | None], Awaitable[V]],
+        clock: Clock,
+        *,
+        seconds: float,
+        most: int,
+        goes_on: bool = False,
+    ) -> None:
+        self._look = look
+        self._clock = clock
+        self._seconds = seconds
+        self._most = most
+        self._goes_on = goes_on
+        self._found: OrderedDict[K, _Found[V]] = OrderedDict()
+        self._looks: SingleFlight[V] = SingleFlight()
+        self._forgotten = 0
+
+    async def of(self, key: K) -> V:
+        """What is known, or found now. Errors: those of `look`, which leave what was found before to the next one."""
+        found, now = self._found.get(key), self._clock.monotonic()
+        if found is not None and now - found.looked < self._seconds:
+            self._found.move_to_end(key)
+            return found.value
+        if found is not None and self._goes_on:
+            found.looked = now
+        value, _ = await self._looks.run((key, self._forgotten), lambda: self._look_again(key, now))
+        return value
+
+    def forget(self, key: K | None = None) -> None:
+        """Look again at the next use of a key, or of all of them; a look that began before is not remembered."""
+        self._forgotten += 1
+        if key is None:
+            self._found.clear()
+        else:
+            self._found.pop(key, None)
+
+    def known(self) -> Iterable[tuple[K, V]]:
+        """What is remembered, the last used at the end."""
+        return ((key, found.value) for key, found in self._found.items())
+
+    async def _look_again(self, key: K, now: float) -> V:
+        before, forgotten = self._found.get(key), self._forgotten
+        value = await self._look(key, None if before is None else before.value)
+        if forgotten == self._forgotten:
+            self._found[key] = _Found(value, now)
+            self._found.move_to_end(key)
+            while len(self._found) > self._most:
+                self._found.popitem(last=False)
+        return value

@@ -1,0 +1,257 @@
+"""Signs that a text was written to steer a model rather than to inform a reader.
+
+They are told, not acted on: a document about prompt injection shows them too. What keeps an injection harmless is that
+nothing a passage says can choose a tool, an address, a tenant or a citation.
+"""
+
+from __future__ import annotations
+
+import enum
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from agentic_rag.language.hidden_characters import without_hidden
+
+MAX_EXAMINED = 200_000
+"""Characters of one text that are looked at; chunks are far shorter."""
+
+_CACHED_TEXTS = 1_024
+_LONGEST_CACHED = 4_000
+"""Characters. An answer looks at its passages, and again at those it cites; the same passages are found again and
+again. 4 MB when full of long ones.
+"""
+
+
+class Suspicion(enum.Enum):
+    """One sign; the value is what clients see."""
+
+    HIDDEN_CHARACTERS = "HIDDEN_CHARACTERS"
+    """Zero-width, tag, direction or control characters."""
+    INSTRUCTION = "INSTRUCTION"
+    """It tells its reader to ignore, forget, pretend or conceal."""
+    ROLE_MARKUP = "ROLE_MARKUP"
+    """It looks like a turn of a conversation, or like the fence around a passage."""
+    TOOL_CALL = "TOOL_CALL"
+    """It looks like the call of a tool, or asks for one."""
+    EXFILTRATION = "EXFILTRATION"
+    """It asks to send or reveal something."""
+    REMOTE_IMAGE = "REMOTE_IMAGE"
+    """An image that a viewer would fetch from elsewhere."""
+    ACTIVE_MARKUP = "ACTIVE_MARKUP"
+    """Scripts and addresses that run."""
+    ENCODED = "ENCODED"
+    """A long run of base64 or hexadecimal text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """One way in which a sign shows. A text without at least one word of each group cannot match the pattern, and
+    looking for words takes a fiftieth of the time.
+    """
+
+    sign: Suspicion
+    words: tuple[tuple[str, ...], ...]
+    """Groups of lower-case words."""
+    pattern: re.Pattern[str]
+
+    def shows_in(self, seen: str, folded: str) -> bool:
+        """Whether a text shows it; `folded` is its `folded_case`."""
+        for group in self.words:
+            for word in group:
+                if word in folded:
+                    break
+            else:
+                return False
+        return self.pattern.search(seen) is not None
+
+
+CLAUSES: tuple[Clause, ...] = tuple(
+    Clause(sign, words, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+    for sign, words, pattern in (
+        (
+            Suspicion.INSTRUCTION,
+            (
+                ("ignor", "disregard", "forget", "overrid", "bypass", "vergiss", "oublie", "olvida"),
+                (
+                    "instruction", "prompt", "rules", "guidelines", "directions", "safeguards", "anweisungen", "regeln",
+                    "consignes", "instrucciones", "reglas", "everything ",
+                ),
+            ),
+            r"\b(?:ignor\w{0,6}|disregard\w{0,3}|forget|overrid\w{0,3}|bypass|vergiss|oublie\w{0,2}|olvida)\b"
+            r"[^.\n]{0,60}\b(?:instructions?|prompts?|rules|guidelines|directions|safeguards|anweisungen|regeln|"
+            r"consignes|instrucciones|reglas|everything (?:above|before))\b",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            (
+                (
+                    "you are now", "you're now", "from now on", "pretend to be", "pretend you are", "developer mode",
+                    "jailbreak",
+                ),
+            ),
+            r"\b(?:you are now|you're now|from now on,? (?:you|answer|always)|pretend (?:to be|you are)|developer mode|"
+            r"jailbreak)",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            (("new ", "updated ", "real ", "actual "), ("instruction", "task", "prompt"), (":",)),
+            r"\b(?:new|updated|real|actual) (?:system )?(?:instructions?|task|prompt)\s*:",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            (("do not ", "don't ", "never "), ("tell", "mention", "reveal", "inform", "show"), ("user",)),
+            r"\b(?:do not|don't|never) (?:tell|mention|reveal|inform|show)[^.\n]{0,30}\buser\b",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            (("note ", "message ", "instruction"), (" ai", " llm", " assistant", " language model", " model")),
+            r"\b(?:note|message|instructions?) (?:to|for) (?:the |any )?(?:ai|llm|assistant|language model|model)\b",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            ((" must ",), ("you must", "assistant must", "model must", "ai must")),
+            r"\b(?:you|the (?:assistant|model|ai)) must (?:now )?(?:say|answer|respond|reply|cite|include|"
+            r"output|always)",
+        ),
+        (
+            Suspicion.INSTRUCTION,
+            (("tell ", "urge ", "advise ", "convince "), ("user", "reader", "customer")),
+            r"\b(?:tell|urge|advise|convince) (?:all |every |the )?(?:users?|readers?|customers?)\b",
+        ),
+        (Suspicion.INSTRUCTION, (("cite passage ",),), r"\bcite passage \d"),
+        (
+            Suspicion.INSTRUCTION,
+            (("忽略", "无视", "忽視", "無視"), ("指令", "指示", "提示", "规则", "命令")),
+            r"(?:忽略|无视|忽視|無視).{0,20}(?:指令|指示|提示|规则)|(?:指示|命令).{0,6}無視",
+        ),
+        (
+            Suspicion.ROLE_MARKUP,
+            (("<|", "[inst]", "[/inst]", "<<"),),
+            r"<\|[a-z_]{2,24}\|>|\[/?INST\]|<</?SYS>>|<</?[A-Z]{4,}(?: \w{1,40}){0,3}>>",
+        ),
+        (
+            Suspicion.ROLE_MARKUP,
+            (("system", "assistant", "developer", "human", "user"), (":",)),
+            r"^\s*(?:#{1,6} ?)?(?:system|assistant|developer|human|user)(?: message| prompt)?\s*:",
+        ),
+        (
+            Suspicion.ROLE_MARKUP,
+            (("<",), ("system>", "assistant>", "instruction>", "instructions>", "prompt>")),
+            r"</?(?:system|assistant|instructions?|prompt)>",
+        ),
+        (
+            Suspicion.ROLE_MARKUP,
+            (("end of ",),),
+            r"\bend of (?:passage|document|context|data|retrieved text)\b",
+        ),
+        (
+            Suspicion.TOOL_CALL,
+            (("tool_call", "function_call", "tool_name", "tool_use"),),
+            r"[\"']?\b(?:tool_calls?|function_call|tool_name|tool_use)\b[\"']?\s*[:=({]",
+        ),
+        (
+            Suspicion.TOOL_CALL,
+            (("<tool", "</tool", "<function", "</function"),),
+            r"</?(?:tool|function)_?(?:calls?|use|result)?\b[^>\n]{0,80}>",
+        ),
+        (
+            Suspicion.TOOL_CALL,
+            (("call ", "use ", "invoke ", "run ", "execute "), ("tool", "function", "plugin")),
+            r"\b(?:call|use|invoke|run|execute)\b (?:the )?[\w`'\"]{0,24} ?(?:tool|function|plugin)\b",
+        ),
+        (Suspicion.TOOL_CALL, (("http_fetch",),), r"\bhttp_fetch\b"),
+        (
+            Suspicion.EXFILTRATION,
+            (
+                ("send", "post", "upload", "forward", "submit", "exfiltrate", "append", "transmit"),
+                ("http://", "https://", "www.", "@"),
+            ),
+            r"\b(?:send|post|upload|forward|submit|exfiltrate|append|transmit)\b[^.\n]{0,80}\b(?:to|at)\b[^\n]{0,40}"
+            r"(?:https?://|www\.|\w@\w)",
+        ),
+        (
+            Suspicion.EXFILTRATION,
+            (
+                ("reveal", "print", "output", "repeat", "show", "disclose", "leak"),
+                (
+                    "system prompt", "your instructions", "your prompt", "your rules", "api key", "api_key", "api-key",
+                    "apikey", "password", "secret", "other tenant", "other organi", "other workspace", "other customer",
+                ),
+            ),
+            r"\b(?:reveal|print|output|repeat|show|disclose|leak)\b[^.\n]{0,40}\b(?:system "
+            r"prompt|your (?:instructions|prompt|rules)|api[ _-]?keys?|passwords?|secrets?|other (?:tenant|organi[sz]"
+            r"ation|workspace|customer)\w{0,3})\b",
+        ),
+        (
+            Suspicion.EXFILTRATION,
+            (
+                ("search", "read", "open", "query", "list"),
+                ("other ", "foreign "),
+                ("tenant", "customer", "organi"),
+            ),
+            r"\b(?:search|read|open|query|list)\b[^.\n]{0,40}\b(?:other|another|foreign) (?:tenant|customer|"
+            r"organi[sz]ation)",
+        ),
+        (Suspicion.REMOTE_IMAGE, (("![",), ("//",)), r"!\[[^\]\n]{0,200}\]\(\s*<?(?:[a-z+]{2,10}:)?//"),
+        (Suspicion.REMOTE_IMAGE, (("<img",), ("src",)), r"<img\b[^>\n]{0,300}\bsrc\b"),
+        (
+            Suspicion.ACTIVE_MARKUP,
+            (("javascript:", "vbscript:", "data:text/html", "data:image/svg"),),
+            r"\b(?:javascript|vbscript):|\bdata:(?:text/html|image/svg)",
+        ),
+        (
+            Suspicion.ACTIVE_MARKUP,
+            (("<script", "<iframe", "<object", "<embed", "<svg", "<base", "<meta", "<link", "<form"),),
+            r"<(?:script|iframe|object|embed|svg|base|meta|link|form)\b",
+        ),
+        (
+            Suspicion.ACTIVE_MARKUP,
+            (("onerror", "onload", "onclick", "onmouseover"), ("=",)),
+            r"\bon(?:error|load|click|mouseover)\s*=",
+        ),
+    )
+)  # fmt: skip
+
+_LEAST_ENCODED = 160
+_ENCODED = re.compile(r"(?<![\w+/])(?=[a-z0-9+/]{0,160}?[0-9+/])[a-z0-9+/]{160,}={0,2}", re.IGNORECASE)
+
+_AS_PATTERNS_FOLD = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
+"""Letters that a pattern without regard to case takes for another one of ASCII, and `str.lower` does not."""
+
+
+def folded_case(text: str) -> str:
+    """A text in which every letter stands as the words of clauses are written."""
+    return text.lower() if text.isascii() else text.translate(_AS_PATTERNS_FOLD).lower()
+
+
+def suspicions(text: str) -> tuple[Suspicion, ...]:
+    """The signs that a text shows, in the order of `Suspicion`; hidden characters do not hide the others."""
+    return _suspicions_cached(text) if len(text) <= _LONGEST_CACHED else _suspicions(text)
+
+
+def _suspicions(text: str) -> tuple[Suspicion, ...]:
+    examined = text[:MAX_EXAMINED]
+    seen = without_hidden(examined)
+    folded = folded_case(seen)
+    found: set[Suspicion] = set()
+    for clause in CLAUSES:
+        if clause.sign not in found and clause.shows_in(seen, folded):
+            found.add(clause.sign)
+    if len(seen) != len(examined):
+        found.add(Suspicion.HIDDEN_CHARACTERS)
+    if any(len(word) >= _LEAST_ENCODED for word in seen.split()) and _ENCODED.search(seen):
+        found.add(Suspicion.ENCODED)
+    return in_order(found)
+
+
+@lru_cache(_CACHED_TEXTS)
+def _suspicions_cached(text: str) -> tuple[Suspicion, ...]:
+    return _suspicions(text)
+
+
+def in_order(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
+    """Each sign once, in the order of `Suspicion`."""
+    kept = frozenset(found)
+    return tuple(one for one in Suspicion if one in kept)

@@ -1,0 +1,33 @@
+"""Finds what somebody quoted in the text it is said to stand in."""
+
+from __future__ import annotations
+
+import re
+
+from agentic_rag.language.hidden_characters import HIDDEN, seen_with_places
+
+MIN_QUOTE_CHARACTERS = 3
+
+
+def locate(quote: str, text: str) -> tuple[int, int] | None:
+    """The first span [start, end) of `text` that reads as `quote`, white space and what nobody sees aside; None when
+    there is none.
+    """
+    found = _located(quote, text)
+    if found is not None or HIDDEN.search(text) is None:
+        return found
+    seen, places = seen_with_places(text)
+    found = _located(quote, seen)
+    return None if found is None else (places[found[0]], places[found[1] - 1] + 1)
+
+
+def _located(quote: str, text: str) -> tuple[int, int] | None:
+    words = quote.split()
+    if sum(map(len, words)) < MIN_QUOTE_CHARACTERS:
+        return None
+    wanted = quote.strip()
+    at = text.find(wanted)
+    if at >= 0:
+        return at, at + len(wanted)
+    match = re.search(r"\s+".join(map(re.escape, words)), text)
+    return None if match is None else match.span()

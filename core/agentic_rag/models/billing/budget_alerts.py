@@ -1,0 +1,76 @@
+"""Tells once that most of a ceiling is spent, whichever process notices first: in the audit log, and as an event."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import OrderedDict
+from uuid import UUID
+
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.models.billing.limits import Ceiling
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+_TOLD_AT_MOST = 10_000
+
+
+class SoftLimits:
+    """Writes behind the call that was admitted. Nothing it does may fail a request: what the database did not take is
+    told with a later call.
+    """
+
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
+        self._database = database
+        self._telemetry = telemetry
+        self._told: OrderedDict[tuple[UUID, UUID | None, str], None] = OrderedDict()
+        self._writing: set[asyncio.Task[None]] = set()
+
+    def tell(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
+        """Tell it unless this process has, or learned that another one had."""
+        place = workspace.workspace_id if ceiling.scope == "workspace" else None
+        key = (workspace.org_id, place, ceiling.key)
+        if key in self._told:
+            return
+        self._told[key] = None
+        if len(self._told) > _TOLD_AT_MOST:
+            self._told.popitem(last=False)
+        task = asyncio.get_running_loop().create_task(self._write(*key, ceiling))
+        self._writing.add(task)
+        task.add_done_callback(self._writing.discard)
+
+    async def aclose(self) -> None:
+        """Finish what is being told."""
+        await asyncio.gather(*self._writing)
+
+    async def _write(self, org_id: UUID, workspace_id: UUID | None, key: str, ceiling: Ceiling) -> None:
+        entry = AuditEntry(
+            AuditAction.REACH_SOFT_LIMIT,
+            str(workspace_id or org_id),
+            workspace_id=workspace_id,
+            detail={
+                "period": ceiling.period,
+                "limit_usd": f"{ceiling.limit_usd:g}",
+                "spent_usd": f"{ceiling.spent_usd:g}",
+                "resets_at": ceiling.resets_at.isoformat(),
+            },
+            trace_id=trace_id_in(self._telemetry.carrier()),
+        )
+        try:
+            async with self._database.transaction(org_id) as transaction:
+                is_first = await transaction.audit.record_once(entry, key)
+        except AgenticRagError:
+            self._told.pop((org_id, workspace_id, key), None)
+            return
+        if is_first:
+            self._telemetry.event(
+                "rag_budget_soft_limit",
+                level="warning",
+                organisation=str(org_id),
+                workspace=None if workspace_id is None else str(workspace_id),
+                period=ceiling.period,
+                limit_usd=ceiling.limit_usd,
+                spent_usd=ceiling.spent_usd,
+                resets_at=ceiling.resets_at.isoformat(),
+            )

@@ -1,0 +1,121 @@
+"""What embedding a document costs: of its chunks, those that readers have already are not paid for again.
+
+Tokens are estimated (`language.token_estimate`), so costs are estimates too, before and after.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.models.billing.prices import TokenPrice
+from agentic_rag.models.embedding.space import EmbeddingSpace
+
+_TOKENS = 1_000_000
+_PREFIX = "embedding_"
+_SPACE, _CHUNKS, _REUSED, _COST, _FULL = (
+    f"{_PREFIX}{name}" for name in ("space", "chunks", "reused_chunks", "cost_usd", "estimated_cost_usd")
+)
+_PAID_TOKENS, _REUSED_TOKENS = f"{_PREFIX}tokens", f"{_PREFIX}reused_tokens"
+PROVENANCE_KEYS = frozenset({_SPACE, _CHUNKS, _REUSED, _COST, _FULL, _PAID_TOKENS, _REUSED_TOKENS})
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddingCost:
+    """Chunks and tokens of one revision, embedded and reused, and the price of a million tokens in USD (None: not
+    known).
+    """
+
+    space: str
+    """`EmbeddingSpace.name`."""
+    chunks: int
+    """Embedded for this revision."""
+    tokens: int
+    reused_chunks: int
+    """Taken over from the revision before (an edit pays only for what changed)."""
+    reused_tokens: int
+    usd_per_million: float | None
+
+    @property
+    def usd(self) -> float | None:
+        """What was, or will be, paid; None when the price is not known."""
+        return _price(self.tokens, self.usd_per_million)
+
+    @property
+    def full_usd(self) -> float | None:
+        """What all chunks together would cost."""
+        return _price(self.tokens + self.reused_tokens, self.usd_per_million)
+
+    @property
+    def saved_usd(self) -> float | None:
+        """What reuse saved."""
+        return _price(self.reused_tokens, self.usd_per_million)
+
+    def provenance(self) -> Mapping[str, str]:
+        """As entries of a document's provenance."""
+        found = {
+            _SPACE: self.space,
+            _CHUNKS: str(self.chunks),
+            _PAID_TOKENS: str(self.tokens),
+            _REUSED: str(self.reused_chunks),
+            _REUSED_TOKENS: str(self.reused_tokens),
+        }
+        if self.usd is not None and self.full_usd is not None:
+            found[_COST], found[_FULL] = f"{self.usd:.8f}", f"{self.full_usd:.8f}"
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class RecordedCost:
+    """What was recorded when a revision was published: at the price of that day."""
+
+    space: str
+    chunks: int
+    tokens: int
+    reused_chunks: int
+    reused_tokens: int
+    cost_usd: float | None
+    estimated_cost_usd: float | None
+    """What embedding all chunks would have cost, as estimated before: the difference was saved by reuse."""
+
+
+def embedding_cost(
+    paid: Sequence[int], reused: Sequence[int], space: EmbeddingSpace, price: TokenPrice | None
+) -> EmbeddingCost:
+    """The cost of embedding chunks of so many tokens each, beside chunks that are reused; without a price only their
+    tokens.
+    """
+    return EmbeddingCost(
+        space=space.name,
+        chunks=len(paid),
+        tokens=sum(paid),
+        reused_chunks=len(reused),
+        reused_tokens=sum(reused),
+        usd_per_million=None if price is None else price.input_usd,
+    )
+
+
+def recorded_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
+    """What a document's provenance says of its embedding; None when it was never published, or before costs were
+    recorded.
+    """
+    try:
+        return RecordedCost(
+            space=provenance[_SPACE],
+            chunks=int(provenance[_CHUNKS]),
+            tokens=int(provenance[_PAID_TOKENS]),
+            reused_chunks=int(provenance[_REUSED]),
+            reused_tokens=int(provenance[_REUSED_TOKENS]),
+            cost_usd=_number(provenance.get(_COST)),
+            estimated_cost_usd=_number(provenance.get(_FULL)),
+        )
+    except (KeyError, ValueError):
+        return None
+
+
+def _price(tokens: int, usd_per_million: float | None) -> float | None:
+    return None if usd_per_million is None else tokens * usd_per_million / _TOKENS
+
+
+def _number(text: str | None) -> float | None:
+    return None if text is None else float(text)

@@ -1,0 +1,106 @@
+"""Ceilings on what an organisation or a workspace spends on models. Days and months are those of UTC."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from datetime import UTC, date, datetime, time, timedelta
+
+from agentic_rag.kernel.errors import BudgetExceeded, InvalidInput
+
+DEFAULT_SOFT_SHARE = 0.8
+"""Of a ceiling; crossing it is told once a day or month, and stops nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpendingLimits:
+    """US dollars; None: no ceiling. Raises `InvalidInput` for what is no ceiling."""
+
+    day_usd: float | None = None
+    month_usd: float | None = None
+    soft_share: float = DEFAULT_SOFT_SHARE
+
+    def __post_init__(self) -> None:
+        for name, value in (("dayUsd", self.day_usd), ("monthUsd", self.month_usd)):
+            if value is not None and not (math.isfinite(value) and value >= 0):
+                raise InvalidInput(f"`{name}` takes a number of US dollars from 0 up.", path=("input", name))
+        if not (math.isfinite(self.soft_share) and 0 < self.soft_share <= 1):
+            raise InvalidInput("`softShare` takes a number above 0 and up to 1.", path=("input", "softShare"))
+
+    @property
+    def is_limited(self) -> bool:
+        """Whether there is a ceiling at all."""
+        return self.day_usd is not None or self.month_usd is not None
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """US dollars of the present day and month."""
+
+    day_usd: float = 0.0
+    month_usd: float = 0.0
+
+    def plus(self, usd: float) -> Spent:
+        """And so much more."""
+        return Spent(self.day_usd + usd, self.month_usd + usd)
+
+
+@dataclass(frozen=True, slots=True)
+class Ceiling:
+    """One ceiling, what is spent of it, and when it begins anew."""
+
+    scope: str
+    """`organisation` or `workspace`."""
+    period: str
+    """`day` or `month`."""
+    limit_usd: float
+    spent_usd: float
+    resets_at: datetime
+
+    @property
+    def key(self) -> str:
+        """What tells ceilings apart."""
+        return f"{self.scope} {self.period} {self.resets_at:%Y-%m-%d}"
+
+
+def ceilings(scope: str, limits: SpendingLimits, spent: Spent, today: date) -> list[Ceiling]:
+    """The ceilings that are set."""
+    found: list[Ceiling] = []
+    if limits.day_usd is not None:
+        found.append(Ceiling(scope, "day", limits.day_usd, spent.day_usd, _midnight(today + timedelta(days=1))))
+    if limits.month_usd is not None:
+        found.append(Ceiling(scope, "month", limits.month_usd, spent.month_usd, _midnight(next_month(today))))
+    return found
+
+
+def refuse_beyond(ceiling: Ceiling, usd: float) -> None:
+    """Let a call of `usd` pass. Errors: `BudgetExceeded`, with the amounts."""
+    if ceiling.spent_usd + usd <= ceiling.limit_usd and ceiling.spent_usd < ceiling.limit_usd:
+        return
+    raise BudgetExceeded(
+        f"The {ceiling.scope}'s budget for models is {ceiling.limit_usd:.4f} USD a {ceiling.period}; "
+        f"{ceiling.spent_usd:.4f} USD are spent and this call would cost about {usd:.4f} USD. It begins anew at "
+        f"{ceiling.resets_at:%Y-%m-%d %H:%M} UTC; `setBudget` or `rag budget set` changes it.",
+        limit_usd=ceiling.limit_usd,
+        spent_usd=ceiling.spent_usd,
+        resets_at=ceiling.resets_at,
+    )
+
+
+def is_soft(ceiling: Ceiling, usd: float, soft_share: float) -> bool:
+    """Whether a call of `usd` reaches the soft part of a ceiling."""
+    return ceiling.spent_usd + usd >= soft_share * ceiling.limit_usd
+
+
+def first_of_month(day: date) -> date:
+    """The month's first day."""
+    return day.replace(day=1)
+
+
+def next_month(day: date) -> date:
+    """The first day of the month after."""
+    return first_of_month(first_of_month(day) + timedelta(days=31))
+
+
+def _midnight(day: date) -> datetime:
+    return datetime.combine(day, time(), UTC)

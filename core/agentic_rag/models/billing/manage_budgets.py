@@ -1,0 +1,87 @@
+"""What was used, and the ceilings on it: seen and set by administrators."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import date
+from uuid import UUID
+
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.models.billing.enforce_budgets import Budgets
+from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
+from agentic_rag.models.billing.usage import UsageLine
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+MAX_DAYS = 366
+"""Of one look at what was used."""
+
+
+@dataclass(frozen=True, slots=True)
+class UsageReport:
+    """What was used, and what of it has a price."""
+
+    lines: Sequence[UsageLine]
+
+    @property
+    def cost_usd(self) -> float:
+        """Of the calls whose price is known."""
+        return sum(line.cost_usd for line in self.lines)
+
+    @property
+    def unpriced_calls(self) -> int:
+        """Calls whose price is not known."""
+        return sum(line.unpriced_calls for line in self.lines)
+
+
+class Spending:
+    """The use cases behind `usage`, `budgets` and `setBudget`."""
+
+    def __init__(self, database: Database, budgets: Budgets, telemetry: Telemetry) -> None:
+        self._database = database
+        self._budgets = budgets
+        self._telemetry = telemetry
+
+    async def usage(self, org_id: UUID, first: date, last: date, workspace_id: UUID | None = None) -> UsageReport:
+        """What was used from `first` to `last`, both included. Errors: `InvalidInput` (more than `MAX_DAYS` days)."""
+        if not 0 <= (last - first).days < MAX_DAYS:
+            raise InvalidInput(f"`from` and `to` span 1 to {MAX_DAYS} days.", path=("to",))
+        async with self._database.transaction(org_id) as transaction:
+            return UsageReport(await transaction.usage.between(first, last, workspace_id))
+
+    async def standing(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
+        """The ceilings that hold for a workspace, its organisation's among them."""
+        return await self._budgets.standing(workspace)
+
+    async def set_limits(
+        self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
+    ) -> SpendingLimits:
+        """Set the ceilings of an organisation, or of one of its workspaces. Errors: `NotFound`."""
+        async with self._database.transaction(org_id) as transaction:
+            if workspace_id is None:
+                await transaction.organisations.change(lambda settings: replace(settings, budget=limits))
+            else:
+                if await transaction.workspaces.get(workspace_id) is None:
+                    raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+                await transaction.workspaces.change_settings(
+                    workspace_id, lambda settings: replace(settings, budget=limits)
+                )
+            await transaction.audit.record(
+                AuditEntry(
+                    AuditAction.SET_BUDGET,
+                    str(workspace_id or org_id),
+                    actor,
+                    workspace_id,
+                    {"day_usd": _text(limits.day_usd), "month_usd": _text(limits.month_usd)},
+                    trace_id_in(self._telemetry.carrier()),
+                )
+            )
+        self._budgets.forget()
+        return limits
+
+
+def _text(usd: float | None) -> str | None:
+    return None if usd is None else f"{usd:g}"

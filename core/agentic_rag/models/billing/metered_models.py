@@ -1,0 +1,156 @@
+"""Calls of models on a workspace's account: admitted by its budgets before, written into the ledger after."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.billing.enforce_budgets import Budgets
+from agentic_rag.models.billing.prices import FREE, PriceTable
+from agentic_rag.models.billing.usage import Charge, UsageKind
+from agentic_rag.models.billing.usage_ledger import UsageLedger
+from agentic_rag.models.chat.request import ChatUsage
+from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder, Embedders
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class Meters:
+    """Opens accounts of workspaces."""
+
+    def __init__(self, budgets: Budgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
+        self.budgets = budgets
+        self.ledger = ledger
+        self.clock = clock
+        self.prices = prices
+
+    def embedders(self, workspace: WorkspaceRef, embedders: Embedders, own_keys: frozenset[str]) -> Embedders:
+        """The same embedders on the workspace's account; `own_keys` are the providers whose key it brought."""
+        return MeteredEmbedders(self, workspace, embedders, own_keys)
+
+    def chat(self, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> ChatMeter:
+        """An account for a provider's chat models."""
+        return ChatMeter(self, workspace, provider, own_key=own_key)
+
+
+class ChatMeter:
+    """What a chat model's calls for one workspace are charged to; implements `models.providers.llm_client.ChatAccount`."""
+
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._provider = provider
+        self._own_key = own_key
+
+    async def admit(self) -> None:
+        """Let a call pass whose length nobody knows yet. Errors: `BudgetExceeded`."""
+        await self._meters.budgets.admit(self._workspace, None)
+
+    def note(self, model: str, usage: ChatUsage) -> None:
+        """Write a call down."""
+        price = self._meters.prices.of(self._provider, model)
+        self._meters.ledger.note(
+            Charge(
+                workspace=self._workspace,
+                day=self._meters.clock.now().date(),
+                kind=UsageKind.CHAT,
+                provider=self._provider,
+                model=model,
+                own_key=self._own_key,
+                input_tokens=usage.input_tokens,
+                output_tokens=usage.output_tokens,
+                cost_usd=None if price is None else price.of(usage.input_tokens, usage.output_tokens),
+            )
+        )
+
+
+class MeteredEmbedders:
+    """Implements `models.embedding.ports.Embedders` over others."""
+
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._inner = inner
+        self._own_keys = own_keys
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        return self._metered(self._inner.default)
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space."""
+        return self._metered(self._inner.for_space(space))
+
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace."""
+        return self._inner.starting(dimensions)
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named."""
+        return self._inner.named(choice)
+
+    def _metered(self, embedder: Embedder) -> Embedder:
+        if embedder.space.is_local:
+            return embedder
+        own_key = embedder.space.provider in self._own_keys
+        return MeteredEmbedder(self._meters, self._workspace, embedder, own_key=own_key)
+
+
+class MeteredEmbedder:
+    """Implements `models.embedding.ports.Embedder` over one that somebody serves: each call is written down, and must
+    fit the budget unless it costs nothing. Errors besides its own: `BudgetExceeded`.
+    """
+
+    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
+        self._meters = meters
+        self._workspace = workspace
+        self._inner = inner
+        self._own_key = own_key
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space all vectors of this embedder belong to."""
+        return self._inner.space
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return self._inner.batch_size
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
+        price = self._meters.prices.of_space(self.space)
+        estimate = sum(map(estimate_tokens, texts))
+        if price != FREE:
+            await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
+        vectors, tokens = await _counted(self._inner, texts)
+        tokens = estimate if tokens is None else tokens
+        self._meters.ledger.note(
+            Charge(
+                workspace=self._workspace,
+                day=self._meters.clock.now().date(),
+                kind=UsageKind.EMBEDDING,
+                provider=self.space.provider,
+                model=self.space.model,
+                own_key=self._own_key,
+                input_tokens=tokens,
+                output_tokens=0,
+                cost_usd=None if price is None else price.of(tokens),
+            )
+        )
+        return vectors
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._inner.aclose()
+
+
+async def _counted(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+    if isinstance(embedder, CountingEmbedder):
+        return await embedder.embed_counted(texts)
+    return await embedder.embed(texts), None

@@ -1,0 +1,88 @@
+"""Writes down what calls of models used, behind the response: a process that is killed loses what it noted in the last
+`LINGER_SECONDS` and what a database that was away did not take.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from uuid import UUID
+
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.billing.usage import Charge, UsageKey, UsageKind, UsageLine, added_up, line_of
+
+LINGER_SECONDS = 0.5
+"""How long a charge waits for company."""
+
+MAX_WAITING = 20_000
+"""Lines (a day's use of a model in a workspace) that may wait while the database is away."""
+
+_TOKENS = {UsageKind.EMBEDDING: ("embedding", ""), UsageKind.CHAT: ("chat_input", "chat_output")}
+
+
+class UsageLedger:
+    """One timer. Nothing it does may fail a request. `heard` is told of each charge at once."""
+
+    def __init__(self, database: Database, telemetry: Telemetry, *, linger_seconds: float = LINGER_SECONDS) -> None:
+        self._database = database
+        self._telemetry = telemetry
+        self._linger = linger_seconds
+        self.heard: Callable[[Charge], None] = lambda _: None
+        self._waiting: dict[UUID, dict[UsageKey, UsageLine]] = defaultdict(dict)
+        self._flushing: asyncio.Task[None] | None = None
+        self._turn = asyncio.Lock()
+
+    def note(self, charge: Charge) -> None:
+        """Take a charge for storing soon, and count it."""
+        self._count(charge)
+        self.heard(charge)
+        self._take(charge.workspace.org_id, line_of(charge))
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.get_running_loop().create_task(self._flush_later())
+
+    async def flush(self) -> None:
+        """Store what waits; what the database does not take goes on waiting."""
+        async with self._turn:
+            taken, self._waiting = self._waiting, defaultdict(dict)
+            for org_id, lines in taken.items():
+                try:
+                    await self._store(org_id, lines)
+                except AgenticRagError as error:
+                    self._telemetry.event("rag_usage_unrecorded", level="warning", code=error.code, lines=len(lines))
+                    for line in lines.values():
+                        self._take(org_id, line)
+
+    async def aclose(self) -> None:
+        """Store what waits and end."""
+        if self._flushing is not None:
+            self._flushing.cancel()
+            await asyncio.gather(self._flushing, return_exceptions=True)
+        await self.flush()
+
+    async def _flush_later(self) -> None:
+        while self._waiting:
+            await asyncio.sleep(self._linger)
+            # A flush that has begun is finished, whoever closes meanwhile.
+            await asyncio.shield(self.flush())
+
+    async def _store(self, org_id: UUID, lines: Mapping[UsageKey, UsageLine]) -> None:
+        async with self._database.transaction(org_id) as transaction:
+            await transaction.usage.add(added_up(lines.values()))
+
+    def _take(self, org_id: UUID, line: UsageLine) -> None:
+        held = self._waiting[org_id]
+        before = held.get(line.key)
+        if before is None and sum(map(len, self._waiting.values())) >= MAX_WAITING:
+            return
+        held[line.key] = line if before is None else before.plus(line)
+
+    def _count(self, charge: Charge) -> None:
+        given, written = _TOKENS[charge.kind]
+        self._telemetry.count("rag_tokens_total", float(charge.input_tokens), kind=given)
+        if written:
+            self._telemetry.count("rag_tokens_total", float(charge.output_tokens), kind=written)
+        if charge.cost_usd:
+            self._telemetry.count("rag_provider_cost_usd_total", charge.cost_usd)

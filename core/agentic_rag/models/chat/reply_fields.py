@@ -1,0 +1,79 @@
+"""Reads the JSON of a model's reply field by field; whatever is not as the schema says is `ReplyInvalid`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+from agentic_rag.kernel.text import folded
+from agentic_rag.models.chat.request import ReplyInvalid
+
+Fields = Mapping[str, object]
+
+
+def fields_of(text: str, *names: str) -> Fields:
+    """The object that `text` is, with exactly these properties."""
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise ReplyInvalid("The model's reply is not JSON.") from error
+    return as_fields(value, *names)
+
+
+def as_fields(value: object, *names: str) -> Fields:
+    """`value` as an object with exactly these properties."""
+    if not isinstance(value, dict) or set(cast(dict[object, object], value)) != set(names):
+        raise ReplyInvalid(f"The model's reply is not an object with {', '.join(names)}.")
+    return cast(Fields, value)
+
+
+def text_in(fields: Fields, name: str, longest: int) -> str:
+    """A text, folded, of 1 to `longest` characters."""
+    value = fields[name]
+    if not isinstance(value, str):
+        raise ReplyInvalid(f"{name} is not a text.")
+    text = folded(value)
+    if not text or len(text) > longest:
+        raise ReplyInvalid(f"{name} has {len(text)} characters, not 1 to {longest}.")
+    return text
+
+
+def raw_text_in(fields: Fields, name: str) -> str:
+    """A text as it was sent."""
+    value = fields[name]
+    if not isinstance(value, str):
+        raise ReplyInvalid(f"{name} is not a text.")
+    return value
+
+
+def number_in(fields: Fields, name: str) -> int:
+    """A whole number."""
+    return _number(fields[name], name)
+
+
+def numbers_in(fields: Fields, name: str) -> tuple[int, ...]:
+    """A list of whole numbers."""
+    return tuple(_number(one, name) for one in items_in(fields, name))
+
+
+def flag_in(fields: Fields, name: str) -> bool:
+    """True or false."""
+    value = fields[name]
+    if not isinstance(value, bool):
+        raise ReplyInvalid(f"{name} is neither true nor false.")
+    return value
+
+
+def items_in(fields: Fields, name: str) -> Sequence[object]:
+    """A list."""
+    value = fields[name]
+    if not isinstance(value, list):
+        raise ReplyInvalid(f"{name} is not a list.")
+    return cast(Sequence[object], value)
+
+
+def _number(value: object, name: str) -> int:
+    if not isinstance(value, int) or isinstance(value, bool):
+        raise ReplyInvalid(f"{name} is not a whole number.")
+    return value

@@ -1,0 +1,50 @@
+"""Vectors of a model in a space of more dimensions than it has: zeros behind them change no cosine."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder
+from agentic_rag.models.embedding.space import EmbeddingSpace
+
+
+def padded(vectors: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
+    """The rows with zeros up to `dimensions`, which is at least what they have."""
+    return np.pad(vectors, ((0, 0), (0, dimensions - vectors.shape[1])))
+
+
+class PaddedEmbedder:
+    """Implements `models.embedding.ports.Embedder` over `inner`, whose space is the same but for its dimensions."""
+
+    def __init__(self, inner: Embedder, dimensions: int) -> None:
+        self._inner = inner
+        self._space = replace(inner.space, dimensions=dimensions)
+
+    @property
+    def space(self) -> EmbeddingSpace:
+        """The space all vectors of this embedder belong to."""
+        return self._space
+
+    @property
+    def batch_size(self) -> int:
+        """The most texts worth sending in one call."""
+        return self._inner.batch_size
+
+    async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
+        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
+        return padded(await self._inner.embed(texts), self._space.dimensions)
+
+    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+        """The same, with the tokens that the provider charges for."""
+        if not isinstance(self._inner, CountingEmbedder):
+            return await self.embed(texts), None
+        vectors, tokens = await self._inner.embed_counted(texts)
+        return padded(vectors, self._space.dimensions), tokens
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._inner.aclose()

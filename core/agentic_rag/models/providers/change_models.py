@@ -1,0 +1,75 @@
+"""Decide which models an organisation works with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
+from agentic_rag.models.providers.model_choice import ModelSettings, read_embedding, read_model
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class ModelChanges:
+    """What is to change; None leaves it, an empty text takes the decision back."""
+
+    default_model: str | None = None
+    """`PROVIDER:MODEL`."""
+    embedding: str | None = None
+    """`PROVIDER:MODEL[:DIMENSIONS]`."""
+    must_bring_key: bool | None = None
+
+
+class ChangeModels:
+    """The use case behind `updateModelSettings`. `on_change` hears of each organisation whose models changed."""
+
+    def __init__(
+        self, database: Database, telemetry: Telemetry, *, on_change: Callable[[UUID], None] = lambda _: None
+    ) -> None:
+        self._database = database
+        self._telemetry = telemetry
+        self._on_change = on_change
+
+    async def current(self, org_id: UUID) -> ModelSettings:
+        """What is decided. Errors: `NotFound` (organisation)."""
+        async with self._database.transaction(org_id) as transaction:
+            return (await transaction.organisations.current()).settings.models
+
+    async def run(self, org_id: UUID, changes: ModelChanges, actor: str) -> ModelSettings:
+        """Change it. Errors: `InvalidInput` (MODEL_RETIRED among its codes), `NotFound` (organisation)."""
+        checked = _applied(ModelSettings(), changes)
+        async with self._database.transaction(org_id) as transaction:
+            changed = await transaction.organisations.change(
+                lambda settings: replace(settings, models=_merged(settings.models, checked, changes))
+            )
+            await transaction.audit.record(
+                AuditEntry(
+                    AuditAction.CHANGE_MODELS,
+                    str(org_id),
+                    actor,
+                    detail={"must_bring_key": changed.settings.models.must_bring_key},
+                    trace_id=trace_id_in(self._telemetry.carrier()),
+                )
+            )
+        self._on_change(org_id)
+        return changed.settings.models
+
+
+def _applied(before: ModelSettings, changes: ModelChanges) -> ModelSettings:
+    return ModelSettings(
+        default_model=read_model(changes.default_model) if changes.default_model else before.default_model,
+        embedding=read_embedding(changes.embedding, KNOWN_DIMENSIONS) if changes.embedding else before.embedding,
+        must_bring_key=before.must_bring_key if changes.must_bring_key is None else changes.must_bring_key,
+    )
+
+
+def _merged(before: ModelSettings, checked: ModelSettings, changes: ModelChanges) -> ModelSettings:
+    return ModelSettings(
+        default_model=before.default_model if changes.default_model is None else checked.default_model,
+        embedding=before.embedding if changes.embedding is None else checked.embedding,
+        must_bring_key=before.must_bring_key if changes.must_bring_key is None else checked.must_bring_key,
+    )

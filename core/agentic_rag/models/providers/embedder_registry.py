@@ -1,0 +1,99 @@
+"""The embedders of a process, one per embedding space, made when a workspace first needs one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from agentic_rag.kernel.errors import InvalidInput, Permanent, SpaceMismatch
+from agentic_rag.models.embedding.ports import Embedder
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.providers.model_choice import in_use
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+KNOWN_DIMENSIONS: Mapping[str, int] = {
+    "text-embedding-3-small": 1536,
+    "text-embedding-3-large": 3072,
+    "text-embedding-ada-002": 1536,
+    "gemini-embedding-001": 3072,
+}
+"""What these models answer with when nothing else is asked for (the providers' documentation)."""
+
+
+class RegisteredEmbedders:
+    """`models.embedding.ports.Embedders` over the process's default embedder and a maker for others.
+
+    `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `keyless` are the providers that
+    have a single space on this machine.
+    """
+
+    def __init__(
+        self,
+        default: Embedder,
+        make: Callable[[EmbeddingSpace], Embedder],
+        keyless: Mapping[str, Callable[[], EmbeddingSpace]],
+    ) -> None:
+        self._default = default
+        self._make = make
+        self._keyless = keyless
+        self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
+
+    async def of(self, workspace: WorkspaceRef) -> RegisteredEmbedders:
+        """These, for every workspace."""
+        return self
+
+    async def admit(self, workspace: WorkspaceRef) -> None:
+        """Nobody pays: everything passes."""
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        return self._default
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space. Errors: `SpaceMismatch`."""
+        known = self._made.get(space)
+        if known is None:
+            known = self._made[space] = self._make(space)
+        return known
+
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace, which may fix its dimensions."""
+        space = self._default.space
+        return space if dimensions is None else replace(space, dimensions=dimensions)
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
+        Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model that is not there).
+        """
+        keyless = self._keyless.get(choice.provider)
+        if keyless is not None:
+            return keyless()
+        model = choice.model or ""
+        try:
+            in_use(model)
+        except Permanent as error:
+            raise InvalidInput(error.message, code=error.code, path=("to",)) from error
+        default = self._default.space
+        if choice.dimensions is None and (default.provider, default.model) == (choice.provider, model):
+            return default
+        dimensions = choice.dimensions or KNOWN_DIMENSIONS.get(model)
+        if dimensions is None:
+            raise InvalidInput(
+                f"How many dimensions {model!r} has is not known: write `{choice.provider}:{model}:DIMENSIONS`.",
+                code="SPACE_UNKNOWN",
+                path=("to",),
+            )
+        return EmbeddingSpace(choice.provider, model, dimensions)
+
+
+def only(embedder: Embedder) -> RegisteredEmbedders:
+    """The embedders of a process that knows a single space."""
+
+    def refuse(space: EmbeddingSpace) -> Embedder:
+        raise SpaceMismatch(
+            f"This process embeds with {embedder.space.name} only, not with {space.name}. Configure RAG_EMBEDDER, or "
+            "switch the workspace."
+        )
+
+    return RegisteredEmbedders(embedder, refuse, {embedder.space.provider: lambda: embedder.space})

@@ -1,0 +1,116 @@
+"""Store, show, remove and rewrap the keys that organisations bring for providers of models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import Permanent
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.models.providers.ports import KeyHomes, KeyVault
+from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey, checked_key
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Rotation:
+    """What a rotation of the master key did: envelopes wrapped anew, and those that could not be opened."""
+
+    active: str
+    rewrapped: int
+    unreadable: int
+
+
+class ProviderKeys:
+    """The use cases behind `setProviderKey` and its siblings. `on_change` hears of each organisation whose keys
+    changed in this process.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        vault: KeyVault,
+        homes: KeyHomes,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        allowed_urls: Collection[str] = (),
+        on_change: Callable[[UUID], None] = lambda _: None,
+    ) -> None:
+        self._database = database
+        self._vault = vault
+        self._homes = homes
+        self._clock = clock
+        self._telemetry = telemetry
+        self._allowed_urls = frozenset(allowed_urls)
+        self._on_change = on_change
+
+    async def all(self, org_id: UUID) -> list[ProviderKey]:
+        """What is stored, by the provider's name; never the keys themselves."""
+        async with self._database.transaction(org_id) as transaction:
+            return await transaction.providers.keys()
+
+    async def set(self, org_id: UUID, given: GivenKey, actor: str) -> ProviderKey:
+        """Store a key in the place of the last one of its provider.
+
+        Errors: `InvalidInput` codes PROVIDER_KEY_INVALID, PROVIDER_URL_REFUSED; `Misconfigured` code
+        MASTER_KEY_MISSING.
+        """
+        checked = checked_key(given, self._allowed_urls)
+        now = self._clock.now()
+        key = ProviderKey(
+            provider=checked.provider,
+            sealed=self._vault.seal(org_id, checked.provider, checked.key),
+            hint=checked.hint,
+            base_url=checked.base_url,
+            set_by=actor,
+            created_at=now,
+            updated_at=now,
+        )
+        async with self._database.transaction(org_id) as transaction:
+            stored = await transaction.providers.put(key)
+            await self._audit(transaction, AuditAction.SET_PROVIDER_KEY, checked.provider, actor)
+        self._on_change(org_id)
+        return stored
+
+    async def remove(self, org_id: UUID, provider: Provider, actor: str) -> bool:
+        """Forget a key; False when there was none."""
+        async with self._database.transaction(org_id) as transaction:
+            removed = await transaction.providers.remove(provider)
+            if removed:
+                await self._audit(transaction, AuditAction.REMOVE_PROVIDER_KEY, provider, actor)
+        self._on_change(org_id)
+        return removed
+
+    async def rotate(self, actor: str = SYSTEM_ACTOR) -> Rotation:
+        """Have the active master key wrap every envelope of every organisation; may be run any number of times, and
+        while keys are used and stored. Errors: `Misconfigured` code MASTER_KEY_MISSING (an envelope names a master key
+        that this process does not have), after those before it were wrapped.
+        """
+        rewrapped = unreadable = 0
+        active = self._vault.active
+        for org_id in await self._homes.wrapped_by_others(active):
+            async with self._database.transaction(org_id) as transaction:
+                for key in await transaction.providers.keys():
+                    if key.sealed.master_id == active:
+                        continue
+                    try:
+                        sealed = self._vault.rewrap(org_id, key.provider, key.sealed)
+                    except Permanent as error:
+                        unreadable += 1
+                        self._telemetry.event(
+                            "rag_provider_key_unreadable", level="error", provider=key.provider.value, code=error.code
+                        )
+                        continue
+                    if await transaction.providers.rewrap(key.provider, key.sealed, sealed):
+                        rewrapped += 1
+                        await self._audit(transaction, AuditAction.ROTATE_MASTER_KEY, key.provider, actor)
+        self._telemetry.event("rag_master_key_rotated", rewrapped=rewrapped, unreadable=unreadable)
+        return Rotation(active, rewrapped, unreadable)
+
+    async def _audit(self, transaction: Transaction, action: AuditAction, provider: Provider, actor: str) -> None:
+        trace_id = trace_id_in(self._telemetry.carrier())
+        await transaction.audit.record(AuditEntry(action, provider.value, actor, trace_id=trace_id))

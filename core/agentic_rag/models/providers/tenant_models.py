@@ -1,0 +1,220 @@
+"""The models of an organisation, with the key it brought: made where they are used, and forgotten when the key changes.
+
+A process looks again for what is stored after `FRESH_SECONDS`; the process that changes a key forgets at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from uuid import UUID
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError, NotFound
+from agentic_rag.kernel.ttl_cache import Fresh
+from agentic_rag.models.billing.metered_models import Meters
+from agentic_rag.models.billing.prices import FREE, PLATFORM
+from agentic_rag.models.chat.ports import ChatModel
+from agentic_rag.models.embedding.padded_embedder import PaddedEmbedder
+from agentic_rag.models.embedding.ports import Embedder, Embedders
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
+from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
+from agentic_rag.models.providers.llm_client import Advisor, Rest
+from agentic_rag.models.providers.model_choice import ModelSettings, Resolution, in_use, missing_key, resolve
+from agentic_rag.models.providers.ports import Credentials, KeyVault, ModelMaker
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+FRESH_SECONDS = 5.0
+"""How long another process may go on with a key that was replaced or removed."""
+
+MAX_ORGANISATIONS = 256
+"""Whose opened keys a process holds at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Platform:
+    """What organisations without a key of their own work with; `advisor` is None without a chat model."""
+
+    embedders: Embedders
+    advisor: Advisor | None
+
+
+@dataclass(slots=True)
+class _Known:
+    """What was stored when an organisation was last looked at, and what was made of it."""
+
+    settings: ModelSettings
+    keys: tuple[tuple[Provider, bytes, str | None], ...]
+    resolution: Resolution | AgenticRagError
+    credentials: Mapping[Provider, Credentials]
+    embedders: Embedders | None = None
+    advisor: Advisor | None = None
+
+    def resolved(self) -> Resolution:
+        """Errors: what resolving raised."""
+        if isinstance(self.resolution, AgenticRagError):
+            raise self.resolution
+        return self.resolution
+
+
+class ProviderAccess:
+    """Implements `models.embedding.ports.EmbedderSource` and `models.providers.llm_client.Advisors` for organisations
+    with and without keys.
+
+    Errors of every look: `MissingProviderKey`, `InvalidInput` code EMBEDDING_MODEL_UNKNOWN, `Misconfigured` code
+    MASTER_KEY_MISSING, `Permanent` code PROVIDER_KEY_UNREADABLE.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        vault: KeyVault,
+        maker: ModelMaker,
+        platform: Callable[[], Platform],
+        advisor: Callable[[ChatModel, Rest], Advisor],
+        clock: Clock,
+        meters: Meters,
+    ) -> None:
+        self._database = database
+        self._vault = vault
+        self._maker = maker
+        self._platform = platform
+        self._advisor = advisor
+        self._meters = meters
+        self._known = Fresh(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
+
+    async def of(self, workspace: WorkspaceRef) -> Embedders:
+        """The embedders that work for a workspace."""
+        known = await self._known.of(workspace.org_id)
+        resolution = known.resolved()
+        if known.embedders is None:
+            known.embedders = TenantEmbedders(
+                self._platform().embedders, self._maker, known.settings, resolution, known.credentials
+            )
+        own_keys = frozenset(provider.value for provider in known.credentials)
+        return self._meters.embedders(workspace, known.embedders, own_keys)
+
+    async def admit(self, workspace: WorkspaceRef) -> None:
+        """Let work pass that cannot be done without embeddings. Errors: `BudgetExceeded`, where they cost something."""
+        space = (await self.of(workspace)).default.space
+        if self._meters.prices.of_space(space) != FREE:
+            await self._meters.budgets.admit(workspace, 0.0)
+
+    async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
+        """The chat model that works for a workspace; None when rules do."""
+        known = await self._known.of(workspace.org_id)
+        resolution = known.resolved()
+        if resolution.chat is None:
+            platform = None if known.settings.must_bring_key else self._platform().advisor
+            if platform is None:
+                return None
+            return platform.charged_to(self._meters.chat(workspace, PLATFORM, own_key=False))
+        if known.advisor is None:
+            model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
+            known.advisor = self._advisor(model, Rest())
+        return known.advisor.charged_to(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
+
+    async def check(self, org_id: UUID) -> None:
+        """Pass when the organisation's documents can be embedded. Errors: those of every look."""
+        (await self._known.of(org_id)).resolved()
+
+    async def settings(self, org_id: UUID) -> ModelSettings:
+        """What the organisation decided about models."""
+        return (await self._known.of(org_id)).settings
+
+    def forget(self, org_id: UUID) -> None:
+        """Look again at the next use."""
+        self._known.forget(org_id)
+
+    async def _look(self, org_id: UUID, known: _Known | None) -> _Known:
+        settings, keys = await self._stored(org_id)
+        identity = tuple((key.provider, key.sealed.ciphertext, key.base_url) for key in keys)
+        if known is not None and (known.settings, known.keys) == (settings, identity):
+            return known
+        return _Known(settings, identity, _resolution(settings, keys), self._opened(org_id, keys))
+
+    async def _stored(self, org_id: UUID) -> tuple[ModelSettings, list[ProviderKey]]:
+        async with self._database.transaction(org_id) as transaction:
+            try:
+                organisation = await transaction.organisations.current()
+            except NotFound:
+                return ModelSettings(), []
+            return organisation.settings.models, await transaction.providers.keys()
+
+    def _opened(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
+        return {
+            key.provider: Credentials(key.provider, self._vault.open(org_id, key.provider, key.sealed), key.base_url)
+            for key in keys
+        }
+
+
+class TenantEmbedders:
+    """Implements `models.embedding.ports.Embedders` for one organisation."""
+
+    def __init__(
+        self,
+        platform: Embedders,
+        maker: ModelMaker,
+        settings: ModelSettings,
+        resolution: Resolution,
+        credentials: Mapping[Provider, Credentials],
+    ) -> None:
+        self._platform = platform
+        self._maker = maker
+        self._settings = settings
+        self._resolution = resolution
+        self._credentials = credentials
+        self._made: dict[EmbeddingSpace, Embedder] = {}
+
+    @property
+    def default(self) -> Embedder:
+        """What a workspace without vectors begins with."""
+        chosen = self._resolution.embedding
+        if chosen is None:
+            return self._platform.default
+        return self.for_space(EmbeddingSpace(chosen.provider.value, chosen.model, chosen.dimensions))
+
+    def for_space(self, space: EmbeddingSpace) -> Embedder:
+        """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`."""
+        if space.is_local:
+            return self._platform.for_space(space)
+        in_use(space.model)
+        provider = Provider(space.provider)
+        if provider not in self._credentials:
+            if self._settings.must_bring_key or provider is not Provider.OPENAI:
+                raise missing_key(provider)
+            return self._platform.for_space(space)
+        made = self._made.get(space)
+        if made is None:
+            made = self._made[space] = self._make(space, self._credentials[provider])
+        return made
+
+    def starting(self, dimensions: int | None) -> EmbeddingSpace:
+        """The space of a new workspace, which may fix its dimensions."""
+        space = self.default.space
+        return space if dimensions is None else replace(space, dimensions=dimensions)
+
+    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+        """The space a person named."""
+        return self._platform.named(choice)
+
+    def _make(self, space: EmbeddingSpace, credentials: Credentials) -> Embedder:
+        native = self._native(space)
+        if native is None or native >= space.dimensions:
+            return self._maker.embedder(credentials, space)
+        return PaddedEmbedder(self._maker.embedder(credentials, replace(space, dimensions=native)), space.dimensions)
+
+    def _native(self, space: EmbeddingSpace) -> int | None:
+        chosen = self._resolution.embedding
+        if chosen is not None and (chosen.provider.value, chosen.model) == (space.provider, space.model):
+            return KNOWN_DIMENSIONS.get(space.model, chosen.dimensions)
+        return KNOWN_DIMENSIONS.get(space.model)
+
+
+def _resolution(settings: ModelSettings, keys: list[ProviderKey]) -> Resolution | AgenticRagError:
+    try:
+        return resolve(settings, frozenset(key.provider for key in keys))
+    except AgenticRagError as error:
+        return error

@@ -1,0 +1,117 @@
+"""Dead letters: try them again, or forget what they hold. Each act leaves an audit entry in its own transaction."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.ingestion.ingest import CONTENT_ARGUMENT
+from agentic_rag.ingestion.submit import CONTENT_PROVENANCE
+from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Replay
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import NotFound, Retryable
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+CONFLICT_TRIES = 3
+"""Newer work that is being written shows as a conflict once, and as an unfinished job the next time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """The job as it stands now, and what became of the wish."""
+
+    job: Job
+    outcome: Replay
+
+
+@dataclass(frozen=True, slots=True)
+class Purged:
+    """The job as it stands now; `purged` is False when it was no dead letter (any more)."""
+
+    job: Job
+    purged: bool
+
+
+class DeadLetters:
+    """Both acts are safe to repeat: the second time changes nothing and says so."""
+
+    def __init__(self, database: Database, telemetry: Telemetry) -> None:
+        self._database = database
+        self._telemetry = telemetry
+
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+        """Queue a dead letter again, with a fresh allowance of attempts; its document waits again. Errors: `NotFound`
+        code JOB_NOT_FOUND, `DependencyUnavailable`.
+        """
+        for _ in range(CONFLICT_TRIES - 1):
+            try:
+                return await self._replay(workspace, job_id, actor)
+            except Retryable as conflict:
+                self._telemetry.event("rag_replay_conflict", job_id=str(job_id), code=conflict.code)
+        return await self._replay(workspace, job_id, actor)
+
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+        """Remove what a dead letter holds: arguments, error texts, trace and attempts. Kind, code and times stay.
+        Errors: `NotFound` code JOB_NOT_FOUND, `DependencyUnavailable`.
+        """
+        async with self._database.transaction(workspace.org_id) as transaction:
+            job = await _found(transaction, workspace, job_id)
+            purged = await transaction.jobs.purge(JobRef(workspace, job_id))
+            if purged:
+                await transaction.audit.record(self._entry(AuditAction.PURGE_DEAD_LETTER, job, actor))
+                job = await _found(transaction, workspace, job_id)
+        return Purged(job, purged)
+
+    async def _replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+        async with self._database.transaction(workspace.org_id) as transaction:
+            job = await _found(transaction, workspace, job_id)
+            if job.state is not JobState.DEAD:
+                return Replayed(job, Replay.NOT_DEAD)
+            document = None
+            if job.document_id is not None:
+                # Before the job: locks are taken in the order document, job, workspace everywhere.
+                document = await transaction.documents.locked(workspace, job.document_id)
+            if is_superseded(job, document):
+                return Replayed(job, Replay.SUPERSEDED)
+            outcome = await transaction.jobs.replay(JobRef(workspace, job_id))
+            if outcome is Replay.REPLAYED:
+                if job.kind is JobKind.INGEST and document is not None:
+                    await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
+                await transaction.audit.record(self._entry(AuditAction.REPLAY_DEAD_LETTER, job, actor))
+            return Replayed(await _found(transaction, workspace, job_id), outcome)
+
+    def _entry(self, action: AuditAction, job: Job, actor: str) -> AuditEntry:
+        return AuditEntry(
+            action=action,
+            subject=str(job.job_id),
+            actor=actor,
+            workspace_id=job.workspace.workspace_id,
+            detail={"kind": job.kind_name, "code": job.error_code, "attempts": job.attempts},
+            trace_id=trace_id_in(self._telemetry.carrier()),
+        )
+
+
+def is_superseded(job: Job, document: Document | None) -> bool:
+    """Whether running this dead letter now would undo or repeat what came after it."""
+    if job.kind is JobKind.INGEST:
+        if document is None:
+            return True
+        wanted = job.arguments.get(CONTENT_ARGUMENT)
+        newest = document.provenance.get(CONTENT_PROVENANCE, wanted)
+        published = document.content_hash.hex() if document.content_hash is not None else None
+        # Arguments that were redacted belong to a document that was erased and came back.
+        return wanted is None or newest != wanted or (document.status is DocumentStatus.READY and published == wanted)
+    if job.kind is JobKind.DELETE:
+        # A document that came back after its deletion failed is wanted again.
+        return document is not None and document.updated_at > job.updated_at
+    return False
+
+
+async def _found(transaction: Transaction, workspace: WorkspaceRef, job_id: UUID) -> Job:
+    job = await transaction.jobs.get(workspace, job_id)
+    if job is None:
+        raise NotFound("There is no such job.", code="JOB_NOT_FOUND")
+    return job

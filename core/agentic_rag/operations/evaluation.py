@@ -1,0 +1,133 @@
+"""Evaluations that a worker runs: the questions, what came out of each, and how far they are."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from uuid import UUID
+
+from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+MAX_QUESTIONS = 10_000
+"""Of one evaluation. At a tenth of a second each that is a quarter of an hour; a job may take a day."""
+
+MAX_NAME_CHARACTERS = 200
+
+
+@dataclass(frozen=True, slots=True)
+class EvalQuestion:
+    """A line of a dataset. Neither answers nor gold ids: the corpus cannot answer it. Gold ids alone: only what is
+    found and cited is judged. Answers alone: a tool must give them.
+    """
+
+    question_id: str
+    question: str
+    answers: tuple[str, ...]
+    gold_ids: tuple[str, ...]
+    kind: str
+    without: tuple[str, ...] = ()
+    """Documents that the question is asked without: those that answer it, when an abstention is wanted."""
+    gold_spans: tuple[tuple[int, int], ...] = ()
+    """Where the answer stands in the one gold document: code points [start, end) of its stored text."""
+
+    @property
+    def answerable(self) -> bool:
+        """False for questions whose right outcome is an abstention."""
+        return bool(self.answers or self.gold_ids)
+
+
+@dataclass(frozen=True, slots=True)
+class EvalSet:
+    """The questions of a dataset, by the name it is reported under."""
+
+    name: str
+    questions: tuple[EvalQuestion, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalScore:
+    """What came out of one question. It holds no text of the corpus: the run does, for as long as it is kept, and an
+    erasure empties it there.
+    """
+
+    outcome: str
+    abstained: bool
+    figures: Mapping[str, float]
+    cited: tuple[str, ...]
+    """Source paths."""
+    run_id: str
+    """The public id of the stored run."""
+    seconds: float
+    stage_seconds: Mapping[str, float] = field(default_factory=dict[str, float])
+    tokens: int | None = None
+    """Sent to the embedder, estimated; None when it is not known."""
+    usd: float | None = None
+    unjudged: str | None = None
+    """The fault that kept the judge from it."""
+
+
+@dataclass(frozen=True, slots=True)
+class EvalRun:
+    """An evaluation and the job that runs it share their id. `report` is what `rag eval --json` prints, as JSON text;
+    None until the job is done.
+    """
+
+    workspace: WorkspaceRef
+    job_id: UUID
+    asked: EvalSet
+    k: int
+    """How many passages an answer is made from: the K of the report's figures."""
+    answered: int
+    report: str | None
+    created_at: datetime
+
+
+def checked_set(asked: EvalSet) -> EvalSet:
+    """The set, if an evaluation can run it. Errors: `InvalidInput` code DATASET_INVALID."""
+    if not asked.name.strip() or len(asked.name) > MAX_NAME_CHARACTERS:
+        raise _invalid(f"Name the dataset with 1 to {MAX_NAME_CHARACTERS} characters.")
+    if not 0 < len(asked.questions) <= MAX_QUESTIONS:
+        raise _invalid(f"An evaluation takes 1 to {MAX_QUESTIONS} questions; these are {len(asked.questions)}.")
+    for one in asked.questions:
+        _check(one)
+    return asked
+
+
+def fingerprint(questions: Sequence[EvalQuestion], k: int) -> str:
+    """Equal for equal questions at equal depth: the key under which one evaluation of them runs at a time."""
+    return hashlib.sha256(repr((k, tuple(questions))).encode()).hexdigest()[:32]
+
+
+@dataclass(frozen=True, slots=True)
+class EvalFigure:
+    """A mean over questions (0 to 1) with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    questions: int
+
+
+def figures_in(report: str) -> dict[str, EvalFigure]:
+    """The figures over all questions of a report, by name."""
+    return {name: EvalFigure(**values) for name, values in json.loads(report)["summary"]["figures"].items()}
+
+
+def _check(one: EvalQuestion) -> None:
+    if not one.question_id or not one.question.strip() or len(one.question) > MAX_QUESTION_CHARACTERS:
+        raise _invalid(f"Question {one.question_id!r} needs an id, and 1 to {MAX_QUESTION_CHARACTERS} characters.")
+    if any("\0" in text for text in (one.question_id, one.question, one.kind, *one.answers, *one.gold_ids)):
+        raise _invalid(f"Question {one.question_id!r} holds a NUL character, which no database holds.")
+    if one.gold_spans and len(one.gold_ids) != 1:
+        raise _invalid(f"The gold spans of {one.question_id!r} are places in one document; it has {len(one.gold_ids)}.")
+    if any(not 0 <= start < end for start, end in one.gold_spans):
+        raise _invalid(f"A gold span of {one.question_id!r} is not [start, end), characters from 0, and not empty.")
+
+
+def _invalid(message: str) -> InvalidInput:
+    return InvalidInput(message, code="DATASET_INVALID")

@@ -1,0 +1,179 @@
+"""Bring a graph outside Postgres to the corpus version: the body of GRAPH jobs, and what operators ask of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.ingestion.ingest import Progress
+from agentic_rag.jobs.job import JobRef, Lease
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.operations.graph.ports import GraphFeed, GraphWriter
+from agentic_rag.operations.graph.projection import (
+    SLICE,
+    ChangedDocument,
+    GraphChunk,
+    GraphCounts,
+    GraphCursor,
+    change_of,
+    entities_in,
+    graph_since,
+    parts_of,
+)
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+DOCUMENTS = 64
+"""Documents compared at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphStatus:
+    """How a workspace's graph stands. `held` is None when it does not answer (`fault` says why), and when the graph
+    lives in Postgres: then it is what is `expected`, and never behind.
+    """
+
+    is_outside: bool
+    corpus_version: int
+    graph_version: int
+    expected: GraphCounts
+    held: GraphCounts | None = None
+    fault: str | None = None
+
+    @property
+    def lag(self) -> int:
+        """Corpus versions that the graph is behind."""
+        return max(0, self.corpus_version - self.graph_version)
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether it is where it should be and holds as much as it should."""
+        return self.fault is None and self.lag == 0 and self.held in (None, self.expected)
+
+
+class GraphSync:
+    """Postgres is read in short transactions, so a document may be newer than the version the graph is said to stand
+    at; it is looked at again when that version comes. Safe to stop and run again at any point.
+    """
+
+    def __init__(
+        self,
+        feed: GraphFeed,
+        writer: GraphWriter | None,
+        telemetry: Telemetry,
+        *,
+        documents: int = DOCUMENTS,
+        chunks: int = SLICE,
+    ) -> None:
+        self._feed = feed
+        self._writer = writer
+        self._telemetry = telemetry
+        self._documents = documents
+        self._chunks = chunks
+
+    async def run(self, lease: Lease, progress: Progress) -> bool:
+        """The body of GRAPH jobs; True when it recorded its own end with its last effect.
+
+        An outage of the graph, or a login that it refuses, is no failure of the job: it ends, and upkeep asks again
+        while the graph is behind.
+        Errors: `LeaseLost`, `Retryable`, `DependencyUnavailable` (Postgres).
+        """
+        if self._writer is None:
+            await self._feed.settle(lease)
+            return False
+        try:
+            return await self._follow(lease, self._writer, progress)
+        except (DependencyUnavailable, Misconfigured) as error:
+            if isinstance(error, DependencyUnavailable) and error.dependency == "postgres":
+                raise
+            self._telemetry.event(
+                "rag_graph_unreachable", workspace_id=str(lease.job.workspace.workspace_id), code=error.code
+            )
+            return False
+
+    async def rebuild(self, workspace: WorkspaceRef) -> JobRef | None:
+        """Have the workspace's graph emptied and filled anew; the job that does it, None when the graph lives in
+        Postgres and is never anything but right. Errors: `NotFound`, `DependencyUnavailable`.
+        """
+        return None if self._writer is None else await self._feed.restart(workspace)
+
+    async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
+        """What the graph outside Postgres holds, zeros without one. Errors: `DependencyUnavailable`."""
+        return GraphCounts() if self._writer is None else await self._writer.counts(workspace)
+
+    async def status(self, workspace: WorkspaceRef) -> GraphStatus:
+        """How the graph stands, beside what Postgres says it should hold. Errors: `NotFound`, `DependencyUnavailable`
+        (Postgres only).
+        """
+        position = await self._feed.position(workspace)
+        expected = await self._feed.counts(workspace)
+        if self._writer is None:
+            return GraphStatus(False, position.corpus_version, position.corpus_version, expected)
+        try:
+            watermark = await self._writer.watermark(workspace)
+            held = await self._writer.counts(workspace)
+        except (DependencyUnavailable, Misconfigured) as error:
+            fault = f"[{error.code}] {error.message}"
+            return GraphStatus(True, position.corpus_version, position.graph_version, expected, fault=fault)
+        # The lower one: a rebuild that was asked for and has not begun shows in Postgres only.
+        reached = max(0, min(position.graph_version, watermark.version))
+        return GraphStatus(True, position.corpus_version, reached, expected, held)
+
+    async def _follow(self, lease: Lease, writer: GraphWriter, progress: Progress) -> bool:
+        workspace = lease.job.workspace
+        fence = await self._feed.claim(lease, (await writer.watermark(workspace)).fence)
+        watermark = await writer.claim(workspace, fence)
+        since = graph_since(await self._feed.position(workspace), watermark)
+        if since == 0 and watermark.version != 0:
+            await self._feed.reached(workspace, fence, 0)
+            while await writer.clear(workspace, fence):
+                progress.advance()
+        cursor = GraphCursor(since)
+        while True:
+            batch = await self._feed.changed(workspace, cursor, self._documents)
+            await self._bring(writer, workspace, fence, batch.corpus_version, batch.documents, progress)
+            if batch.is_last:
+                await writer.reached(workspace, fence, batch.corpus_version, batch.corpus_version)
+                if await self._feed.finished(lease, fence, batch.corpus_version):
+                    return True
+            elif since and batch.complete > cursor.version:
+                # A first filling states no version before it is whole: what it lacks is not only the newest.
+                await writer.reached(workspace, fence, batch.complete, batch.corpus_version)
+                await self._feed.reached(workspace, fence, batch.complete)
+            cursor = batch.cursor
+
+    async def _bring(
+        self,
+        writer: GraphWriter,
+        workspace: WorkspaceRef,
+        fence: int,
+        target: int,
+        documents: Sequence[ChangedDocument],
+        progress: Progress,
+    ) -> None:
+        """Make the graph hold of these documents what Postgres does."""
+        if not documents:
+            return
+        held = await writer.held(workspace, [document.document_id for document in documents])
+        gone = [document.document_id for document in documents if document.source is None]
+        if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
+            await self._feed.losing(workspace, losses)
+        for part in parts_of(documents, held, self._chunks):
+            removed = await writer.chunks(workspace, part.removed) if part.removed else []
+            touched = entities_in(removed)
+            if gone and part.is_last:
+                touched.update(await writer.homed(workspace, gone))
+            ordinals = [ordinal for _, ordinal, _ in part.added]
+            mentions, entities = await self._feed.payload(workspace, ordinals, sorted(touched))
+            added = [
+                GraphChunk(
+                    ordinal,
+                    chunk_id,
+                    document.document_id,
+                    tuple(one for one in mentions.get(ordinal, ()) if one.entity_id in entities),
+                )
+                for document, ordinal, chunk_id in part.added
+            ]
+            change = change_of(documents, part, removed, added, entities.values())
+            await writer.apply(workspace, fence, target, change)
+            progress.advance()

@@ -1,0 +1,89 @@
+"""Measures what retrieval finds in two embedding spaces of one workspace, over the questions of a gate."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.documents.document import Chunk
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate, judge, recall_at_k
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
+from agentic_rag.tenancy.access import UPKEEP
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+PASSAGES_PER_DOCUMENT = 4
+"""Passages looked at per document wanted: several of one document count once."""
+
+
+class GateMeasurement:
+    """Retrieves as answering does (all arms, the same fusion), once per question and space."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedders: EmbedderSource,
+        retrieve: Retrieve,
+        weights: FusionWeights,
+        fusion: FusionMethod = FusionMethod.WEIGHTED,
+    ) -> None:
+        self._database = database
+        self._embedders = embedders
+        self._retrieve = retrieve
+        self._weights = weights
+        self._fusion = fusion
+
+    async def run(
+        self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
+    ) -> GateVerdict:
+        """Compare the space that answers with `target`. Errors: those of the embedders, `NotFound`."""
+        async with self._database.snapshot(workspace, readers=UPKEEP) as snapshot:
+            active = snapshot.space
+        if active is None:
+            raise NotFound("The workspace answers in no space yet.", code="SPACE_GONE")
+        before = await self._recalls(workspace, active, gate, advance)
+        after = await self._recalls(workspace, target, gate, advance)
+        return judge(gate, before, after)
+
+    async def _recalls(
+        self, workspace: WorkspaceRef, space: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
+    ) -> list[float]:
+        vectors = await self._vectors(workspace, space.space, [one.question for one in gate.questions], advance)
+        recalls: list[float] = []
+        async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
+            for question, vector in zip(gate.questions, vectors, strict=True):
+                query = RetrievalQuery(
+                    workspace_id=workspace.workspace_id,
+                    text=question.question,
+                    vector=QueryVector(space.space, vector),
+                    scope=Scope(snapshot.access.access_ids),
+                    top_k=gate.k * PASSAGES_PER_DOCUMENT,
+                    fusion=self._fusion,
+                    weights=self._weights,
+                    dense_trust=dense_trust_of(space.space),
+                )
+                found = await self._retrieve.run(snapshot, query)
+                recalls.append(recall_at_k([_names(chunk) for chunk, _ in found.chunks], question.gold, gate.k))
+                advance()
+        return recalls
+
+    async def _vectors(
+        self, workspace: WorkspaceRef, space: EmbeddingSpace, texts: Sequence[str], advance: Callable[[], None]
+    ) -> NDArray[np.float32]:
+        embedder = (await self._embedders.of(workspace)).for_space(space)
+        parts: list[NDArray[np.float32]] = []
+        for start in range(0, len(texts), embedder.batch_size):
+            parts.append(await embedder.embed(texts[start : start + embedder.batch_size]))
+            advance()
+        return np.concatenate(parts)
+
+
+def _names(chunk: Chunk) -> frozenset[str]:
+    return frozenset({chunk.source_path, str(chunk.document_id)})

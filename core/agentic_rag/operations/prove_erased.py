@@ -1,0 +1,118 @@
+"""Prove that an erased document is gone: every store is looked at anew."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.answering.ports import AnswerCache
+from agentic_rag.erasure.certificate import Certificate, ErasedStore
+from agentic_rag.erasure.ports import ExternalGraph, Trace
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, no_such_document
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.operations.findings import Finding, Severity
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+ERASE = "It stays until it is deleted: rag doc delete ID"
+ERASE_AGAIN = "Delete the document again: rag doc delete ID"
+WAIT_FOR_JOB = "A job finishes it as soon as the store answers: rag job list"
+
+
+@dataclass(frozen=True, slots=True)
+class ErasureProof:
+    """What every store says now."""
+
+    document_id: UUID
+    certificate: Certificate | None
+    """None when there was no erasure, or the document came back since."""
+    findings: tuple[Finding, ...]
+
+    @property
+    def erased(self) -> bool:
+        """True when there was an erasure and no store holds anything of the document."""
+        return self.certificate is not None and not any(one.severity is Severity.ERROR for one in self.findings)
+
+
+class ProveErased:
+    """Reads only. `graph` is the graph outside Postgres, where there is one."""
+
+    def __init__(self, database: Database, cache: AnswerCache, graph: ExternalGraph | None = None) -> None:
+        self._database = database
+        self._cache = cache
+        self._graph = graph
+
+    async def run(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
+        """Look at every store. Errors: `NotFound` (no such document, now or ever), `DependencyUnavailable`
+        (Postgres); another store that does not answer is a finding, because nothing is proven there.
+        """
+        async with self._database.transaction(workspace.org_id) as transaction:
+            certificate = await transaction.erasures.certificate(workspace, document_id)
+            document = await transaction.documents.get(workspace, document_id)
+            traces = await transaction.erasures.traces(workspace, document_id)
+        if certificate is None and document is None and not traces:
+            raise no_such_document()
+        subject = str(document_id)
+        findings: list[Finding] = []
+        remedy = ERASE_AGAIN if document is None else ERASE
+        if document is not None:
+            message = "The document is not deleted."
+            findings.append(Finding("rag_documents", "DOCUMENT_LIVE", Severity.ERROR, subject, message, remedy))
+        else:
+            findings += [_trace(one, subject) for one in traces]
+        findings += await self._outside(workspace, document_id, certificate, remedy)
+        if certificate is not None:
+            findings += [
+                _pending(one.store.value, subject)
+                for one in certificate.stores
+                if not one.done and (one.store is not ErasedStore.GRAPH or self._graph is None)
+            ]
+        return ErasureProof(document_id, certificate, tuple(findings))
+
+    async def _outside(
+        self, workspace: WorkspaceRef, document_id: UUID, certificate: Certificate | None, remedy: str
+    ) -> list[Finding]:
+        """What cache and external graph hold."""
+        subject = str(document_id)
+        found: list[Finding] = []
+        try:
+            if entries := await self._cache.holding(workspace, subject.encode()):
+                found.append(_left("cache", subject, told_count(entries, "cached answer"), remedy))
+        except DependencyUnavailable as error:
+            found.append(_unknown("cache", subject, error))
+        if self._graph is None:
+            return found
+        try:
+            nodes = await self._graph.document_nodes(workspace, document_id)
+            behind = certificate is not None and await self._graph.version(workspace) < certificate.version
+        except (DependencyUnavailable, Misconfigured) as error:
+            found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
+        else:
+            if nodes:
+                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node"), remedy))
+            elif behind:
+                found.append(_pending(ErasedStore.GRAPH.value, subject))
+        return found
+
+
+def _trace(trace: Trace, subject: str) -> Finding:
+    if trace.is_pending:
+        return _pending(trace.store, subject)
+    return _left(trace.store, subject, told_count(trace.rows, "row"), ERASE_AGAIN)
+
+
+def _left(store: str, subject: str, held: str, remedy: str) -> Finding:
+    message = f"The document is still told of in {held}."
+    return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, remedy)
+
+
+def _pending(store: str, subject: str) -> Finding:
+    message = "This store has not followed yet."
+    return Finding(store, "ERASURE_PENDING", Severity.ERROR, subject, message, WAIT_FOR_JOB)
+
+
+def _unknown(store: str, subject: str, error: AgenticRagError) -> Finding:
+    message = f"Nothing can be said of this store: {error.message}"
+    return Finding(
+        store, "STORE_UNREACHABLE", Severity.ERROR, subject, message, "Start it (rag doctor), then ask again."
+    )

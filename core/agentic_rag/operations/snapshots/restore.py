@@ -1,0 +1,346 @@
+"""Make a workspace from a snapshot: everything is checked first, and one transaction makes all of it visible."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.answering.ports import AnswerCache
+from agentic_rag.documents.blob_keys import original_key
+from agentic_rag.documents.document import Document, DocumentFault, DocumentStatus
+from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
+from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.operations.snapshots.archive_files import ArchivePlace, archives_in, snapshots_prefix
+from agentic_rag.operations.snapshots.id_map import IdMap
+from agentic_rag.operations.snapshots.ports import ArchiveWriter, WorkspaceArchive
+from agentic_rag.operations.snapshots.snapshot import (
+    ORIGINALS,
+    Manifest,
+    RestoreRecord,
+    TableShape,
+    damaged,
+    hash_digits,
+    original_name,
+)
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+
+ProgressReport = Callable[[int, int, str], None]
+"""Done, of how many, and with what."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreReport:
+    """What a restore did."""
+
+    snapshot_id: UUID
+    source_workspace_id: UUID
+    workspace: WorkspaceRef
+    name: str
+    was_done: bool
+    """It had been restored before: nothing was written."""
+    corpus_version: int
+    rows: int = 0
+    originals: int = 0
+    erased: int = 0
+    """Documents left out because this system knows that they were erased since."""
+    requeued: int = 0
+    """Documents whose ingestion the snapshot caught half done, and that are ingested again."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    workspace: WorkspaceRef
+    name: str
+    ids: IdMap | None
+    """None: the archive's own ids are free."""
+
+
+class RestoreSnapshot:
+    """Safe to repeat: one that is done is found done, one that was cut short has left nothing but files it writes
+    again.
+    """
+
+    def __init__(
+        self,
+        database: Database,
+        archive: WorkspaceArchive,
+        blobs: BlobStore,
+        cache: AnswerCache,
+        telemetry: Telemetry,
+        schema_head: str,
+    ) -> None:
+        self._database = database
+        self._archive = archive
+        self._blobs = blobs
+        self._cache = cache
+        self._telemetry = telemetry
+        self._schema_head = schema_head
+
+    async def places(self, org_id: UUID) -> list[ArchivePlace]:
+        """Every archive of an organisation in the blob store, whether or not the database knows of it."""
+        return await archives_in(self._blobs, snapshots_prefix(org_id))
+
+    async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchivePlace:
+        """The archive of a snapshot; of two complete attempts the later. Errors: `NotFound`."""
+        found = [place for place in await self.places(org_id) if f"/{snapshot_id}/" in place.folder]
+        if not found:
+            raise NotFound(
+                f"The blob store holds no snapshot {snapshot_id}; `rag snapshot list --stored` shows what it holds.",
+                code="SNAPSHOT_NOT_FOUND",
+            )
+        return max(found, key=lambda place: int(place.folder.rsplit("/", 1)[-1]))
+
+    async def run(
+        self,
+        org_id: UUID,
+        place: ArchivePlace,
+        into: str | None = None,
+        progress: ProgressReport | None = None,
+        actor: str = SYSTEM_ACTOR,
+    ) -> RestoreReport:
+        """Restore into the workspace's own id where that is free, else beside it as a new workspace named `into`.
+
+        Errors: `Permanent` codes SNAPSHOT_DAMAGED, SNAPSHOT_TOO_NEW; `InvalidInput` codes RESTORE_TARGET_EXISTS,
+        WORKSPACE_EXISTS; `DependencyUnavailable`. Nothing of the database is written then.
+        """
+        show = progress or _unseen
+        manifest = await place.manifest()
+        if manifest.schema > self._schema_head:
+            raise Permanent(
+                f"The snapshot's schema is {manifest.schema}, this version's {self._schema_head}: restore it with "
+                f"agentic-rag {manifest.product} or newer.",
+                code="SNAPSHOT_TOO_NEW",
+            )
+        found = await self._target(org_id, manifest, into)
+        if isinstance(found, RestoreReport):
+            return found
+        steps = 2 * len(manifest.parts)
+        await self._check(place, manifest, lambda done, what: show(done, steps, what))
+        report = await self._write(place, manifest, found, actor, lambda done, what: show(done, steps, what))
+        self._telemetry.event(
+            "rag_snapshot_restored",
+            snapshot_id=str(report.snapshot_id),
+            workspace_id=str(report.workspace.workspace_id),
+            rows=report.rows,
+            erased=report.erased,
+        )
+        return report
+
+    async def _target(self, org_id: UUID, manifest: Manifest, into: str | None) -> _Target | RestoreReport:
+        own = WorkspaceRef(org_id, manifest.workspace_id)
+        name = into or manifest.workspace_name
+        async with self._database.transaction(org_id) as transaction:
+            named = await transaction.workspaces.by_name(name)
+            if named is not None and await transaction.snapshots.restored(named.ref, manifest.snapshot_id):
+                return RestoreReport(
+                    manifest.snapshot_id, manifest.workspace_id, named.ref, name, True, named.corpus_version
+                )
+            there = await transaction.workspaces.get(own.workspace_id)
+        if there is not None and into is None:
+            raise InvalidInput(
+                f"The workspace {there.name!r} of this snapshot still exists. Name a new one with --into, and compare "
+                "or switch over; nothing is ever restored over existing documents.",
+                code="RESTORE_TARGET_EXISTS",
+                path=("into",),
+            )
+        if named is not None:
+            raise InvalidInput(
+                f"A workspace named {name!r} exists already. Name another with --into.",
+                code="WORKSPACE_EXISTS",
+                path=("into",),
+            )
+        if there is None:
+            return _Target(own, name, None)
+        # Not by chance, so that a restore that was cut short writes its files to the same place again.
+        made = hashed_id(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
+        target = WorkspaceRef(org_id, made)
+        return _Target(target, name, IdMap(target))
+
+    async def _check(self, place: ArchivePlace, manifest: Manifest, show: Callable[[int, str], None]) -> None:
+        """Read everything once, before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+        known = {table.name for table in manifest.tables}
+        for done, part in enumerate(manifest.parts):
+            show(done, f"checking {part.key}")
+            if part.table not in known:
+                raise damaged(f"{part.key} belongs to no table")
+            lines = await place.lines(part)
+            if part.table == ORIGINALS:
+                for line in lines:
+                    await _original(place, _parsed(line))
+
+    async def _write(
+        self,
+        place: ArchivePlace,
+        manifest: Manifest,
+        target: _Target,
+        actor: str,
+        show: Callable[[int, str], None],
+    ) -> RestoreReport:
+        counts: dict[str, int] = {}
+        done = len(manifest.parts)
+        async with self._archive.restoring(target.workspace) as writer:
+            for table in manifest.tables:
+                if not await writer.accepts(table):
+                    raise damaged(f"this schema has no {table.name} with the columns it names")
+            for table in manifest.tables:
+                counts[table.name] = 0
+                for part in manifest.parts_of(table.name):
+                    show(done, f"writing {part.key}")
+                    done += 1
+                    lines = await place.lines(part)
+                    if table.name == ORIGINALS:
+                        lines = await self._copy_originals(writer.transaction, place, manifest, target, lines)
+                    counts[table.name] += await self._write_part(writer, table, target, lines)
+            erased = await self._erase_again(writer, manifest, target)
+            requeued = await self._requeue(writer.transaction, target.workspace)
+            stored = await writer.transaction.workspaces.get(target.workspace.workspace_id)
+            if stored is None:
+                raise damaged("it holds no workspace")
+            await writer.transaction.snapshots.record_restore(
+                RestoreRecord(target.workspace, manifest.snapshot_id, manifest.workspace_id, manifest.corpus_version)
+            )
+            await audit(
+                writer.transaction,
+                self._telemetry,
+                AuditAction.RESTORE,
+                target.workspace,
+                manifest.snapshot_id,
+                actor,
+                source=str(manifest.workspace_id),
+                rows=sum(counts.values()),
+                erased=erased,
+            )
+            # A workspace of this id may have gone on to other versions of the same numbers before it was lost.
+            await self._cache.forget(target.workspace)
+        if erased:
+            await remove_doomed(self._database, self._blobs, target.workspace)
+        return RestoreReport(
+            manifest.snapshot_id,
+            manifest.workspace_id,
+            target.workspace,
+            target.name,
+            False,
+            stored.corpus_version,
+            sum(counts.values()),
+            counts.get(ORIGINALS, 0),
+            erased,
+            requeued,
+        )
+
+    async def _write_part(self, writer: ArchiveWriter, table: TableShape, target: _Target, lines: list[str]) -> int:
+        if table.name == "rag_workspaces":
+            lines = [_workspace_line(line, target) for line in lines]
+        elif target.ids is not None:
+            rewritten = [target.ids.rewrite(table.name, _parsed(line)) for line in lines]
+            lines = [json.dumps(row) for row in rewritten if row is not None]
+        if not lines:
+            return 0
+        written = await writer.write(table, lines)
+        if written != len(lines):
+            raise damaged(f"{len(lines)} rows of {table.name} became {written}")
+        return written
+
+    async def _copy_originals(
+        self, transaction: Transaction, place: ArchivePlace, manifest: Manifest, target: _Target, lines: list[str]
+    ) -> list[str]:
+        """Into the blob store under keys of the target; the rows with them. The keys follow from what is restored, so
+        a restore that is repeated writes to the same place.
+        """
+        workspace = await transaction.workspaces.get(target.workspace.workspace_id)
+        if workspace is None:
+            raise damaged("its first table is not the workspace")
+        taken = datetime.fromisoformat(manifest.created_at)
+        rewritten: list[str] = []
+        for row in map(_parsed, lines):
+            content = await _original(place, row)
+            upload = hashed_id(
+                b"restored", workspace.ref.workspace_id.bytes, str(row["blob_key"]).encode(), manifest.snapshot_id.bytes
+            )
+            name = str(row["blob_key"]).rsplit("/", 1)[-1].split("-", 2)[-1]
+            key = original_key(workspace, taken, upload, name)
+            await self._blobs.put(key, content)
+            rewritten.append(json.dumps(row | {"blob_key": key}))
+        return rewritten
+
+    async def _erase_again(self, writer: ArchiveWriter, manifest: Manifest, target: _Target) -> int:
+        """What this system knows to be erased from the source does not come back under another id."""
+        if target.ids is None:
+            return 0
+        erased = 0
+        for document_id in await writer.erased_in(WorkspaceRef(target.workspace.org_id, manifest.workspace_id)):
+            mapped = target.ids.document(document_id)
+            if await writer.transaction.publisher.erase(target.workspace, mapped) is not None:
+                await writer.transaction.originals.doom(target.workspace, mapped)
+                erased += 1
+        return erased
+
+    async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef) -> int:
+        """Ingest again what was under way: the jobs of that time are not in the archive."""
+        requeued = 0
+        async for document in _unfinished(transaction, workspace):
+            content = document.provenance.get(CONTENT_PROVENANCE, "")
+            hash_of = bytes.fromhex(content) if content else document.content_hash
+            held = {one.content_hash for one in await transaction.originals.of(workspace, document.document_id)}
+            if hash_of is not None and hash_of in held:
+                await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
+                await transaction.jobs.enqueue(
+                    ingest_job(workspace, document.document_id, hash_of, self._telemetry.carrier())
+                )
+                requeued += 1
+            else:
+                fault = DocumentFault(
+                    "ORIGINAL_MISSING", "The snapshot holds no original to ingest. Upload it again.", 0, False
+                )
+                await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.FAILED, fault)
+        return requeued
+
+
+async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> AsyncIterator[Document]:
+    statuses = (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
+    request = PageRequest(MAX_PAGE)
+    while True:
+        page = await transaction.documents.page(workspace, request, statuses)
+        for document in page.items:
+            yield document
+        if not page.has_next:
+            return
+        request = PageRequest(MAX_PAGE, page.cursors[-1])
+
+
+def _workspace_line(line: str, target: _Target) -> str:
+    # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
+    row = _parsed(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
+    if target.ids is not None:
+        # The caller's own id of the thing stays with the workspace that has it.
+        row["external_ref"] = None
+    return json.dumps(row)
+
+
+async def _original(place: ArchivePlace, row: dict[str, Any]) -> bytes:
+    """The bytes a row of originals names. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
+    digits = hash_digits(row["content_hash"])
+    return await place.read(original_name(row["document_id"], digits), digits)
+
+
+def _parsed(line: str) -> dict[str, Any]:
+    try:
+        row: dict[str, Any] = json.loads(line)
+    except ValueError as error:
+        raise damaged("a row is no JSON") from error
+    return row
+
+
+def _unseen(done: int, total: int, remark: str) -> None:
+    """Nobody watches."""

@@ -1,0 +1,212 @@
+"""Snapshots of a workspace: what is known of one, and the manifest that makes its archive describe itself."""
+
+from __future__ import annotations
+
+import enum
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from datetime import datetime
+from types import MappingProxyType
+from typing import Any, cast
+from uuid import UUID
+
+from agentic_rag.kernel.errors import Permanent
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+ARCHIVE_FORMAT = 1
+"""Raised when a reader of the old format would misunderstand the new one."""
+
+ORIGINALS = "rag_originals"
+"""The table whose rows name files; the files lie beside the parts (see `original_name`)."""
+
+MANIFEST = "manifest.json"
+
+
+class SnapshotState(enum.Enum):
+    """Where a snapshot stands."""
+
+    BUILDING = "BUILDING"
+    READY = "READY"
+    FAILED = "FAILED"
+    EXPIRED = "EXPIRED"
+    """Deleted, or past its keeping; its files are gone or about to go."""
+
+
+SNAPSHOT_MOVES: Mapping[SnapshotState, frozenset[SnapshotState]] = MappingProxyType(
+    {
+        SnapshotState.BUILDING: frozenset({SnapshotState.READY, SnapshotState.FAILED}),
+        SnapshotState.READY: frozenset({SnapshotState.EXPIRED}),
+        # A dead letter that is replayed builds again.
+        SnapshotState.FAILED: frozenset({SnapshotState.BUILDING, SnapshotState.EXPIRED}),
+        SnapshotState.EXPIRED: frozenset(),
+    }
+)
+
+
+class SnapshotReason(enum.Enum):
+    """Why a snapshot was taken. Only scheduled ones are dropped by themselves."""
+
+    MANUAL = "manual"
+    SCHEDULED = "scheduled"
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotRecord:
+    """A snapshot as the database knows it. `corpus_version` and what follows from it are None while it is built."""
+
+    workspace: WorkspaceRef
+    snapshot_id: UUID
+    state: SnapshotState
+    reason: SnapshotReason
+    with_originals: bool
+    created_at: datetime
+    corpus_version: int | None = None
+    manifest_key: str | None = None
+    size: int = 0
+    """Bytes in the blob store."""
+    counts: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Rows by table."""
+    error_code: str | None = None
+    is_stored: bool = True
+    """Whether the blob store may hold anything of it."""
+    finished_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RestoreRecord:
+    """That a workspace was made from a snapshot."""
+
+    workspace: WorkspaceRef
+    snapshot_id: UUID
+    source_workspace_id: UUID
+    corpus_version: int
+
+
+@dataclass(frozen=True, slots=True)
+class TableShape:
+    """A table of an archive and the columns each of its lines holds."""
+
+    name: str
+    columns: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivePart:
+    """A file of an archive: JSON lines, gzip. `key` is relative to the manifest's folder; the hash is of the file."""
+
+    key: str
+    table: str
+    rows: int
+    size: int
+    raw_size: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What an archive holds. It is written last: a folder without one is no snapshot."""
+
+    snapshot_id: UUID
+    org_id: UUID
+    workspace_id: UUID
+    workspace_name: str
+    corpus_version: int
+    schema: str
+    """The database's schema revision at that time."""
+    product: str
+    created_at: str
+    spaces: tuple[str, ...]
+    """Names of the embedding spaces whose vectors it holds."""
+    with_originals: bool
+    missing_originals: int
+    """Originals that were gone, or were not what had been stored, when they were to be copied."""
+    tables: tuple[TableShape, ...]
+    parts: tuple[ArchivePart, ...]
+    format: int = ARCHIVE_FORMAT
+
+    @property
+    def workspace(self) -> WorkspaceRef:
+        """The workspace it was taken of."""
+        return WorkspaceRef(self.org_id, self.workspace_id)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """Rows by table."""
+        found = dict.fromkeys((table.name for table in self.tables), 0)
+        for part in self.parts:
+            found[part.table] = found.get(part.table, 0) + part.rows
+        return found
+
+    def parts_of(self, table: str) -> tuple[ArchivePart, ...]:
+        """The table's parts, in order."""
+        return tuple(part for part in self.parts if part.table == table)
+
+
+def encode_manifest(manifest: Manifest) -> bytes:
+    """A manifest as JSON for people and programs."""
+    return json.dumps(asdict(manifest), default=str, indent=1, sort_keys=True).encode()
+
+
+def decode_manifest(content: bytes) -> Manifest:
+    """The inverse of `encode_manifest`. Errors: `Permanent` codes SNAPSHOT_DAMAGED, SNAPSHOT_TOO_NEW."""
+    try:
+        fields: dict[str, Any] = json.loads(content)
+        if int(fields["format"]) > ARCHIVE_FORMAT:
+            raise Permanent(
+                f"The snapshot has format {fields['format']}, made by agentic-rag {fields.get('product')}; this "
+                f"version reads up to {ARCHIVE_FORMAT}. Restore it with that version or a newer one.",
+                code="SNAPSHOT_TOO_NEW",
+            )
+        return _manifest_from(fields)
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        raise damaged("its manifest cannot be read") from error
+
+
+def original_name(document_id: str, content_hash: str) -> str:
+    """The key of an original's bytes in its archive: they are named by their SHA-256."""
+    return f"originals/{document_id}/{content_hash}"
+
+
+def hash_digits(stored: str) -> str:
+    """A hash as Postgres shows it in JSON (`\\x…`), as digits."""
+    return stored.removeprefix("\\x")
+
+
+def damaged(what: str) -> Permanent:
+    """What a restore refuses."""
+    return Permanent(
+        f"The snapshot is damaged: {what}. Nothing was written; restore another snapshot, or another copy of this one.",
+        code="SNAPSHOT_DAMAGED",
+    )
+
+
+def _manifest_from(fields: Mapping[str, Any]) -> Manifest:
+    parts = cast(list[dict[str, Any]], fields["parts"])
+    tables = cast(list[dict[str, Any]], fields["tables"])
+    return Manifest(
+        snapshot_id=UUID(fields["snapshot_id"]),
+        org_id=UUID(fields["org_id"]),
+        workspace_id=UUID(fields["workspace_id"]),
+        workspace_name=str(fields["workspace_name"]),
+        corpus_version=int(fields["corpus_version"]),
+        schema=str(fields["schema"]),
+        product=str(fields["product"]),
+        created_at=str(fields["created_at"]),
+        spaces=tuple(str(name) for name in fields["spaces"]),
+        with_originals=bool(fields["with_originals"]),
+        missing_originals=int(fields["missing_originals"]),
+        tables=tuple(TableShape(str(one["name"]), tuple(str(name) for name in one["columns"])) for one in tables),
+        parts=tuple(
+            ArchivePart(
+                key=str(one["key"]),
+                table=str(one["table"]),
+                rows=int(one["rows"]),
+                size=int(one["size"]),
+                raw_size=int(one["raw_size"]),
+                sha256=str(one["sha256"]),
+            )
+            for one in parts
+        ),
+        format=int(fields["format"]),
+    )

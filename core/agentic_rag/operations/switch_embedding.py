@@ -1,0 +1,237 @@
+"""Switch a workspace to another embedding space: fill it beside the one that answers, judge it, switch at once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Protocol
+
+from agentic_rag.ingestion.analyse import embed_texts
+from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound, Permanent, SpaceMismatch
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
+from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice, startable
+from agentic_rag.operations.measure_switch import GateMeasurement
+from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.tenancy.record_audit import audit
+
+SPACE_ARGUMENT = "space"
+"""The job argument that names the space to fill."""
+
+
+class Progress(Protocol):
+    """Shows that work moves on."""
+
+    def advance(self) -> None:
+        """One more step is done."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SwitchBegun:
+    """The space as the switch began; `job` fills it, or `version` already answers in it."""
+
+    record: SpaceRecord
+    job: JobRef | None
+    version: int | None
+
+
+class SwitchSpaces:
+    """Begins, calls off and carries out switches. `grace` is how long a space that answers no more is kept."""
+
+    def __init__(
+        self,
+        database: Database,
+        embedders: EmbedderSource,
+        measurement: GateMeasurement,
+        telemetry: Telemetry,
+        grace: timedelta,
+    ) -> None:
+        self._database = database
+        self._embedders = embedders
+        self._measurement = measurement
+        self._telemetry = telemetry
+        self._grace = grace
+
+    async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """The workspace's spaces, oldest first. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _known(transaction, workspace)
+            return await transaction.spaces.all(workspace)
+
+    async def begin(
+        self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str = SYSTEM_ACTOR
+    ) -> SwitchBegun:
+        """Begin a switch to a space as `parse_choice` reads it, or take up one that stopped half-way.
+
+        A space that was retired and has every vector answers at once, unless a gate has to judge it first; so does the
+        first space of a workspace. Errors: `InvalidInput` (SPACE_UNKNOWN, SPACE_ALREADY_ACTIVE, SWITCH_UNDER_WAY),
+        `NotFound`.
+        """
+        await self._embedders.admit(workspace)
+        embedders = await self._embedders.of(workspace)
+        space = embedders.named(parse_choice(to))
+        try:
+            embedders.for_space(space)
+        except SpaceMismatch as error:
+            raise InvalidInput(error.message, code="SPACE_UNKNOWN", path=("to",)) from error
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _known(transaction, workspace)
+            if await transaction.workspaces.active_space(workspace) is None:
+                await transaction.workspaces.register_space(workspace, space)
+                await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
+                [first] = await transaction.spaces.all(workspace)
+                return SwitchBegun(first, None, 0)
+            known = await transaction.spaces.all(workspace)
+            before = next((one for one in known if one.registered.space == space), None)
+            startable(before, [one for one in known if one.state is SpaceState.FILLING])
+            if gate is None and before is not None and before.state is SpaceState.RETIRED:
+                version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
+                if version is not None:
+                    await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
+                    after = {one.registered: one for one in await transaction.spaces.all(workspace)}
+                    self._tell(before, version)
+                    return SwitchBegun(after[before.registered], None, version)
+            # The job before the workspace: locks are taken in this order everywhere.
+            job, is_new = await transaction.jobs.enqueue(
+                NewJob(
+                    workspace,
+                    JobKind.REEMBED,
+                    f"switch:{space.name}",
+                    {SPACE_ARGUMENT: space.name},
+                    trace_carrier=self._telemetry.carrier(),
+                )
+            )
+            begun = SwitchBegun(await transaction.spaces.begin(workspace, space, gate), job, None)
+            if is_new:
+                await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
+            return begun
+
+    async def cancel(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> SpaceRecord:
+        """Call off the switch that is under way; its job ends by itself. Errors: `NotFound` code SWITCH_NOT_FOUND."""
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _known(transaction, workspace)
+            for record in await transaction.spaces.all(workspace):
+                if await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace):
+                    space = record.registered.space
+                    await self._audit(transaction, AuditAction.CANCEL_SWITCH, workspace, space, actor)
+                    after = {one.registered: one for one in await transaction.spaces.all(workspace)}
+                    return after[record.registered]
+        raise NotFound("No switch is under way in this workspace.", code="SWITCH_NOT_FOUND")
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """The body of REEMBED jobs: may be run any number of times, and pays for a vector once.
+
+        Errors: `Permanent` code SWITCH_GATE_REFUSED; those of the embedder; `LeaseLost`.
+        """
+        workspace = lease.job.workspace
+        record = await self._record(lease)
+        if record is None or record.state is not SpaceState.FILLING:
+            _check_verdict(record)
+            return
+        space_id = record.registered.space_id
+        embedder = (await self._embedders.of(workspace)).for_space(record.registered.space)
+        if not await self._fill(lease, space_id, embedder, progress):
+            return
+        async with self._database.transaction(workspace.org_id) as transaction:
+            gate = await transaction.spaces.gate(workspace, space_id)
+        if gate is not None:
+            await self._judge(lease, record, gate, progress)
+        # Documents were published meanwhile: what a last look still finds missing is embedded under the lock.
+        if not await self._fill(lease, space_id, embedder, progress):
+            return
+        await self._switch(lease, record, embedder)
+
+    async def _record(self, lease: Lease) -> SpaceRecord | None:
+        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+            records = await transaction.spaces.all(lease.job.workspace)
+        wanted = lease.job.arguments.get(SPACE_ARGUMENT)
+        return next((one for one in records if one.registered.space.name == wanted), None)
+
+    async def _fill(self, lease: Lease, space_id: int, embedder: Embedder, progress: Progress) -> bool:
+        """Embed what has no vector in the space, batch by batch; False when the switch was called off."""
+        workspace = lease.job.workspace
+        last = -1
+        while True:
+            async with self._database.transaction(workspace.org_id) as transaction:
+                batch = await transaction.spaces.missing(workspace, space_id, last, embedder.batch_size)
+            if not batch:
+                return True
+            vectors = await embed_texts(embedder, [one.text for one in batch])
+            async with self._database.transaction(workspace.org_id) as transaction:
+                await _check_lease(transaction, lease)
+                named = {one.ordinal: vector for one, vector in zip(batch, vectors, strict=True)}
+                if not await transaction.spaces.fill(workspace, space_id, named):
+                    return False
+            last = batch[-1].ordinal
+            self._telemetry.count("rag_chunks_total", len(batch), paid="reembedded")
+            progress.advance()
+
+    async def _judge(self, lease: Lease, record: SpaceRecord, gate: RecallGate, progress: Progress) -> None:
+        workspace = lease.job.workspace
+        verdict = await self._measurement.run(workspace, record.registered, gate, progress.advance)
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _check_lease(transaction, lease)
+            if not verdict.passed:
+                await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace)
+            await transaction.spaces.record_verdict(workspace, record.registered.space_id, verdict)
+        self._telemetry.event(
+            "rag_switch_judged", space=record.registered.space.name, before=verdict.before, after=verdict.after
+        )
+        if not verdict.passed:
+            raise _refused(record, verdict)
+
+    async def _switch(self, lease: Lease, record: SpaceRecord, embedder: Embedder) -> None:
+        """The instant of the switch. Publishes wait for this transaction, so the few documents that came since the
+        last look are embedded in it.
+        """
+        workspace, space_id = lease.job.workspace, record.registered.space_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            await _check_lease(transaction, lease)
+            if not await transaction.spaces.hold(workspace, space_id):
+                return
+            while late := await transaction.spaces.missing(workspace, space_id, -1, embedder.batch_size):
+                vectors = await embed_texts(embedder, [one.text for one in late])
+                named = {one.ordinal: vector for one, vector in zip(late, vectors, strict=True)}
+                await transaction.spaces.fill(workspace, space_id, named)
+            version = await transaction.spaces.activate(workspace, space_id, self._grace)
+        self._tell(record, version)
+
+    async def _audit(
+        self, transaction: Transaction, action: AuditAction, workspace: WorkspaceRef, space: EmbeddingSpace, actor: str
+    ) -> None:
+        await audit(transaction, self._telemetry, action, workspace, space.name, actor)
+
+    def _tell(self, record: SpaceRecord, version: int | None) -> None:
+        self._telemetry.event("rag_space_switched", space=record.registered.space.name, version=version)
+
+
+def _check_verdict(record: SpaceRecord | None) -> None:
+    """A job that was cut off right after its gate refused says so when it is run again."""
+    if record is None or record.state is not SpaceState.ABANDONED or record.verdict is None:
+        return
+    if not record.verdict.passed:
+        raise _refused(record, record.verdict)
+
+
+def _refused(record: SpaceRecord, verdict: GateVerdict) -> Permanent:
+    return Permanent(
+        f"The switch to {record.registered.space.name} was refused: recall@{verdict.k} over {verdict.questions} "
+        f"questions would go from {verdict.before:.4f} to {verdict.after:.4f}. The workspace answers as before.",
+        code="SWITCH_GATE_REFUSED",
+    )
+
+
+async def _known(transaction: Transaction, workspace: WorkspaceRef) -> None:
+    if await transaction.workspaces.get(workspace.workspace_id) is None:
+        raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+
+
+async def _check_lease(transaction: Transaction, lease: Lease) -> None:
+    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
+        raise LeaseLost("Another worker holds this job now.")

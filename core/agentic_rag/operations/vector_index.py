@@ -1,0 +1,122 @@
+"""The approximate index of a large workspace: built in the background, used only when it finds what a scan finds."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import AgenticRagError, LeaseLost
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
+from agentic_rag.operations.switch_embedding import Progress
+from agentic_rag.retrieval.measure_recall import RecallCheck
+from agentic_rag.retrieval.ports import IndexBuilder, VectorSearch
+from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, IndexRecord, IndexState, IndexStep, index_step
+
+
+@dataclass(frozen=True, slots=True)
+class IndexLimits:
+    """`exact_bytes` of vectors are scanned exactly; at most `most` indexes exist, over all tenants; one answers when it
+    finds `recall` of what a scan finds.
+    """
+
+    exact_bytes: int
+    most: int
+    recall: float = REQUIRED_RECALL
+
+
+class KeepIndex:
+    """The body of INDEX jobs: may be run any number of times."""
+
+    def __init__(
+        self,
+        database: Database,
+        builder: IndexBuilder,
+        recall: RecallCheck,
+        telemetry: Telemetry,
+        limits: IndexLimits,
+    ) -> None:
+        self._database = database
+        self._builder = builder
+        self._recall = recall
+        self._telemetry = telemetry
+        self._limits = limits
+
+    async def run(self, lease: Lease, progress: Progress) -> None:
+        """Bring the workspace's indexes to what its size asks for. Errors: those of `IndexBuilder`, `LeaseLost`."""
+        workspace = lease.job.workspace
+        async with self._database.transaction(workspace.org_id) as transaction:
+            spaces = await transaction.spaces.all(workspace)
+            records = await transaction.indexes.all(workspace)
+        await self._drop_orphans(lease, spaces, records)
+        active = next((one for one in spaces if one.state is SpaceState.ACTIVE), None)
+        if active is None:
+            return
+        number, rows = active.registered.space_id, active.done
+        record = next((one for one in records if one.space_id == number), None)
+        step = index_step(record, rows, active.registered.space.dimensions, self._limits.exact_bytes)
+        if step is IndexStep.NOTHING:
+            # Said too, so that upkeep, which only estimates sizes, does not ask again at once.
+            await self._put(lease, record or IndexRecord(number, IndexState.REJECTED, rows))
+        elif step is IndexStep.DROP:
+            await self._drop(lease, number)
+        elif step is IndexStep.BUILD:
+            if await self._builder.others(workspace, number) >= self._limits.most:
+                capped = f"there are {self._limits.most} indexes already (AGENTIC_RAG_MAX_VECTOR_INDEXES)"
+                await self._put(lease, IndexRecord(number, IndexState.REJECTED, rows, None, capped))
+                return
+            await self._put(lease, IndexRecord(number, IndexState.BUILDING, rows))
+            await self._builder.build(workspace, active.registered)
+            progress.advance()
+        if step in (IndexStep.BUILD, IndexStep.MEASURE):
+            await self._judge(lease, number, rows, progress)
+
+    async def record_failure(
+        self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
+    ) -> None:
+        """A job that gave up leaves the workspace exact, and says why."""
+        if isinstance(decision, Retry):
+            return
+        for record in await transaction.indexes.all(lease.job.workspace):
+            if record.state is IndexState.BUILDING:
+                failed = replace(record, state=IndexState.FAILED, reason=f"[{error.code}] {error.message}")
+                await transaction.indexes.put(lease.job.workspace, failed)
+
+    async def _judge(self, lease: Lease, number: int, rows: int, progress: Progress) -> None:
+        measured = await self._recall.run(lease.job.workspace, VectorSearch.INDEXED, progress.advance, space_id=number)
+        passed = measured.recall >= self._limits.recall
+        state = IndexState.READY if passed else IndexState.REJECTED
+        await self._put(lease, IndexRecord(number, state, rows, measured.recall))
+        self._telemetry.event(
+            "rag_vector_index_measured", rows=rows, recall=measured.recall, exact_ms=measured.exact_ms,
+            index_ms=measured.searched_ms, ready=passed,
+        )  # fmt: skip
+        if not passed:
+            await self._builder.drop(lease.job.workspace, number)
+
+    async def _drop_orphans(self, lease: Lease, spaces: Sequence[SpaceRecord], records: Sequence[IndexRecord]) -> None:
+        """Indexes of spaces that are gone or called off; those of a retired space are kept for switching back."""
+        kept = {one.registered.space_id for one in spaces if one.state is not SpaceState.ABANDONED}
+        for record in records:
+            if record.space_id not in kept:
+                await self._drop(lease, record.space_id)
+
+    async def _drop(self, lease: Lease, number: int) -> None:
+        """Searches stop using it before it goes; what is known of it goes last, so that a crash is made good."""
+        await self._put(lease, IndexRecord(number, IndexState.BUILDING, 0))
+        await self._builder.drop(lease.job.workspace, number)
+        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+            await _check_lease(transaction, lease)
+            await transaction.indexes.forget(lease.job.workspace, number)
+
+    async def _put(self, lease: Lease, record: IndexRecord) -> None:
+        async with self._database.transaction(lease.job.workspace.org_id) as transaction:
+            await _check_lease(transaction, lease)
+            await transaction.indexes.put(lease.job.workspace, record)
+
+
+async def _check_lease(transaction: Transaction, lease: Lease) -> None:
+    if not await transaction.jobs.holds(JobRef(lease.job.workspace, lease.job.job_id), lease.fence):
+        raise LeaseLost("Another worker holds this job now.")

@@ -1,0 +1,260 @@
+"""Compare every store of a workspace with what Postgres says is published."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.documents.blob_keys import owner_prefix
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.formatting import told_count
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.operations.findings import (
+    Finding,
+    HeldDocument,
+    Severity,
+    check_access,
+    check_chunk,
+    check_derived,
+    check_document,
+    finding,
+)
+from agentic_rag.operations.near_duplicates import signature, similar_pairs
+from agentic_rag.operations.ports import Inspection, Inspector, WorkspaceHead
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+
+SHOWN_PER_KIND = 20
+"""Findings of one kind that are named; all are counted."""
+
+DERIVED_SAMPLE = 2_000
+"""Chunks whose entities and terms are computed anew unless all are asked for: about a second."""
+
+HASHED_SAMPLE = 200
+"""Originals whose bytes are read and hashed unless all are asked for."""
+
+NEAR_DUPLICATE = 0.9
+"""Share of shingles that two texts have in common."""
+
+MOST_PAIRS = 50
+
+FurtherCheck = Callable[[WorkspaceRef], Awaitable[Sequence[Finding]]]
+"""A check of a part that this module does not know: a graph outside Postgres, recall against exact search."""
+
+
+@dataclass(frozen=True, slots=True)
+class VerificationReport:
+    """What was looked at, and what is not as it should be. `counts` has all findings by kind, `findings` the first
+    of each.
+    """
+
+    documents: int
+    chunks: int
+    derived_chunks: int
+    """Chunks whose entities and postings were computed anew."""
+    originals: int
+    counts: tuple[tuple[str, int], ...]
+    findings: tuple[Finding, ...]
+
+    @property
+    def failed(self) -> bool:
+        """Whether anything is wrong."""
+        return any(one.severity is Severity.ERROR for one in self.findings)
+
+
+@dataclass(slots=True)
+class _Tally:
+    counts: Counter[str] = field(default_factory=Counter[str])
+    findings: list[Finding] = field(default_factory=list[Finding])
+
+    def add(self, found: Iterable[Finding], times: int = 1) -> None:
+        for one in found:
+            if self.counts[one.kind] < SHOWN_PER_KIND:
+                self.findings.append(one)
+            self.counts[one.kind] += times
+
+
+@dataclass(slots=True)
+class _Postings:
+    """What the segments say: by ordinal the length in terms and the number of distinct terms, and the access set."""
+
+    posted: dict[int, tuple[int, int]] = field(default_factory=dict[int, tuple[int, int]])
+    restricted: dict[int, int] = field(default_factory=dict[int, int])
+    """Access sets other than the default one."""
+
+    def access(self, ordinal: int) -> int | None:
+        """The access set of a chunk; None when it stands in no segment."""
+        return self.restricted.get(ordinal, DEFAULT_ACCESS_ID) if ordinal in self.posted else None
+
+
+class VerifyStores:
+    """Reads only, in pages; memory is bounded by a page of documents, a segment, some 30 bytes per chunk and a kilobyte
+    per document.
+    """
+
+    def __init__(
+        self,
+        inspector: Inspector,
+        database: Database,
+        blobs: BlobStore,
+        space: EmbeddingSpace,
+        further: Sequence[FurtherCheck] = (),
+    ) -> None:
+        self._inspector = inspector
+        self._database = database
+        self._blobs = blobs
+        self._space = space
+        self._further = further
+
+    async def run(self, workspace: WorkspaceRef, *, full: bool = False) -> VerificationReport:
+        """Check one workspace; `full` computes everything anew instead of a sample.
+
+        Errors: `NotFound` (workspace), `DependencyUnavailable`.
+        """
+        tally = _Tally()
+        async with self._inspector.open(workspace) as inspection:
+            head = await inspection.head()
+            self._check_head(head, workspace, tally)
+            postings = await _read_segments(inspection, tally)
+            stride = 1 if full else max(1, head.chunks // DERIVED_SAMPLE)
+            documents, visible, derived = await self._check_documents(
+                inspection, head, workspace, postings, stride, tally
+            )
+            await _check_ordinals(inspection, postings, visible, tally)
+            for anomaly in await inspection.anomalies():
+                tally.add([finding(anomaly.kind, anomaly.example, told_count(anomaly.rows, "row"))], anomaly.rows)
+            for one, other, chunks in await inspection.duplicate_chunks(MOST_PAIRS):
+                tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", told_count(chunks, "passage"))])
+            originals = await self._check_originals(inspection, workspace, tally, full=full)
+        for check in self._further:
+            known = {(one.kind, one.subject) for one in tally.findings}
+            tally.add(one for one in await check(workspace) if (one.kind, one.subject) not in known)
+        order = {severity: place for place, severity in enumerate(Severity)}
+        return VerificationReport(
+            documents=documents,
+            chunks=len(visible),
+            derived_chunks=derived,
+            originals=originals,
+            counts=tuple(sorted(tally.counts.items())),
+            findings=tuple(sorted(tally.findings, key=lambda one: (order[one.severity], one.store, one.kind))),
+        )
+
+    def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _Tally) -> None:
+        name = str(workspace.workspace_id)
+        if head.space is not None and head.space.space != self._space:
+            tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {self._space.name}")])
+        if head.graph_version != head.corpus_version:
+            tally.add([finding("GRAPH_BEHIND", name, f"{head.graph_version} of {head.corpus_version}")])
+
+    async def _check_documents(
+        self,
+        inspection: Inspection,
+        head: WorkspaceHead,
+        workspace: WorkspaceRef,
+        postings: _Postings,
+        stride: int,
+        tally: _Tally,
+    ) -> tuple[int, NDArray[np.int32], int]:
+        dimensions = None if head.space is None else head.space.space.dimensions
+        documents = derived = 0
+        visible: list[NDArray[np.int32]] = []
+        names: dict[UUID, str] = {}
+        signatures: dict[UUID, NDArray[np.uint64]] = {}
+        by_content: dict[bytes, str] = {}
+        async for page in inspection.documents():
+            for document in page:
+                documents += 1
+                tally.add(check_document(document))
+                tally.add(check_access(document, postings.access))
+                for chunk in document.chunks:
+                    tally.add(check_chunk(document.source_path, chunk, dimensions))
+                    if chunk.ordinal % stride == 0:
+                        derived += 1
+                        posted = postings.posted.get(chunk.ordinal)
+                        tally.add(check_derived(workspace.workspace_id, document, chunk, posted))
+                visible.append(np.array([chunk.ordinal for chunk in document.chunks], np.int32))
+                if not _same_bytes(document, by_content, tally):
+                    names[document.document_id] = document.source_path
+                    if document.text is not None and (found := signature(document.text)) is not None:
+                        signatures[document.document_id] = found
+        for one, other, share in similar_pairs(signatures, NEAR_DUPLICATE, MOST_PAIRS):
+            tally.add([finding("NEAR_DUPLICATE", f"{names[one]} and {names[other]}", f"{share:.0%} alike")])
+        return documents, np.concatenate([np.array([], np.int32), *visible]), derived
+
+    async def _check_originals(
+        self, inspection: Inspection, workspace: WorkspaceRef, tally: _Tally, *, full: bool
+    ) -> int:
+        async with self._database.transaction(workspace.org_id) as transaction:
+            stored = await transaction.workspaces.get(workspace.workspace_id)
+        unnamed: set[str] = set() if stored is None else set(await self._blobs.keys(owner_prefix(stored)))
+        unnamed.difference_update(await inspection.doomed())
+        seen = 0
+        async for held in inspection.originals():
+            seen += 1
+            unnamed.discard(held.key)
+            subject = f"{held.key} of document {held.document_id}"
+            if seen > HASHED_SAMPLE and not full:
+                continue
+            digest, size = hashlib.sha256(), 0
+            try:
+                async for piece in self._blobs.stream(held.key):
+                    digest.update(piece)
+                    size += len(piece)
+            except NotFound:
+                tally.add([finding("ORIGINAL_GONE", subject)])
+                continue
+            if (digest.digest(), size) != (held.content_hash, held.size):
+                tally.add([finding("ORIGINAL_CHANGED", subject)])
+        tally.add(finding("BLOB_ORPHAN", key) for key in sorted(unnamed))
+        return seen
+
+
+def _same_bytes(document: HeldDocument, by_content: dict[bytes, str], tally: _Tally) -> bool:
+    """Whether an earlier document has the same bytes, which then is a finding."""
+    if document.content_hash is None:
+        return False
+    first = by_content.setdefault(document.content_hash, document.source_path)
+    if first == document.source_path:
+        return False
+    tally.add([finding("DUPLICATE_DOCUMENT", f"{first} and {document.source_path}")])
+    return True
+
+
+async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
+    """Sizes by ordinal; ordinals that stand in two segments are findings."""
+    postings = _Postings()
+    moves = await inspection.moved()
+    try:
+        async for segment in inspection.segments():
+            places = np.searchsorted(segment.ordinals, segment.posting_ordinals)
+            distinct = np.bincount(places, minlength=len(segment.ordinals))
+            for ordinal, length, terms in zip(
+                segment.ordinals.tolist(), segment.lengths.tolist(), distinct.tolist(), strict=False
+            ):
+                if ordinal in postings.posted:
+                    tally.add([finding("POSTINGS_TWICE", f"ordinal {ordinal}")])
+                postings.posted[ordinal] = (length, terms)
+            access = moves.over(segment.ordinals, segment.access)
+            told = access != DEFAULT_ACCESS_ID
+            restricted = zip(segment.ordinals[told].tolist(), access[told].tolist(), strict=True)
+            postings.restricted.update(restricted)
+    except ValueError as error:
+        tally.add([finding("SEGMENT_DAMAGED", "a postings segment", str(error))])
+    return postings
+
+
+async def _check_ordinals(
+    inspection: Inspection, postings: _Postings, visible: NDArray[np.int32], tally: _Tally
+) -> None:
+    """Every visible chunk in a segment, and nothing in a segment that is neither visible nor closed."""
+    seen = set(visible.tolist())
+    tally.add(finding("POSTINGS_MISSING", f"ordinal {one}") for one in sorted(seen - postings.posted.keys()))
+    known = seen.union(await inspection.closed_ordinals())
+    tally.add(finding("POSTINGS_ORPHAN", f"ordinal {one}") for one in sorted(postings.posted.keys() - known))

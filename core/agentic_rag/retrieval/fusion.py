@@ -1,0 +1,126 @@
+"""One ranking out of several arms."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.models.embedding.space import HASHED_PROVIDER, EmbeddingSpace
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ArmScore, Candidate, Retriever
+from agentic_rag.retrieval.lexical.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT
+
+
+class FusionMethod(enum.Enum):
+    """How the arms' results are merged."""
+
+    WEIGHTED = "WEIGHTED"
+    RRF = "RRF"
+
+
+@dataclass(frozen=True, slots=True)
+class FusionWeights:
+    """Shares of the arms. `vector` is that of the two text arms together, divided by `lexical_share` (None: decided
+    per question).
+    """
+
+    vector: float = 0.7
+    graph: float = 0.3
+    lexical_share: float | None = None
+
+
+RRF_K = 60
+"""Cormack, Clarke, Büttcher, "Reciprocal rank fusion outperforms Condorcet …", SIGIR 2009."""
+
+MODEL_TRUST = 1.0
+"""Of a trained embedding model: the measured formula cos + 0.8·bn + 0.25·cov, a lexical share of 1.05 / 2.05."""
+
+HASHED_TRUST = 0.1
+"""Of the deterministic embedding (a lexical share of 0.91): it sees spellings, which the lexical arm sees better.
+
+Hit@10 / MRR@10 on 500 known-item questions over 20,000 chunks: BM25 .934 / .837, dense .794 / .621, fused .938 / .867
+(with 0.2625, a share of 0.8: .936 / .867; with 1: .922 / .832). R@10 against BM25 on six question sets: −1.0 to +0.9
+(with 0.2625 −3.5 to +0.2).
+"""
+
+
+def dense_trust_of(space: EmbeddingSpace) -> float:
+    """How far cosines of a space count beside BM25."""
+    return HASHED_TRUST if space.provider == HASHED_PROVIDER else MODEL_TRUST
+
+
+def lexical_share(arms: Mapping[Retriever, Sequence[ArmHit]], dense_trust: float = MODEL_TRUST) -> float:
+    """How much of the text arms' weight is lexical, for one question.
+
+    With both arms 1.05 / (1.05 + `dense_trust`), `dense_trust` in [0, 1]: both scores are absolute, so they tell
+    their own certainty per question (where rare words are not matched, the lexical score is small).
+    When an arm did not run at all (a dependency is missing), the other takes the whole weight.
+    """
+    if not 0.0 <= dense_trust <= 1.0:
+        raise ValueError(f"dense_trust must lie in [0, 1], not {dense_trust}")
+    if Retriever.DENSE not in arms:
+        return 1.0
+    if Retriever.LEXICAL not in arms:
+        return 0.0
+    lexical = BOUND_WEIGHT + COVERAGE_WEIGHT
+    return lexical / (lexical + dense_trust)
+
+
+def share_in_force(
+    arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
+) -> float:
+    """The lexical part of the text arms: what the caller set, else `lexical_share`."""
+    return weights.lexical_share if weights.lexical_share is not None else lexical_share(arms, dense_trust)
+
+
+def arm_weights(
+    arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
+) -> dict[Retriever, float]:
+    """The weight of each arm: `vector` divided between dense and lexical, `graph` for the graph."""
+    share = share_in_force(arms, weights, dense_trust)
+    return {
+        Retriever.DENSE: weights.vector * (1.0 - share),
+        Retriever.LEXICAL: weights.vector * share,
+        Retriever.GRAPH: weights.graph,
+    }
+
+
+def fuse(
+    arms: Mapping[Retriever, Sequence[ArmHit]],
+    weights: FusionWeights,
+    method: FusionMethod = FusionMethod.WEIGHTED,
+    *,
+    dense_trust: float = MODEL_TRUST,
+    limit: int | None = None,
+) -> list[Candidate]:
+    """The best `limit` candidates of all arms (None: every one), highest score first, ties by ordinal; the order of the
+    arms does not matter.
+
+    WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), scaled so that the first of every arm has the
+    sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is
+    left out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
+    """
+    shares = arm_weights(arms, weights, dense_trust)
+    found: dict[int, list[tuple[Retriever, int, ArmHit]]] = {}
+    scores: dict[int, float] = {}
+    for retriever in Retriever:
+        weight = shares[retriever]
+        taken: set[int] = set()
+        for rank, hit in enumerate(arms.get(retriever, ()), start=1):
+            ordinal = hit.ordinal
+            if ordinal in taken:
+                continue
+            taken.add(ordinal)
+            found.setdefault(ordinal, []).append((retriever, rank, hit))
+            if weight > 0:
+                gain = (RRF_K + 1) / (RRF_K + rank) if method is FusionMethod.RRF else hit.score
+                scores[ordinal] = scores.get(ordinal, 0.0) + weight * gain
+    ranked = sorted((-round(score, SCORE_DIGITS), ordinal) for ordinal, score in scores.items())
+    return [
+        Candidate(
+            ordinal,
+            -negated,
+            tuple(ArmScore(arm, rank, hit.raw, hit.score, shares[arm]) for arm, rank, hit in found[ordinal]),
+        )
+        for negated, ordinal in (ranked if limit is None else ranked[:limit])
+    ]

@@ -1,0 +1,177 @@
+"""The graph arm: asks the graph for whole frontiers; what they mean is `retrieval.graph.multi_hop`."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.kernel.concurrency import under_way
+from agentic_rag.kernel.database import Snapshot
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
+from agentic_rag.retrieval.graph.coverage_gain import complement_gains, over_links
+from agentic_rag.retrieval.graph.entities import title_entities
+from agentic_rag.retrieval.graph.multi_hop import (
+    PASSAGE_CAP,
+    TEMPERATURE,
+    Pool,
+    Surroundings,
+    extend,
+    first_passages,
+    first_trails,
+    strongest,
+)
+from agentic_rag.retrieval.graph.paths import Trails
+from agentic_rag.retrieval.title_match import document_fit
+
+HIT_LIMIT = 60
+"""As many candidates as a text arm gives."""
+
+SCALE = 7 / 3
+"""What turns a gain beside the text arms' score into one beside the graph arm's, at the shares of 0.7 and 0.3 for which
+the constants of `retrieval.graph.multi_hop` were chosen.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphQuestion:
+    """What the arm looks for. Without a vector, cosines count as 0."""
+
+    workspace_id: UUID
+    text: str
+    terms: Mapping[str, int]
+    entities: Sequence[ExtractedEntity]
+    vector: NDArray[np.float32] | None
+    space_id: int | None
+    lexical_share: float
+    scope: Scope
+
+
+@dataclass(frozen=True, slots=True)
+class GraphFound:
+    """The arm's candidates, best first, with what the text arms say of each of them; and the trails behind them, None
+    without candidates.
+    """
+
+    hits: Mapping[Retriever, list[ArmHit]]
+    trails: Trails | None
+
+
+class GraphArm:
+    """Passages that follow from others.
+
+    Two round trips to the graph at most: around the first passages, and around those that follow.
+    """
+
+    async def hits(
+        self, snapshot: Snapshot, asked: GraphQuestion, arms: Mapping[Retriever, Sequence[ArmHit]]
+    ) -> GraphFound:
+        """What follows from the text arms' candidates. `raw` of the arm's own hits is how likely trails make a passage
+        (Σ P1·P2 + Σ P1·P2·P3).
+
+        Errors: `DependencyUnavailable`.
+        """
+        candidates = {hit.ordinal for hits in arms.values() for hit in hits}
+        if not candidates:
+            return GraphFound({arm: [] for arm in Retriever}, None)
+        first = first_passages(arms, asked.lexical_share)
+        vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
+        total = await snapshot.lexical.passages(asked.scope)
+        around = Surroundings.of(vicinities, total)
+        named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
+        look = _Look(snapshot, asked, named, around)
+        pool = await look.pool(candidates | around.linked(first))
+        extensions = [extend(pool, around, named, first_trails(pool, first))]
+        longer = strongest(extensions[0])
+        ends = sorted({trail.ordinals[-1] for trail in longer} - around.held.keys())
+        if longer:
+            vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
+            around = Surroundings.of(vicinities, total)
+            pool = await look.pool({*pool.rows, *around.linked(trail.ordinals[-1] for trail in longer)})
+            extensions.append(extend(pool, around, named, longer))
+        trails = Trails(pool, around, named, tuple(extensions))
+        return GraphFound(_hits(trails), trails)
+
+
+class _Look:
+    """What ranking needs to know of passages, read once each."""
+
+    def __init__(self, snapshot: Snapshot, asked: GraphQuestion, named: frozenset[UUID], around: Surroundings) -> None:
+        self._snapshot = snapshot
+        self._asked = asked
+        self._named = {entity_id: around.specificity(entity_id) for entity_id in named}
+        self._titles: dict[int, str] = {}
+        self._meant: dict[str, tuple[frozenset[UUID], float]] = {}
+        """By title its entities, and how specific the likeliest is that the question names."""
+        self._cosines: dict[int, float] = {}
+        self._seen: set[int] = set()
+
+    async def pool(self, ordinals: Collection[int]) -> Pool:
+        """Those of the ordinals that the scope lets pass."""
+        asked = self._asked
+        if asked.scope.ordinals is not None:
+            ordinals = asked.scope.ordinals.intersection(ordinals)
+        new = sorted(set(ordinals) - self._seen)
+        self._seen.update(new)
+        self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
+        # The database looks the vectors up while this process does all that needs none of them.
+        async with under_way(self._cosines_of(new)) as reading:
+            kept = sorted(self._titles.keys() & set(ordinals))
+            titles = [self._titles[ordinal] for ordinal in kept]
+            terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
+            meant = [self._meaning(title) for title in titles]
+            documents = document_fit(asked.text, titles)
+            self._cosines |= await reading
+        return Pool(
+            ordinals=np.array(kept, np.int64),
+            cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),
+            terms=terms,
+            titles=[entities for entities, _ in meant],
+            named=np.array([named for _, named in meant]),
+            documents=documents,
+            lexical_share=asked.lexical_share,
+        )
+
+    async def _cosines_of(self, ordinals: Sequence[int]) -> dict[int, float]:
+        asked = self._asked
+        if asked.vector is None or asked.space_id is None:
+            return {}
+        return await self._snapshot.vectors.cosines(asked.vector, asked.space_id, ordinals)
+
+    def _meaning(self, title: str) -> tuple[frozenset[UUID], float]:
+        """The passages of a document share its title."""
+        known = self._meant.get(title)
+        if known is None:
+            entities = title_entities(self._asked.workspace_id, title)
+            named = max((self._named.get(one, 0.0) for one in entities), default=0.0)
+            known = self._meant[title] = (entities, named)
+        return known
+
+
+def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
+    """The best by all three arms together, as hits of each arm."""
+    pool, lift = trails.pool, trails.lift
+    chance = np.round(pool.chance * np.expm1(lift), SCORE_DIGITS)
+    gain = np.round(pool.title_gain + TEMPERATURE * lift, SCORE_DIGITS)
+    places = np.flatnonzero(gain)
+    whole = np.round(pool.score - pool.title_gain + gain, SCORE_DIGITS)[places]
+    best = np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]
+    places, whole = places[best], whole[best]
+    gain[places] += complement_gains(whole, pool.terms.of_rows(places), over_links(trails.extensions[0]))
+    gain = np.round(gain, SCORE_DIGITS)
+    sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
+    bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)
+    graph = [ArmHit(int(pool.ordinals[row]), float(chance[row]), min(1.0, SCALE * float(gain[row]))) for row in places]
+    return {
+        Retriever.GRAPH: sorted(graph, key=lambda hit: (-hit.score, hit.ordinal)),
+        Retriever.DENSE: [
+            ArmHit(int(pool.ordinals[row]), float(pool.cosine[row]), float(pool.cosine[row])) for row in places
+        ],
+        Retriever.LEXICAL: [
+            ArmHit(int(pool.ordinals[row]), float(bm25[row]), round(float(pool.lexical[row]), SCORE_DIGITS))
+            for row in places
+        ],
+    }

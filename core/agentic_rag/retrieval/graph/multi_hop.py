@@ -1,0 +1,342 @@
+"""Multi-hop by rule: from the first passages, over shared entities and titles, to what covers the rest of the question.
+
+"Who founded the league in which X played?" is answered by two passages, and the second resembles the question little.
+Let s be a passage's score by the text arms and P1 = softmax(s / T) over a pool of candidates. P2(p | trail) is the
+softmax, over all p and the choice to end here, of a linear score of how the trail's last passage is linked to p and of
+how much p covers of the terms that the trail leaves open. A passage's lift is log(1 + (Σ P1·P2 + Σ P1·P2·P3) / P1): how
+much likelier trails make it than the text arms alone, so ranking by s + T·lift is ranking by
+P1 + Σ P1·P2 + Σ P1·P2·P3.
+
+Pure. What is linked comes from `retrieval.ports.GraphReader.vicinity`, which the caller asks between the steps:
+    1. `Pool` of what the text arms found and what is linked to its `first_trails`
+    2. `extend` those trails, and take the `strongest` of the longer ones
+    3. the same from a pool that also holds what is linked to these; `lift_of` both
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cached_property
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityMentions, Retriever, Vicinity
+from agentic_rag.retrieval.lexical.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT, TermProfile
+from agentic_rag.retrieval.title_match import DOCUMENT_GAIN
+
+Floats = NDArray[np.float64]
+_TINY = float(np.finfo(np.float64).tiny)
+
+PASSAGE_CAP = 40
+"""An entity in more passages links nothing: 40 cost 0.1 points of R@5 against 5 % of the set, 20 cost 0.9."""
+
+FIRST_PASSAGES = 8
+"""Passages whose links are looked up; trails begin with the best of them."""
+
+FIRST_TRAILS = 4
+"""Passages that trails begin with: 2 cost 0.3 points of R@5, 8 gave 0.4."""
+
+LONGER_TRAILS = 4
+"""Trails of two passages that a third is looked for."""
+
+TEMPERATURE = 1 / 20.5
+"""Of scores in [0, 1]: 10 on the scale of cos + 0.8·bn + 0.25·cov, whose largest value is 2.05."""
+
+NAMED_GAIN = 0.1
+"""What a title that the question names is worth beside the text arms' score, times its specificity."""
+
+
+@dataclass(frozen=True, slots=True)
+class StepWeights:
+    """The linear score of a next passage, and of ending the trail instead. Fitted by `rag eval train-ranker`, then
+    rounded (eval/ranker.json says on what; docs/quality.md what it earns).
+    """
+
+    forward: float = 1.4
+    """Its title is named in the passage before."""
+    backward: float = -2.6
+    """It names the title of the passage before."""
+    shared: float = 1.9
+    """It shares an entity that is in neither title nor in the question."""
+    same: float = 2.9
+    """Both have the same title."""
+    link: float = 8.4
+    """The strongest of these; shared and same count half."""
+    unlinked: float = 0.7
+    """Nothing leads to it."""
+    open_share: float = 9.3
+    """The share of the question's weight (idf of content terms) that it holds and the trail does not."""
+    open_bm25: float = 10.7
+    """BM25 over its bound, of the terms that the trail does not hold."""
+    named: float = 3.7
+    """How specific a title of it is that the question names."""
+    cosine: float = 4.2
+    bm25: float = 0.0
+    score: float = 2.0
+    """Of the passage by itself."""
+    end: float = 6.9
+    """Of every trail's end."""
+    end_covered: float = 3.6
+    """The share of the question's weight that the trail holds."""
+    end_score: float = 1.6
+    """Of the trail's first passage by itself."""
+    end_unnamed: float = 0.0
+    """The question names no entity of the corpus."""
+
+
+_STEP_WEIGHTS = fields(StepWeights)
+_LINK = [one.name for one in _STEP_WEIGHTS].index("link")
+
+
+@dataclass(frozen=True, eq=False)
+class Pool:
+    """Candidates, one a row."""
+
+    ordinals: NDArray[np.int64]
+    """(n,) ascending."""
+    cosine: Floats
+    """(n,) in [0, 1]."""
+    terms: TermProfile
+    titles: Sequence[frozenset[UUID]]
+    """(n,) the entities of each passage's title."""
+    named: Floats
+    """(n,) how specific a title is that the question names; 0 without one."""
+    documents: Floats
+    """(n,) how well its document fits what the question says of documents, as in `retrieval.title_match`."""
+    lexical_share: float
+    """Of the text arms' score, as in `retrieval.fusion`."""
+
+    @cached_property
+    def rows(self) -> dict[int, int]:
+        """Ordinal → row."""
+        return {ordinal: row for row, ordinal in enumerate(self.ordinals.tolist())}
+
+    @cached_property
+    def bm25(self) -> Floats:
+        """(n,) BM25 over its bound."""
+        return np.minimum(1.0, self.terms.gain.sum(axis=1))
+
+    @cached_property
+    def lexical(self) -> Floats:
+        """(n,) the lexical arm's absolute score, in [0, 1]."""
+        whole = float(self.terms.idf.sum()) or 1.0
+        coverage = (self.terms.held @ self.terms.idf) / whole
+        return (BOUND_WEIGHT * self.bm25 + COVERAGE_WEIGHT * coverage) / (BOUND_WEIGHT + COVERAGE_WEIGHT)
+
+    @cached_property
+    def score(self) -> Floats:
+        """(n,) both text arms and the title: what P1 is made of."""
+        text = (1 - self.lexical_share) * self.cosine + self.lexical_share * self.lexical
+        return np.round(text + self.title_gain, SCORE_DIGITS)
+
+    @cached_property
+    def title_gain(self) -> Floats:
+        """(n,) what its title adds to a passage's score."""
+        return NAMED_GAIN * self.named + DOCUMENT_GAIN * self.documents
+
+    @cached_property
+    def chance(self) -> Floats:
+        """(n,) P1."""
+        return softmax(self.score / TEMPERATURE)
+
+    @cached_property
+    def own_features(self) -> Floats:
+        """(n + 1, 16) what `trail_features` says of passages by themselves, whatever the trail; 0 elsewhere."""
+        features = np.zeros((len(self.ordinals) + 1, len(_STEP_WEIGHTS)))
+        features[:-1, 8:12] = np.column_stack([self.named, self.cosine, self.bm25, self.score])
+        return features
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What is known of the graph around some passages."""
+
+    held: Mapping[int, tuple[UUID, ...]]
+    """The entities in a passage."""
+    reached: Mapping[UUID, EntityMentions]
+    """The passages of an entity."""
+    total: int
+    """Passages in the whole corpus."""
+
+    @classmethod
+    def of(cls, vicinities: Iterable[Vicinity], total: int) -> Surroundings:
+        """Of everything that was read."""
+        held: dict[int, tuple[UUID, ...]] = {}
+        reached: dict[UUID, EntityMentions] = {}
+        for vicinity in vicinities:
+            reached.update({one.entity_id: one for one in vicinity.reached})
+            for mention in vicinity.held:
+                held[mention.ordinal] = (*held.get(mention.ordinal, ()), mention.entity_id)
+        return cls(held, reached, total)
+
+    def specificity(self, entity_id: UUID) -> float:
+        """As `specificity` of its passages; 0 for an unknown entity."""
+        known = self.reached.get(entity_id)
+        return 0.0 if known is None else specificity(known.passages, self.total)
+
+    def passages_of(self, entity_id: UUID) -> tuple[int, ...]:
+        """Ascending; none of an entity that links nothing."""
+        known = self.reached.get(entity_id)
+        return () if known is None else known.ordinals
+
+    def linked(self, ordinals: Iterable[int]) -> set[int]:
+        """Passages that share a linking entity with one of these, and they themselves."""
+        return {
+            other
+            for ordinal in ordinals
+            for entity_id in self.held.get(ordinal, ())
+            for other in self.passages_of(entity_id)
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """Passages in the order in which they lead to one another."""
+
+    ordinals: tuple[int, ...]
+    chance: float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Extension:
+    """How likely each passage of a pool comes next."""
+
+    trails: tuple[Trail, ...]
+    ordinals: NDArray[np.int64]
+    """(n,)"""
+    chance: Floats
+    """(trails, n) of the trail with that passage behind it."""
+    linked: Floats
+    """(trails,) of the trail with any passage behind it that an entity leads to."""
+
+
+def specificity(passages: int, passages_total: int) -> float:
+    """idf(e) / log(1 + N) in [0, 1]: 1 for an entity of one passage, 0 for one that links nothing."""
+    if not 0 < passages <= PASSAGE_CAP or passages_total < passages:
+        return 0.0
+    return math.log((1 + passages_total) / passages) / math.log(1 + passages_total)
+
+
+def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float) -> list[int]:
+    """The ordinals that the text arms put first: those whose links are looked up."""
+    share = {Retriever.DENSE: 1 - lexical_share, Retriever.LEXICAL: lexical_share}
+    scores: dict[int, float] = {}
+    for arm, hits in arms.items():
+        for hit in hits[: 2 * FIRST_PASSAGES]:
+            scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + share[arm] * hit.score
+    return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
+
+
+def first_trails(pool: Pool, among: Sequence[int]) -> tuple[Trail, ...]:
+    """Trails of one passage: the best of those `among` that the pool holds."""
+    rows = np.array([pool.rows[ordinal] for ordinal in among if ordinal in pool.rows], np.int64)
+    best = rows[np.lexsort((pool.ordinals[rows], -pool.score[rows]))[:FIRST_TRAILS]]
+    return tuple(Trail((int(pool.ordinals[row]),), float(pool.chance[row])) for row in best)
+
+
+def extend(
+    pool: Pool,
+    around: Surroundings,
+    asked: frozenset[UUID],
+    trails: Sequence[Trail],
+    weights: StepWeights = StepWeights(),
+) -> Extension:
+    """How likely each passage comes behind each trail; all passages of the trails are in the pool. `asked` are the
+    entities of the question: sharing one of them links nothing new.
+    """
+    chance = np.zeros((len(trails), len(pool.ordinals)))
+    linked = np.zeros(len(trails))
+    linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
+    for place, trail in enumerate(trails):
+        features, open_rows = trail_features(pool, around, asked, trail)
+        logits = np.where(open_rows, features @ linear, -np.inf)
+        chance[place] = trail.chance * softmax(logits)[:-1]
+        linked[place] = chance[place] @ (features[:-1, _LINK] > 0)
+    return Extension(tuple(trails), pool.ordinals, chance, linked)
+
+
+def strongest(extension: Extension) -> tuple[Trail, ...]:
+    """The likeliest trails with one passage more."""
+    places = np.flatnonzero(extension.chance)
+    chances = np.round(extension.chance.ravel()[places], 2 * SCORE_DIGITS)
+    best = places[np.lexsort((places, -chances))[:LONGER_TRAILS]]
+    width = len(extension.ordinals)
+    chosen: list[int] = best.tolist()
+    return tuple(
+        Trail(
+            (*extension.trails[place // width].ordinals, int(extension.ordinals[place % width])),
+            float(extension.chance.flat[place]),
+        )
+        for place in chosen
+    )
+
+
+def lift_of(pool: Pool, extensions: Iterable[Extension]) -> Floats:
+    """(n,) log(1 + what trails make a passage ÷ P1), rounded; the pool holds all passages of the extensions."""
+    mass = np.zeros(len(pool.ordinals))
+    for extension in extensions:
+        mass[pool.ordinals.searchsorted(extension.ordinals)] += extension.chance.sum(axis=0)
+    more: Floats = mass / np.maximum(pool.chance, _TINY)
+    return np.round(np.log1p(more), SCORE_DIGITS).astype(np.float64)
+
+
+def link_features(pool: Pool, around: Surroundings, asked: frozenset[UUID], origin: int) -> Floats:
+    """(n, 6): forward, backward, shared, same, link and unlinked of each passage seen from the passage `origin`."""
+    found = np.zeros((len(pool.ordinals), 6))
+    here = pool.rows[origin]
+    ours = pool.titles[here]
+    for entity_id in around.held.get(origin, ()):
+        weight = around.specificity(entity_id)
+        if weight <= 0:
+            continue
+        of_ours = entity_id in ours
+        for ordinal in around.passages_of(entity_id):
+            row = pool.rows.get(ordinal)
+            if row is None:
+                continue
+            if entity_id in pool.titles[row]:
+                kind = 3 if of_ours else 0
+            elif of_ours:
+                kind = 1
+            elif entity_id in asked:
+                continue
+            else:
+                kind = 2
+            if weight > found[row, kind]:
+                found[row, kind] = weight
+    found[here] = 0.0
+    found[:, 4] = np.maximum(found[:, :2].max(axis=1), found[:, 2:4].max(axis=1) / 2)
+    found[:, 5] = found[:, 4] == 0
+    return found
+
+
+def trail_features(
+    pool: Pool, around: Surroundings, asked: frozenset[UUID], trail: Trail
+) -> tuple[Floats, NDArray[np.bool_]]:
+    """(n + 1, 16) in the order of `StepWeights`, the last row for ending the trail, and (n + 1,) which rows may follow:
+    all but the trail's own.
+    """
+    rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
+    idf = pool.terms.idf
+    whole = float(idf.sum()) or 1.0
+    left = ~pool.terms.held[rows].any(axis=0)
+    features = pool.own_features.copy()
+    features[:-1, :6] = link_features(pool, around, asked, trail.ordinals[-1])
+    features[:-1, 6] = (pool.terms.held[:, left] @ idf[left]) / whole
+    features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
+    features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
+    open_rows = np.ones(len(features), np.bool_)
+    open_rows[rows] = False
+    return features, open_rows
+
+
+def softmax(logits: Floats) -> Floats:
+    """Shares that sum to 1; nothing of nothing."""
+    if not len(logits):
+        return logits
+    powers: Floats = np.exp(logits - logits.max())
+    return powers / powers.sum()

@@ -1,0 +1,129 @@
+"""Which trail leads to a passage, and over what: `retrieval.graph.multi_hop` read backwards, for people."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.documents.document import Chunk
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, Hop, HopKind
+from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, Extension, Floats, Pool, Surroundings, lift_of
+
+LEAST_GAIN = 0.01
+"""Of a score in [0, 1]: a trail that adds less is not told, since it hardly moves a passage."""
+
+_PREFERENCE = {HopKind.NAMES: 0, HopKind.NAMED_BY: 1, HopKind.SAME_TITLE: 2, HopKind.SHARES: 3}
+"""Of links that are equally strong, as a reader understands them best."""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """From passage `origin` to passage `target` (ordinals); `entity_id` is what both have, None for COVERS."""
+
+    origin: int
+    target: int
+    kind: HopKind
+    entity_id: UUID | None
+
+
+@dataclass(frozen=True, eq=False)
+class Trails:
+    """What the graph arm followed for one question: the last pool, and the extensions from the shortest trails on."""
+
+    pool: Pool
+    around: Surroundings
+    asked: frozenset[UUID]
+    extensions: tuple[Extension, ...]
+
+    def steps_to(self, ordinal: int) -> tuple[Step, ...]:
+        """The likeliest trail that ends at the passage; none when trails did not raise it, or when it resembles the
+        question more than what they begin with.
+        """
+        row = self.pool.rows.get(ordinal)
+        if row is None or TEMPERATURE * self.lift[row] < LEAST_GAIN:
+            return ()
+        trail = self._likeliest(ordinal)
+        if not trail or self.pool.chance[self.pool.rows[trail[0]]] < self.pool.chance[row]:
+            return ()
+        passages = (*trail, ordinal)
+        return tuple(self._step(origin, target) for origin, target in pairwise(passages))
+
+    @cached_property
+    def lift(self) -> Floats:
+        """(n,) as `bridge.lift_of`, for the passages of the pool."""
+        return lift_of(self.pool, self.extensions)
+
+    @property
+    def onward(self) -> float:
+        """How likely the strongest trail of two passages is (P1·P2), in [0, 1]; 0 without any."""
+        chances = self.extensions[0].chance if self.extensions else np.zeros(0)
+        return round(float(chances.max()), SCORE_DIGITS) if chances.size else 0.0
+
+    def _likeliest(self, ordinal: int) -> tuple[int, ...]:
+        """The ordinals before it; of equally likely trails the first found, which is the shorter one."""
+        best: tuple[int, ...] = ()
+        most = 0.0
+        for extension in self.extensions:
+            column = int(extension.ordinals.searchsorted(ordinal))
+            if column == len(extension.ordinals) or int(extension.ordinals[column]) != ordinal:
+                continue
+            for trail, chance in zip(extension.trails, extension.chance[:, column].tolist(), strict=True):
+                if chance > most:
+                    best, most = trail.ordinals, chance
+        return best
+
+    def _step(self, origin: int, target: int) -> Step:
+        links = links_between(self.pool, self.around, self.asked, origin, target)
+        if not links:
+            return Step(origin, target, HopKind.COVERS, None)
+        _, _, entity_id, kind = min((-strength, _PREFERENCE[kind], one, kind) for strength, one, kind in links)
+        return Step(origin, target, kind, entity_id)
+
+
+def links_between(
+    pool: Pool, around: Surroundings, asked: frozenset[UUID], origin: int, target: int
+) -> list[tuple[float, UUID, HopKind]]:
+    """Every entity that links two passages of the pool: its strength as `bridge.link_features` weighs it, and how."""
+    ours, theirs = pool.titles[pool.rows[origin]], pool.titles[pool.rows[target]]
+    found: list[tuple[float, UUID, HopKind]] = []
+    for entity_id in around.held.get(origin, ()):
+        weight = around.specificity(entity_id)
+        if weight <= 0 or target not in around.passages_of(entity_id):
+            continue
+        if entity_id in theirs:
+            kind = HopKind.SAME_TITLE if entity_id in ours else HopKind.NAMES
+        elif entity_id in ours:
+            kind = HopKind.NAMED_BY
+        elif entity_id in asked:
+            continue
+        else:
+            kind = HopKind.SHARES
+        found.append((weight if kind in (HopKind.NAMES, HopKind.NAMED_BY) else weight / 2, entity_id, kind))
+    return found
+
+
+def told(steps: Sequence[Step], chunks: Mapping[int, Chunk], names: Mapping[UUID, str]) -> tuple[Hop, ...]:
+    """The steps with the titles of their passages and the names of what they share; none when a passage is missing."""
+    if any(step.origin not in chunks or step.target not in chunks for step in steps):
+        return ()
+    return tuple(_hop(step, chunks[step.origin], chunks[step.target], names) for step in steps)
+
+
+def _hop(step: Step, origin: Chunk, target: Chunk, names: Mapping[UUID, str]) -> Hop:
+    shared = names.get(step.entity_id, "") if step.entity_id is not None else ""
+    title = origin.document_title if step.kind is HopKind.NAMED_BY else target.document_title
+    return Hop(
+        kind=step.kind,
+        via=shared if step.kind in (HopKind.SHARES, HopKind.COVERS) else title,
+        from_chunk_id=origin.chunk_id,
+        from_document_id=origin.document_id,
+        from_title=origin.document_title,
+        to_chunk_id=target.chunk_id,
+        to_document_id=target.document_id,
+        to_title=target.document_title,
+    )

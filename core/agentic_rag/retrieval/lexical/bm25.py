@@ -1,0 +1,245 @@
+"""Exact BM25 over postings segments, as one reader sees them.
+
+What is visible is worked out once for a corpus version and a set of access sets; every question then costs only its own
+postings.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.language.tokenizer import term_key
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit
+from agentic_rag.retrieval.lexical.postings import UNMOVED, AccessMoves, Segment
+
+K1 = 1.5
+B = 0.75
+"""BM25's saturation and length normalisation (Robertson & Zaragoza, 2009, recommend 1.2–2 and 0.5–0.8)."""
+
+BOUND_WEIGHT = 0.8
+COVERAGE_WEIGHT = 0.25
+"""Weights of normalised BM25 and of coverage beside a cosine of weight 1: a flat optimum over ten question sets
+(bn 0.7–1.0, cov 0.2–0.3).
+"""
+
+
+def inverse_frequency(passages: int, holding: int) -> float:
+    """BM25's idf, log(1 + (N − df + 0.5)/(df + 0.5)): always positive (the form Lucene uses)."""
+    return math.log(1 + (passages - holding + 0.5) / (holding + 0.5))
+
+
+def absolute_score(bm25: float, bound: float, coverage: float) -> float:
+    """BM25 on a scale in [0, 1] that means the same for every question: (0.8·bn + 0.25·cov) / 1.05, rounded to 1e-6.
+
+    bn is BM25 divided by its upper bound for the question, Σ qtf·idf·(k1 + 1) with unknown terms at the largest idf;
+    cov the idf share of the question's content words that the passage holds. Where rare words are not matched both are
+    small, so the scale calibrates itself per question.
+    """
+    share = min(1.0, bm25 / bound) if bound > 0 else 0.0
+    return round((BOUND_WEIGHT * share + COVERAGE_WEIGHT * min(1.0, coverage)) / (BOUND_WEIGHT + COVERAGE_WEIGHT), 6)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class TermProfile:
+    """Which of a question's terms some chunks hold. Rows are chunks, columns the question's terms in key order."""
+
+    held: NDArray[np.bool_]
+    """(n, t)"""
+    gain: NDArray[np.float64]
+    """(n, t) each term's part of BM25 over its bound: a row sums to bn of `absolute_score`."""
+    idf: NDArray[np.float64]
+    """(t,) of content terms; 0 for the others."""
+    bound: float
+    """BM25's upper bound for the question."""
+
+    def of_rows(self, rows: NDArray[np.int64]) -> TermProfile:
+        """The same of some of the chunks, in the order of `rows`."""
+        return TermProfile(self.held[rows], self.gain[rows], self.idf, self.bound)
+
+
+@dataclass(frozen=True, eq=False)
+class VisiblePostings:
+    """The postings of all segments with what a reader sees of them. Place i stands for ordinal `base + i`.
+
+    Memory is about 17 bytes for each number between the smallest and the largest ordinal, and as much again while a
+    question is answered.
+    """
+
+    segments: tuple[Segment, ...]
+    base: int
+    visible: NDArray[np.bool_]
+    """(span,) whether the chunk at that place is visible."""
+    lengths: NDArray[np.float64]
+    """(span,) its length in terms; 0 where nothing is visible."""
+
+    @classmethod
+    def of(
+        cls,
+        segments: Sequence[Segment],
+        closed: NDArray[np.int32],
+        version: int,
+        access_ids: Collection[int],
+        moves: AccessMoves = UNMOVED,
+    ) -> VisiblePostings:
+        """What is visible: appeared by `version`, not among the ordinals `closed`, in one of `access_ids` (where
+        `moves` say that it stands by now).
+
+        The ordinals of the segments are disjoint; nothing depends on how chunks are divided into them.
+        """
+        held = tuple(segment for segment in segments if len(segment.ordinals))
+        if not held:
+            return cls((), 0, np.zeros(0, np.bool_), np.zeros(0))
+        base = min(int(segment.ordinals[0]) for segment in held)
+        span = max(int(segment.ordinals[-1]) for segment in held) - base + 1
+        ordinals = np.concatenate([segment.ordinals for segment in held])
+        places = ordinals - base
+        access = moves.over(ordinals, np.concatenate([segment.access for segment in held]))
+        seen = np.concatenate([segment.visible_from for segment in held]) <= version
+        seen &= np.isin(access, np.array(sorted(access_ids), np.int32))
+        visible = np.zeros(span, np.bool_)
+        visible[places] = seen
+        visible[closed[(closed >= base) & (closed < base + span)] - base] = False
+        lengths = np.zeros(span)
+        lengths[places] = np.concatenate([segment.lengths for segment in held])
+        return cls(held, base, visible, lengths * visible)
+
+    @cached_property
+    def passages(self) -> int:
+        """How many chunks are visible."""
+        return int(np.count_nonzero(self.visible))
+
+    @cached_property
+    def _penalty(self) -> NDArray[np.float64]:
+        """BM25's length normalisation by place."""
+        total = float(self.lengths.sum())
+        return self.lengths * (K1 * B * self.passages / total) + K1 * (1 - B) if total else self.lengths
+
+    @property
+    def nbytes(self) -> int:
+        """Memory beside the segments themselves."""
+        return self.visible.nbytes + 2 * self.lengths.nbytes
+
+    def search(
+        self, question: Mapping[str, int], content: Collection[str], allowed: NDArray[np.int32] | None, limit: int
+    ) -> list[ArmHit]:
+        """The `limit` best chunks by BM25 (rounded to 1e-6), best first, ties by ordinal.
+
+        Exact over live statistics: document frequency, number and average length of chunks count only what is visible.
+        `allowed` narrows the results, not the statistics. `content` are the terms of `question` (term → count) that
+        count for coverage.
+        """
+        if not self.passages or not question or limit < 1:
+            return []
+        bm25 = np.zeros(len(self.visible))
+        covered = np.zeros(len(self.visible))
+        bound = 0.0
+        content_total = 0.0
+        keyed = sorted((term_key(term), term, count) for term, count in question.items())
+        found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
+        for (_, term, count), (ordinals, frequencies) in zip(keyed, found, strict=True):
+            places = ordinals - self.base
+            seen = self.visible[places]
+            if not seen.all():
+                places, frequencies = places[seen], frequencies[seen]
+            idf = inverse_frequency(self.passages, len(places))
+            bound += count * idf * (K1 + 1)
+            bm25[places] += (count * idf * (K1 + 1)) * frequencies / (frequencies + self._penalty[places])
+            if term in content:
+                content_total += idf
+                covered[places] += idf
+        if allowed is not None:
+            _keep_only(bm25, allowed, self.base)
+        return [
+            ArmHit(place + self.base, raw, absolute_score(raw, bound, share))
+            for place, raw, share in _best(bm25, covered / content_total if content_total else covered, limit)
+        ]
+
+    def profile(
+        self, question: Mapping[str, int], content: Collection[str], ordinals: NDArray[np.int64]
+    ) -> TermProfile:
+        """What visible chunks (`ordinals`, in any order) hold of a question, by the statistics of `search`."""
+        keyed = sorted((term_key(term), term, count) for term, count in question.items())
+        held = np.zeros((len(ordinals), len(keyed)), np.bool_)
+        gain = np.zeros((len(ordinals), len(keyed)))
+        weights = np.zeros(len(keyed))
+        bound = 0.0
+        order = np.argsort(ordinals)
+        asked = ordinals[order]
+        found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
+        for column, ((_, term, count), (holders, frequencies)) in enumerate(zip(keyed, found, strict=True)):
+            seen = self.visible[holders - self.base]
+            idf = inverse_frequency(self.passages, int(np.count_nonzero(seen)))
+            bound += count * idf * (K1 + 1)
+            if term in content:
+                weights[column] = idf
+            if not len(asked):
+                continue
+            places = np.minimum(asked.searchsorted(holders), len(asked) - 1)
+            hits = np.flatnonzero(seen & (asked[places] == holders))
+            rows, often = order[places[hits]], frequencies[hits]
+            held[rows, column] = True
+            penalty = self._penalty[holders[hits] - self.base]
+            gain[rows, column] = (count * idf * (K1 + 1)) * often / (often + penalty)
+        return TermProfile(held, gain / bound if bound else gain, weights, bound)
+
+    def rarity(self, wanted: Collection[str]) -> dict[str, float]:
+        """Each term's idf over the largest possible one (that of a term nobody holds), in (0, 1], counting visible
+        chunks only; 1 when nothing is visible.
+        """
+        if not self.passages or not wanted:
+            return dict.fromkeys(wanted, 1.0)
+        keyed = sorted((term_key(term), term) for term in set(wanted))
+        found = _postings(self.segments, np.array([key for key, _ in keyed], np.uint64))
+        largest = inverse_frequency(self.passages, 0)
+        return {
+            term: inverse_frequency(self.passages, int(np.count_nonzero(self.visible[ordinals - self.base]))) / largest
+            for (_, term), (ordinals, _) in zip(keyed, found, strict=True)
+        }
+
+
+def _postings(
+    segments: Sequence[Segment], keys: NDArray[np.uint64]
+) -> list[tuple[NDArray[np.int32], NDArray[np.float64]]]:
+    """For each key (ascending), the ordinals that hold it and how often, over all segments."""
+    ordinals: list[list[NDArray[np.int32]]] = [[] for _ in range(len(keys))]
+    counts: list[list[NDArray[np.uint16]]] = [[] for _ in range(len(keys))]
+    for segment in segments:
+        if not len(segment.terms):
+            continue
+        places = segment.terms.searchsorted(keys)
+        np.minimum(places, len(segment.terms) - 1, out=places)
+        hits: list[int] = (segment.terms[places] == keys).nonzero()[0].tolist()
+        for query in hits:
+            start, end = segment.offsets[places[query] : places[query] + 2].tolist()
+            ordinals[query].append(segment.posting_ordinals[start:end])
+            counts[query].append(segment.posting_counts[start:end])
+    nothing = (np.zeros(0, np.int32), np.zeros(0))
+    return [
+        (np.concatenate(held), np.concatenate(often).astype(np.float64)) if held else nothing
+        for held, often in zip(ordinals, counts, strict=True)
+    ]
+
+
+def _keep_only(scores: NDArray[np.float64], allowed: NDArray[np.int32], base: int) -> None:
+    mask = np.zeros(len(scores), np.bool_)
+    mask[allowed[(allowed >= base) & (allowed < base + len(scores))] - base] = True
+    scores *= mask
+
+
+def _best(bm25: NDArray[np.float64], coverage: NDArray[np.float64], limit: int) -> list[tuple[int, float, float]]:
+    """(place, rounded BM25, coverage) of the best; only contenders for the last rank are rounded."""
+    places = np.flatnonzero(bm25)
+    if limit < len(places):
+        scores = bm25[places]
+        last = float(np.partition(scores, len(scores) - limit)[len(scores) - limit])
+        places = places[scores >= last - 2 * 10.0**-SCORE_DIGITS]
+    rounded = np.round(bm25[places], SCORE_DIGITS)
+    order = np.lexsort((places, -rounded))[:limit]
+    places = places[order]
+    return list(zip(places.tolist(), rounded[order].tolist(), coverage[places].tolist(), strict=True))

@@ -1,0 +1,200 @@
+"""Postings: which term stands how often in which chunk, as immutable mini-indexes of numpy arrays.
+
+A segment is written once per publish and never changed. Whether a chunk is visible is not in it (except the version it
+appeared at): chunks that are gone are named to the search, and dropped for good by `merge_segments`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.language.term_counts import TermCounts
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentRow:
+    """One chunk to be indexed."""
+
+    ordinal: int
+    access_id: int
+    visible_from: int
+    terms: TermCounts
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Segment:
+    """A mini-index over n chunks, t distinct terms and p postings.
+
+    Term i has the postings `offsets[i]:offsets[i + 1]`, ascending by ordinal. Arrays are not to be written to.
+    """
+
+    ordinals: NDArray[np.int32]
+    """(n,) ascending, no repeats."""
+    lengths: NDArray[np.uint32]
+    """(n,) chunk lengths in terms."""
+    access: NDArray[np.int32]
+    """(n,) access set of each chunk."""
+    visible_from: NDArray[np.int32]
+    """(n,) corpus version each chunk appeared at."""
+    terms: NDArray[np.uint64]
+    """(t,) ascending term keys."""
+    offsets: NDArray[np.uint32]
+    """(t + 1,)"""
+    posting_ordinals: NDArray[np.int32]
+    """(p,)"""
+    posting_counts: NDArray[np.uint16]
+    """(p,)"""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class AccessMoves:
+    """Chunks whose access set is another by now than the one their segment names."""
+
+    ordinals: NDArray[np.int32]
+    """(n,) ascending, no repeats; some may be in no segment."""
+    access: NDArray[np.int32]
+    """(n,) where each stands now."""
+
+    @classmethod
+    def of(cls, moves: Iterable[tuple[int, int]]) -> AccessMoves:
+        """Moves from pairs of ordinal and access set, in any order."""
+        ordered = sorted(moves)
+        return cls(
+            np.array([ordinal for ordinal, _ in ordered], np.int32),
+            np.array([access for _, access in ordered], np.int32),
+        )
+
+    def over(self, ordinals: NDArray[np.int32], access: NDArray[np.int32]) -> NDArray[np.int32]:
+        """The access sets of chunks (`ordinals`, in any order) that were published with `access`."""
+        if not len(self.ordinals):
+            return access
+        places = np.minimum(self.ordinals.searchsorted(ordinals), len(self.ordinals) - 1)
+        moved: NDArray[np.int32] = np.where(self.ordinals[places] == ordinals, self.access[places], access)
+        return moved
+
+
+UNMOVED = AccessMoves(np.zeros(0, np.int32), np.zeros(0, np.int32))
+"""Every chunk stands where its segment says."""
+
+
+@dataclass(frozen=True, slots=True)
+class SegmentBytes:
+    """A segment as stored: each array of `Segment` as little-endian bytes."""
+
+    ordinals: bytes
+    lengths: bytes
+    access: bytes
+    visible_from: bytes
+    terms: bytes
+    offsets: bytes
+    posting_ordinals: bytes
+    posting_counts: bytes
+
+
+def build_segment(rows: Iterable[SegmentRow]) -> Segment:
+    """Index rows given in any order. Errors: `ValueError` when an ordinal comes twice or a row is malformed."""
+    ordered = sorted(rows, key=lambda row: row.ordinal)
+    ordinals = np.array([row.ordinal for row in ordered], np.int32)
+    if (ordinals[1:] == ordinals[:-1]).any():
+        raise ValueError("an ordinal was given twice to one segment")
+    hashes = np.frombuffer(b"".join([row.terms.hashes for row in ordered]), "<u8").astype(np.uint64, copy=False)
+    counts = np.frombuffer(b"".join([row.terms.counts for row in ordered]), "<u2").astype(np.uint16, copy=False)
+    if len(hashes) != len(counts):
+        raise ValueError("a row has not as many counts as term hashes")
+    owners = np.repeat(ordinals, np.array([len(row.terms.hashes) // 8 for row in ordered], np.intp))
+    terms, offsets, order = _group_by_term(hashes)
+    return Segment(
+        ordinals=ordinals,
+        lengths=np.array([row.terms.length for row in ordered], np.uint32),
+        access=np.array([row.access_id for row in ordered], np.int32),
+        visible_from=np.array([row.visible_from for row in ordered], np.int32),
+        terms=terms,
+        offsets=offsets,
+        posting_ordinals=owners[order],
+        posting_counts=counts[order],
+    )
+
+
+def _group_by_term(
+    hashes: NDArray[np.uint64],
+) -> tuple[NDArray[np.uint64], NDArray[np.uint32], NDArray[np.intp]]:
+    """Distinct terms, their offsets, and the stable order that groups postings by term."""
+    order = np.argsort(hashes, kind="stable")
+    ordered = hashes[order]
+    starts = np.flatnonzero(np.concatenate(([True], ordered[1:] != ordered[:-1]))) if len(ordered) else order
+    return ordered[starts], np.append(starts, len(ordered)).astype(np.uint32), order
+
+
+def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32], moves: AccessMoves = UNMOVED) -> Segment:
+    """One segment with the chunks of all, without the ordinals in `drop`, each in the access set where it stands now.
+
+    Equals `build_segment` over the remaining rows. Errors: `ValueError` when two segments hold the same ordinal.
+    """
+    if not segments:
+        return build_segment(())
+    ordinals = np.concatenate([segment.ordinals for segment in segments])
+    keep = ~np.isin(ordinals, drop)
+    rows = np.flatnonzero(keep)[np.argsort(ordinals[keep], kind="stable")]
+    merged = ordinals[rows]
+    if (merged[1:] == merged[:-1]).any():
+        raise ValueError("two segments hold the same ordinal")
+    hashes = np.concatenate([np.repeat(segment.terms, np.diff(segment.offsets)) for segment in segments])
+    owners = np.concatenate([segment.posting_ordinals for segment in segments])
+    counts = np.concatenate([segment.posting_counts for segment in segments])
+    by_owner = np.argsort(owners, kind="stable")
+    by_owner = by_owner[~np.isin(owners[by_owner], drop)]
+    terms, offsets, order = _group_by_term(hashes[by_owner])
+    return Segment(
+        ordinals=merged,
+        lengths=np.concatenate([segment.lengths for segment in segments])[rows],
+        access=moves.over(merged, np.concatenate([segment.access for segment in segments])[rows]),
+        visible_from=np.concatenate([segment.visible_from for segment in segments])[rows],
+        terms=terms,
+        offsets=offsets,
+        posting_ordinals=owners[by_owner][order],
+        posting_counts=counts[by_owner][order],
+    )
+
+
+def encode_segment(segment: Segment) -> SegmentBytes:
+    """The segment as little-endian bytes, for storing."""
+    return SegmentBytes(
+        ordinals=segment.ordinals.astype("<i4").tobytes(),
+        lengths=segment.lengths.astype("<u4").tobytes(),
+        access=segment.access.astype("<i4").tobytes(),
+        visible_from=segment.visible_from.astype("<i4").tobytes(),
+        terms=segment.terms.astype("<u8").tobytes(),
+        offsets=segment.offsets.astype("<u4").tobytes(),
+        posting_ordinals=segment.posting_ordinals.astype("<i4").tobytes(),
+        posting_counts=segment.posting_counts.astype("<u2").tobytes(),
+    )
+
+
+def decode_segment(stored: SegmentBytes) -> Segment:
+    """The inverse of `encode_segment`; on little-endian machines without copying.
+
+    Errors: `ValueError` when the arrays do not fit together (a damaged row).
+    """
+    segment = Segment(
+        ordinals=np.frombuffer(stored.ordinals, "<i4").astype(np.int32, copy=False),
+        lengths=np.frombuffer(stored.lengths, "<u4").astype(np.uint32, copy=False),
+        access=np.frombuffer(stored.access, "<i4").astype(np.int32, copy=False),
+        visible_from=np.frombuffer(stored.visible_from, "<i4").astype(np.int32, copy=False),
+        terms=np.frombuffer(stored.terms, "<u8").astype(np.uint64, copy=False),
+        offsets=np.frombuffer(stored.offsets, "<u4").astype(np.uint32, copy=False),
+        posting_ordinals=np.frombuffer(stored.posting_ordinals, "<i4").astype(np.int32, copy=False),
+        posting_counts=np.frombuffer(stored.posting_counts, "<u2").astype(np.uint16, copy=False),
+    )
+    chunks = len(segment.ordinals)
+    postings = len(segment.posting_ordinals)
+    if not (
+        chunks == len(segment.lengths) == len(segment.access) == len(segment.visible_from)
+        and len(segment.offsets) == len(segment.terms) + 1
+        and int(segment.offsets[-1]) == postings == len(segment.posting_counts)
+    ):
+        raise ValueError("the arrays of a postings segment do not fit together")
+    return segment

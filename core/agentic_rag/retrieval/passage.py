@@ -1,0 +1,34 @@
+"""What retrieval hands to synthesis: passages with their scores."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from agentic_rag.documents.document import Chunk
+from agentic_rag.retrieval.candidates import Candidate
+
+CORPUS = "corpus"
+"""Origin of evidence that retrieval found; a tool's evidence carries the tool's name."""
+
+SECTION = "section"
+"""Origin of evidence that goes on with a passage's section. Its scores are that passage's."""
+
+FIGURES = "figures"
+"""Origin of evidence that was looked for in a document that the question means, by the measure it asks for."""
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """A retrieved chunk and its fused candidate. `parts` are the positions of the sub-questions that found it."""
+
+    chunk: Chunk
+    candidate: Candidate
+    parts: tuple[int, ...] = (0,)
+    origin: str = CORPUS
+    above: str = ""
+    """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it."""
+
+    @property
+    def with_above(self) -> str:
+        """The chunk's text as rows of a table that began before it need it read."""
+        return self.above + self.chunk.text

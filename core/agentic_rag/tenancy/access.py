@@ -1,0 +1,115 @@
+"""Who may read a document: principals, the sets they are interned as, and what a caller may read of a workspace.
+
+A principal is `user:SUBJECT` or `group:NAME`. A document is readable by whoever is one of its principals; without any,
+by everybody in the workspace.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, MAX_NAME_CHARACTERS, Principal, Role
+
+USER = "user:"
+GROUP = "group:"
+
+MAX_PRINCIPALS = 200
+"""Most users and groups that one document names: more are a group of their own."""
+
+EVERYONE = "everyone"
+"""How the whole workspace is written where principals are."""
+
+EVERYBODY: tuple[str, ...] = ()
+"""The principals of a document that the whole workspace may read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readers:
+    """In whose name is read. Upkeep, which shows nobody what it reads, reads `everything`."""
+
+    principals: tuple[str, ...] = ()
+    everything: bool = False
+
+    def may_read(self, principals: Sequence[str]) -> bool:
+        """Whether a document with these principals is shown."""
+        return self.everything or not principals or not set(principals).isdisjoint(self.principals)
+
+
+ANYBODY = Readers()
+"""Reads what the whole workspace may."""
+
+UPKEEP = Readers(everything=True)
+"""Reads all, for work whose results show no text: recall measurements, consistency checks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Readable:
+    """What a caller may read of a workspace at one instant."""
+
+    access_ids: tuple[int, ...] = (DEFAULT_ACCESS_ID,)
+    """Ascending."""
+    is_everything: bool = True
+    """No document of the workspace is hidden from the caller."""
+    version: int = 0
+    """The corpus version that last changed a document's readers: rights hold for all versions of a document alike."""
+
+
+def readers(principal: Principal) -> Readers:
+    """A caller's own principals. Roles add none: whoever manages documents need not be able to read them."""
+    groups = sorted({f"{GROUP}{group}" for group in principal.groups})
+    return Readers((f"{USER}{principal.subject}", *groups))
+
+
+def manages(principal: Principal) -> bool:
+    """Whether the caller sees the names of all documents and may change who reads them."""
+    return principal.role in (Role.ADMIN, Role.OPERATOR)
+
+
+def checked_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
+    """The principals that a caller named, in order and each once. Errors: `InvalidInput` with path `readableBy`."""
+    named = [*((USER, one) for one in users), *((GROUP, one) for one in groups)]
+    if len(named) > MAX_PRINCIPALS:
+        raise InvalidInput(f"`readableBy` takes {MAX_PRINCIPALS} users and groups at most.", path=("readableBy",))
+    for _, name in named:
+        usable = 0 < len(name) <= MAX_NAME_CHARACTERS and name.isprintable() and is_storable(name)
+        if not usable or name != name.strip():
+            raise InvalidInput(
+                f"A user or group has 1 to {MAX_NAME_CHARACTERS} printable characters, none of them a space at its "
+                "ends.",
+                path=("readableBy",),
+            )
+    return tuple(sorted({f"{kind}{name}" for kind, name in named}))
+
+
+def parsed_principals(named: Sequence[str]) -> tuple[str, ...]:
+    """Principals written as they are kept, `user:SUBJECT` and `group:NAME`; `everyone` stands for nobody in particular.
+    Errors: `InvalidInput` with path `readableBy`.
+    """
+    wanted = [one for one in named if one != EVERYONE]
+    if len(wanted) < len(named) and wanted:
+        raise InvalidInput("Name users and groups, or `everyone`, not both.", path=("readableBy",))
+    if not all(one.startswith((USER, GROUP)) for one in wanted):
+        raise InvalidInput("Write `user:NAME`, `group:NAME` or `everyone`.", path=("readableBy",))
+    return checked_principals(users_of(wanted), groups_of(wanted))
+
+
+def kept_in(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
+    """The principals that a caller sets, with the caller among them: nobody locks himself out by mistake. Whoever
+    manages the workspace can, and is not added to documents that are none of his business.
+    """
+    if not principals or manages(setter) or readers(setter).may_read(principals):
+        return principals
+    return tuple(sorted({*principals, f"{USER}{setter.subject}"}))
+
+
+def users_of(principals: Sequence[str]) -> list[str]:
+    """The subjects among some principals."""
+    return [one.removeprefix(USER) for one in principals if one.startswith(USER)]
+
+
+def groups_of(principals: Sequence[str]) -> list[str]:
+    """The groups among some principals."""
+    return [one.removeprefix(GROUP) for one in principals if one.startswith(GROUP)]

@@ -1,0 +1,93 @@
+"""Who may read which document."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+from uuid import UUID
+
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+
+
+@dataclass(frozen=True, slots=True)
+class AccessChange:
+    """A document's readers changed. `version` is the first corpus version that shows it; None while nothing of the
+    document is published. `passages` were moved to the new set.
+    """
+
+    version: int | None
+    passages: int
+
+
+class AccessStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+        """What the readers may read now."""
+        ...
+
+    async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
+        """The number of the set of exactly these principals (sorted, each once), made when there is none. Before any
+        lock on a document: two transactions that make the same set wait for one another. Errors: `NotFound`
+        (workspace).
+        """
+        ...
+
+    async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+        """The principals of these sets."""
+        ...
+
+    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+        """Those of the documents that are there and that the readers may not read."""
+        ...
+
+    async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
+        """Give a document to the readers of another set, at all of its versions; None when there is no such document.
+        A publish under way waits, or is waited for.
+        """
+        ...
+
+
+class ApiKeyStore(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def add(self, key_id: UUID, key: NewApiKey) -> ApiKey:
+        """Store a key. Errors: `NotFound` (organisation)."""
+        ...
+
+    async def all(self) -> list[ApiKey]:
+        """Every key, revoked and expired ones too, newest first."""
+        ...
+
+    async def revoke(self, key_id: UUID) -> ApiKey | None:
+        """Make a key worthless; None when there is none of that id. One that was revoked before keeps its time."""
+        ...
+
+
+class AuditLog(Protocol):
+    """Inside a transaction of one organisation."""
+
+    async def record(self, entry: AuditEntry) -> None:
+        """Append; the act and its entry are committed together or not at all."""
+        ...
+
+    async def record_once(self, entry: AuditEntry, key: str) -> bool:
+        """Append unless the log has it under the key (`tenancy.audit.id_once`); whether it was appended."""
+        ...
+
+    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
+        """Entries, newest first; of one workspace when it is given. Errors: `InvalidInput` (page size, cursor)."""
+        ...
+
+
+class Identity(Protocol):
+    """Verifies bearer tokens. Errors: `Unauthenticated`."""
+
+    async def authenticate(self, token: str) -> Principal:
+        """The principal of a valid token (scheme prefix removed)."""
+        ...

@@ -1,0 +1,30 @@
+"""Entries of the audit log as use cases write them."""
+
+from __future__ import annotations
+
+from agentic_rag.kernel.database import Transaction
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+async def audit(
+    transaction: Transaction,
+    telemetry: Telemetry,
+    action: AuditAction,
+    workspace: WorkspaceRef,
+    subject: object,
+    actor: str,
+    **detail: str | int | bool | None,
+) -> None:
+    """Write down who does what to which thing of a workspace, in the transaction of the act itself."""
+    await transaction.audit.record(
+        AuditEntry(
+            action=action,
+            subject=str(subject),
+            actor=actor,
+            workspace_id=workspace.workspace_id,
+            detail=detail,
+            trace_id=trace_id_in(telemetry.carrier()),
+        )
+    )

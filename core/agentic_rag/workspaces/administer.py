@@ -1,0 +1,94 @@
+"""What administrators decide: workspaces, their settings, and the features of their organisation."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.kernel.database import Database, Transaction
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import WorkspaceRef, checked_name
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+
+
+@dataclass(frozen=True, slots=True)
+class NewWorkspace:
+    """The workspace that somebody wants."""
+
+    name: str
+    kind: WorkspaceKind = WorkspaceKind.GENERAL
+    external_ref: str | None = None
+    settings: WorkspaceSettings = WorkspaceSettings()
+
+
+class Administer:
+    """Each act is in the audit log, in the transaction of the act."""
+
+    def __init__(self, database: Database, ids: Ids, telemetry: Telemetry) -> None:
+        self._database = database
+        self._ids = ids
+        self._telemetry = telemetry
+
+    async def create_workspace(self, org_id: UUID, wish: NewWorkspace, actor: str) -> Workspace:
+        """Make a workspace. Errors: `InvalidInput` (WORKSPACE_EXISTS when name or external ref is taken)."""
+        name = checked_name(wish.name, ("input", "name"))
+        reference = wish.external_ref
+        if reference is not None:
+            reference = checked_name(reference, ("input", "externalRef"))
+        async with self._database.transaction(org_id) as transaction:
+            made = await transaction.workspaces.create(self._ids.new(), name, wish.kind, reference, wish.settings)
+            await transaction.audit.record(
+                self._entry(AuditAction.CREATE_WORKSPACE, made.ref.workspace_id, actor, made.ref.workspace_id)
+            )
+        return made
+
+    async def change_workspace(
+        self, workspace: WorkspaceRef, apply: Callable[[WorkspaceSettings], WorkspaceSettings], actor: str
+    ) -> Workspace:
+        """Change a workspace's settings. Errors: `NotFound` code WORKSPACE_NOT_FOUND, what `apply` raises, and
+        `InvalidInput` for dimensions other than those of the vectors that are there.
+        """
+        key = workspace.workspace_id
+        async with self._database.transaction(workspace.org_id) as transaction:
+            before = await transaction.workspaces.get(key)
+            changed = await transaction.workspaces.change_settings(key, apply)
+            dimensions = changed.settings.embedding_dimensions
+            if dimensions is not None and before and dimensions != before.settings.embedding_dimensions:
+                await _fits(transaction, workspace, dimensions)
+            await transaction.audit.record(self._entry(AuditAction.CHANGE_WORKSPACE, key, actor, key))
+        return changed
+
+    async def organisation(self, org_id: UUID) -> Organisation:
+        """The organisation. Errors: `NotFound`."""
+        async with self._database.transaction(org_id) as transaction:
+            return await transaction.organisations.current()
+
+    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool, actor: str) -> Organisation:
+        """Switch a feature of the organisation. Errors: `NotFound`."""
+        async with self._database.transaction(org_id) as transaction:
+            changed = await transaction.organisations.change(lambda settings: settings.with_flag(flag, on=on))
+            entry = self._entry(AuditAction.CHANGE_ORGANISATION, org_id, actor, None, **{flag.value: on})
+            await transaction.audit.record(entry)
+        return changed
+
+    def _entry(
+        self, action: AuditAction, subject: UUID, actor: str, workspace_id: UUID | None, **detail: bool
+    ) -> AuditEntry:
+        trace_id = trace_id_in(self._telemetry.carrier())
+        return AuditEntry(action, str(subject), actor, workspace_id, dict(detail), trace_id)
+
+
+async def _fits(transaction: Transaction, workspace: WorkspaceRef, dimensions: int) -> None:
+    space = await transaction.workspaces.active_space(workspace)
+    if space is not None and space.space.dimensions != dimensions:
+        raise InvalidInput(
+            f"The workspace's vectors have {space.space.dimensions} dimensions, which stay as they are: make a "
+            "workspace for others, or switch the embedding space.",
+            path=("input", "embeddingDimensions"),
+        )

@@ -1,0 +1,36 @@
+"""The settings of a workspace, completed with the defaults of its kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+
+DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
+    {
+        WorkspaceKind.GENERAL: WorkspaceSettings(),
+        WorkspaceKind.PROJECT: WorkspaceSettings(rag_config=RagConfig(top_k=5, similarity_threshold=0.75)),
+        WorkspaceKind.AGENT: WorkspaceSettings(
+            chunk_profile="agent", rag_config=RagConfig(top_k=5, similarity_threshold=0.7)
+        ),
+    }
+)
+"""Guidelines of projects: requirement B5. Documents of agents: E3 (1,000 characters, 200 of overlap) and E4."""
+
+
+def rag_config_in_force(kind: WorkspaceKind, own: RagConfig | None) -> RagConfig | None:
+    """How a workspace of that kind is searched; None leaves it to the process."""
+    return own or DEFAULTS[kind].rag_config
+
+
+def in_force(workspace: Workspace) -> WorkspaceSettings:
+    """The workspace's settings, completed with those of its kind; what is None then is left to the process."""
+    own, of_kind = workspace.settings, DEFAULTS[workspace.kind]
+    return replace(
+        own,
+        chunk_profile=own.chunk_profile or of_kind.chunk_profile,
+        rag_config=rag_config_in_force(workspace.kind, own.rag_config),
+    )

@@ -1,0 +1,141 @@
+"""Holds requests to the limits of their organisation, and of their caller within it, before any work is done.
+
+Redis counts for all processes. While it is away each process counts for itself, by the same law: a tenant then gets at
+most as many times its limit as there are processes, and nobody is refused because Redis is down.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from hashlib import blake2b
+from uuid import UUID
+
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
+from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.ttl_cache import Fresh
+from agentic_rag.tenancy.audit import AuditAction, AuditEntry
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag.workspaces.organisation import Organisation
+from agentic_rag.workspaces.ports import RateBuckets
+from agentic_rag.workspaces.rate_limits import Bucket, Demand, RateLimits, Refused, Traffic, share_of
+
+FRESH_SECONDS = 5.0
+"""How long a process goes by what it last read of an organisation's own limits."""
+
+PAUSE_SECONDS = 1.0
+"""How long a server that failed is left alone."""
+
+MAX_ORGANISATIONS = 10_000
+_MEANING = {Traffic.ASK: "questions", Traffic.WRITE: "changes", Traffic.READ: "reads"}
+
+
+class Admission:
+    """Decides before each request of a tenant."""
+
+    def __init__(
+        self,
+        database: Database,
+        shared: RateBuckets,
+        own: RateBuckets,
+        defaults: RateLimits,
+        clock: Clock,
+        telemetry: Telemetry,
+        *,
+        subject_share: float = 1.0,
+    ) -> None:
+        self._database = database
+        self._shared = shared
+        self._own = own
+        self._defaults = defaults
+        self._clock = clock
+        self._telemetry = telemetry
+        self._subject_share = subject_share
+        # Nobody waits for a further look: the limits that were known hold until it is done.
+        self._limits = Fresh(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
+        self._failed_at: float | None = None
+
+    async def admit(self, principal: Principal, demand: Demand) -> None:
+        """Let a request pass. Errors: `RateLimited`, with the seconds after which it would."""
+        limits = await self._limits.of(principal.org_id)
+        buckets: list[Bucket] = []
+        kinds: list[Traffic] = []
+        for traffic, count in demand.items():
+            per_minute = limits.of(traffic)
+            if count and per_minute:
+                found = self._buckets(principal, traffic, per_minute, count)
+                buckets += found
+                kinds += [traffic] * len(found)
+        if not buckets:
+            return
+        refused = await self._take(principal.org_id, buckets)
+        if refused is not None:
+            self._refuse(kinds[refused.index], buckets[refused.index], refused)
+
+    async def in_force(self, org_id: UUID) -> RateLimits:
+        """The limits that hold for an organisation: its own, and the operator's for the rest. Errors: `NotFound`."""
+        async with self._database.transaction(org_id) as transaction:
+            return (await transaction.organisations.current()).settings.rates.over(self._defaults)
+
+    async def set_limits(self, org_id: UUID, limits: RateLimits, actor: str) -> Organisation:
+        """Give an organisation limits of its own. Other processes go by them within `FRESH_SECONDS`. Errors:
+        `NotFound`.
+        """
+        async with self._database.transaction(org_id) as transaction:
+            changed = await transaction.organisations.change(lambda settings: replace(settings, rates=limits))
+            detail = {"asks": limits.asks, "writes": limits.writes, "reads": limits.reads}
+            await transaction.audit.record(
+                AuditEntry(
+                    AuditAction.SET_RATE_LIMITS,
+                    str(org_id),
+                    actor,
+                    None,
+                    detail,
+                    trace_id_in(self._telemetry.carrier()),
+                )
+            )
+        self._limits.forget(org_id)
+        return changed
+
+    def _buckets(self, principal: Principal, traffic: Traffic, per_minute: int, count: int) -> list[Bucket]:
+        found = [Bucket(traffic.value, per_minute, count)]
+        if self._subject_share < 1:
+            caller = blake2b(principal.subject.encode(), digest_size=12).hexdigest()
+            found.append(Bucket(f"{traffic.value}:{caller}", share_of(per_minute, self._subject_share), count))
+        return found
+
+    async def _take(self, org_id: UUID, buckets: list[Bucket]) -> Refused | None:
+        if self._failed_at is None or self._clock.monotonic() - self._failed_at >= PAUSE_SECONDS:
+            try:
+                refused = await self._shared.take(org_id, buckets)
+            except DependencyUnavailable as error:
+                self._count_alone(error)
+            else:
+                self._failed_at = None
+                return refused
+        self._telemetry.count("rag_rate_limit_fallbacks_total")
+        return await self._own.take(org_id, buckets)
+
+    def _count_alone(self, error: DependencyUnavailable) -> None:
+        if self._failed_at is None:
+            self._telemetry.event("rag_rate_limits_local", level="warning", reason=error.reason or None)
+        self._failed_at = self._clock.monotonic()
+
+    async def _read(self, org_id: UUID, known: RateLimits | None) -> RateLimits:
+        try:
+            return await self.in_force(org_id)
+        except NotFound:
+            return self._defaults
+        except (DependencyUnavailable, Retryable):
+            # Whether the request can be served without the database is for its own part to say.
+            return self._defaults if known is None else known
+
+    def _refuse(self, traffic: Traffic, bucket: Bucket, refused: Refused) -> None:
+        self._telemetry.count("rag_rate_limited_total", traffic=traffic.value)
+        whose = "this caller" if bucket.key != traffic.value else "this organisation"
+        raise RateLimited(
+            f"There were too many {_MEANING[traffic]} within a minute: {whose} may send {bucket.per_minute}. Try again "
+            f"in {refused.seconds:.1f} s.",
+            retry_after_seconds=refused.seconds,
+        )

@@ -1,0 +1,39 @@
+"""What documents are attached to outside of this product: a project or an agent of the caller's own."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from uuid import UUID
+
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, checked_name
+from agentic_rag.workspaces.workspace import WorkspaceKind
+
+_DIGEST_DIGITS = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Holder:
+    """A project or agent of an organisation, by the caller's own id of it."""
+
+    org_id: UUID
+    kind: WorkspaceKind
+    external_ref: str
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """Names for its workspace: one to read, and one for where that is taken."""
+        name = f"{self.kind.value} {self.external_ref}"
+        digest = hashlib.sha256(self.external_ref.encode("utf-8", "surrogatepass")).hexdigest()[:_DIGEST_DIGITS]
+        shortened = name[: MAX_NAME_CHARACTERS - _DIGEST_DIGITS - 1].rstrip()
+        return name[:MAX_NAME_CHARACTERS].rstrip(), f"{shortened} {digest}"
+
+
+def project(org_id: UUID, external_ref: str) -> Holder:
+    """A project. Errors: `InvalidInput` for an id that is empty, not printable or of more than 200 characters."""
+    return Holder(org_id, WorkspaceKind.PROJECT, checked_name(external_ref, ("id",)))
+
+
+def agent(org_id: UUID, external_ref: str) -> Holder:
+    """An agent. Errors: as `project`."""
+    return Holder(org_id, WorkspaceKind.AGENT, checked_name(external_ref, ("id",)))

@@ -1,0 +1,64 @@
+"""What a workspace decides for itself; None leaves it to the process."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.models.billing.limits import SpendingLimits
+from agentic_rag.workspaces.chunk_profiles import chunk_profile
+
+MAX_INLINE_CHARACTERS = 50_000
+"""Longest plain-text guidelines of a workspace; a prompt takes 2,000 tokens of them."""
+
+MAX_HISTORY_DAYS = 3650
+
+MAX_DIMENSIONS = 4000
+"""As `models.embedding.space.MAX_DIMENSIONS`."""
+
+MAX_RESULTS = 50
+"""As `answering.options.MAX_TOP_K`."""
+
+
+@dataclass(frozen=True, slots=True)
+class RagConfig:
+    """How many passages a search brings, and how similar to the question they must be (0 to 1). Raises `InvalidInput`
+    outside of what the API offers.
+    """
+
+    top_k: int = 5
+    similarity_threshold: float = 0.7
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.top_k <= MAX_RESULTS:
+            raise InvalidInput(f"`topK` takes 1 to {MAX_RESULTS}.", path=("ragConfig", "topK"))
+        if not (math.isfinite(self.similarity_threshold) and 0 <= self.similarity_threshold <= 1):
+            raise InvalidInput("`similarityThreshold` takes 0 to 1.", path=("ragConfig", "similarityThreshold"))
+
+
+@dataclass(frozen=True, slots=True)
+class WorkspaceSettings:
+    """Per-workspace overrides. Raises `InvalidInput` with the path of the value that is out of range."""
+
+    chunk_profile: str | None = None
+    history_days: int | None = None
+    """How long superseded revisions stay readable; 0 means not at all."""
+    inline_guidelines: str | None = None
+    """Plain-text guidelines, used where the documents hold none."""
+    rag_config: RagConfig | None = None
+    budget: SpendingLimits = SpendingLimits()
+    embedding_dimensions: int | None = None
+    """Of the workspace's vectors, whatever its models have: shorter vectors are filled up with zeros."""
+
+    def __post_init__(self) -> None:
+        if self.chunk_profile is not None:
+            chunk_profile(self.chunk_profile)
+        if self.embedding_dimensions is not None and not 1 <= self.embedding_dimensions <= MAX_DIMENSIONS:
+            raise InvalidInput(f"`embeddingDimensions` takes 1 to {MAX_DIMENSIONS}.", path=("embeddingDimensions",))
+        if self.history_days is not None and not 0 <= self.history_days <= MAX_HISTORY_DAYS:
+            raise InvalidInput(f"`historyDays` takes 0 to {MAX_HISTORY_DAYS}.", path=("historyDays",))
+        if self.inline_guidelines is not None and len(self.inline_guidelines) > MAX_INLINE_CHARACTERS:
+            raise InvalidInput(
+                f"`inlineGuidelines` takes at most {MAX_INLINE_CHARACTERS} characters.", path=("inlineGuidelines",)
+            )

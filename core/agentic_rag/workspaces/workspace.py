@@ -1,0 +1,34 @@
+"""A corpus: the unit of isolation, versioning, caching and settings."""
+
+from __future__ import annotations
+
+import enum
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings as WorkspaceSettings
+
+
+class WorkspaceKind(enum.Enum):
+    """What a workspace stands for; `external_ref` is the caller's own id of that thing."""
+
+    GENERAL = "general"
+    PROJECT = "project"
+    AGENT = "agent"
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """A corpus: the unit of isolation, versioning, caching and settings."""
+
+    ref: WorkspaceRef
+    name: str
+    kind: WorkspaceKind
+    external_ref: str | None
+    corpus_version: int
+    graph_version: int
+    active_space: int | None
+    """Number of the embedding space that answers questions; None until the first vector is published."""
+    created_at: datetime
+    settings: WorkspaceSettings = field(default_factory=WorkspaceSettings)
