@@ -18,8 +18,8 @@ import neo4j
 import neo4j.exceptions
 import pytest
 
-from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.loopback import HOST, free_port
+from agentic_rag.embedded.os_user import ServerAccount
 from agentic_rag.embedded.process import KeptProcess, Launch, StopStep
 
 GIVEN_URI = "AGENTIC_RAG_TEST_NEO4J_URI"

@@ -13,8 +13,8 @@ from uuid import UUID, uuid4
 
 import httpx2
 
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.bootstrap import Container, build_container, new_master_key
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.api_keys import NewApiKey

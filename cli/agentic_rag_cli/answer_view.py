@@ -11,8 +11,8 @@ from uuid import UUID
 from agentic_rag.answering.answer import Citation
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_cli.paths import ShownHop, hop_json, path_text, shown_hop
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 _WIDTH = 100
 

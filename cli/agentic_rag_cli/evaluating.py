@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.operations.evaluation import EvalRun, EvalSet, figures_in
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.listing import needed_id, the_workspace
 from agentic_rag_cli.session import ContainerSession, Session
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
     from agentic_rag_eval.job import Examiner
-    from agentic_rag_worker.bodies import JobBody
+    from agentic_rag_worker.job_handlers import JobBody
 
 
 def evaluation_bodies(container: Container) -> Mapping[JobKind, JobBody]:

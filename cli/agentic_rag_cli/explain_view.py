@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from agentic_rag.answering.runs.explanation import ArmStanding, ArmState, CandidateStory, Fate, SearchStanding, WhyNot
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.candidates import ArmScore, Retriever
 from agentic_rag_cli.output import table
 from agentic_rag_cli.paths import hop_json, path_text, shown_hop
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 if TYPE_CHECKING:
     from agentic_rag.answering.runs.explain import Explanation

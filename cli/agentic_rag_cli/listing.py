@@ -9,11 +9,11 @@ from uuid import UUID
 from agentic_rag.documents.document import Document
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.choice import choose_workspace
 from agentic_rag_cli.session import Session
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 T = TypeVar("T")
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.candidates import Hop
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 _LINKS = {
     "NAMES": "names",

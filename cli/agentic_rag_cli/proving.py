@@ -8,12 +8,12 @@ from uuid import UUID
 import typer
 
 from agentic_rag.documents.document import document_id_for
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.listing import id_in
 from agentic_rag_cli.views import proof_json
-from agentic_rag_server.graphql.node_ids import NodeKind
 
 if TYPE_CHECKING:
     from agentic_rag.operations.prove_erased import ErasureProof

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag_cli.answer_view import ShownAnswer
 from agentic_rag_cli.listing import needed_id, the_workspace
 from agentic_rag_cli.session import Session
-from agentic_rag_server.graphql.node_ids import NodeKind
 
 
 @dataclass(frozen=True, slots=True)

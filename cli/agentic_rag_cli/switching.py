@@ -9,6 +9,7 @@ from pathlib import Path
 
 from agentic_rag.jobs.job import JobState
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, Permanent, Retryable
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate, checked_gate
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
 from agentic_rag.operations.switch_embedding import SwitchBegun
@@ -17,7 +18,6 @@ from agentic_rag_cli import output
 from agentic_rag_cli.processes import Children
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.dataset import load_dataset
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 _POLL_SECONDS = 0.2
 _STALL_SECONDS = 120.0

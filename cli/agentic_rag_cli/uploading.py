@@ -91,14 +91,14 @@ class SessionUploads:
         """Hand a file over."""
         import msgspec
 
-        from agentic_rag_server.rest.uploads import shown_upload
+        from agentic_rag_server.rest.documents.uploads import shown_upload
 
         upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key, self._readers)
         return msgspec.to_builtins(shown_upload(upload))
 
     async def standing(self, shown: dict[str, Any]) -> Standing:
         """Where the document stands."""
-        from agentic_rag_server.graphql.node_ids import NodeKind, decode
+        from agentic_rag.kernel.public_ids import NodeKind, decode
 
         document = await self._session.document(self._workspace, decode(shown["id"], NodeKind.DOCUMENT).key)
         if document is None:

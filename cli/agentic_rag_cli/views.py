@@ -13,6 +13,7 @@ from agentic_rag.erasure.certificate import certificate_json
 from agentic_rag.jobs.job import Job, JobAttempt
 from agentic_rag.jobs.undecodable_message import StoredPayload
 from agentic_rag.kernel.error_redaction import redacted_arguments
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.kernel.telemetry import trace_id_in
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, recorded_cost
 from agentic_rag.models.embedding.space import SpaceRecord
@@ -21,7 +22,6 @@ from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord
 from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion

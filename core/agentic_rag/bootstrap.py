@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
     from agentic_rag.adapters.onnx.model_files import ObtainedModel
-    from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-    from agentic_rag.adapters.postgres.pool import PostgresPool
+    from agentic_rag.adapters.postgres.session.pool import PostgresPool
+    from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.build import ChatUse
     from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
@@ -192,14 +192,14 @@ class Container:
 
     @cached_property
     def _pool(self) -> PostgresPool:
-        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+        from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
         pool = PostgresPool(self.settings.database_url, PoolOptions(max_size=self.settings.database_pool_size))
         self._closing.push_async_callback(pool.aclose)
         return pool
 
     def _database_on(self, pool: PostgresPool) -> Database:
-        from agentic_rag.adapters.postgres.database import PostgresDatabase
+        from agentic_rag.adapters.postgres.session.database import PostgresDatabase
         from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresDatabase(pool, JsonAnswerCodec(), HEAD, graph=self.graph)
@@ -216,7 +216,7 @@ class Container:
         Whoever holds a connection of the pool may wait for one of these, and these wait for nobody: with one pool
         for both, as many answers as it has connections would wait for one another until all of them give up.
         """
-        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+        from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
         options = PoolOptions(max_size=LOOK_CONNECTIONS, application_name="agentic-rag looks")
         pool = PostgresPool(self.settings.database_url, options)
@@ -225,7 +225,7 @@ class Container:
 
     def heartbeat_database(self) -> Database:
         """A database of one connection, for another event loop; the caller closes it."""
-        from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+        from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
         return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
 
@@ -252,7 +252,7 @@ class Container:
     @cached_property
     def graph_sync(self) -> GraphSync:
         """Brings that graph to the corpus version, and says how it stands."""
-        from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
+        from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
         from agentic_rag.operations.graph.sync import GraphSync
 
         writer = None
@@ -266,7 +266,7 @@ class Container:
     @cached_property
     def runs(self) -> RunStore:
         """Runs and their stages."""
-        from agentic_rag.adapters.postgres.runs import PostgresRunStore
+        from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
         from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresRunStore(self._pool, JsonAnswerCodec())
@@ -275,7 +275,7 @@ class Container:
     def cache(self) -> AnswerCache:
         """Redis first, then the table behind it."""
         from agentic_rag.adapters.cache_chain import ChainedAnswerCache
-        from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
+        from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
         from agentic_rag.adapters.redis.cache import RedisAnswerCache
 
         cache = ChainedAnswerCache(
@@ -307,7 +307,7 @@ class Container:
     def identity(self) -> Identity:
         """Verifies bearer tokens: those of the issuer that the settings name, and API keys."""
         from agentic_rag.adapters.identity_chain import IdentityChain
-        from agentic_rag.adapters.postgres.identity import PostgresIdentity
+        from agentic_rag.adapters.postgres.tenancy.identity import PostgresIdentity
 
         keys = PostgresIdentity(self._pool, self.clock)
         self._closing.push_async_callback(keys.aclose)
@@ -344,14 +344,14 @@ class Container:
 
     @cached_property
     def _organisations(self) -> PostgresOrganisations:
-        from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+        from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 
         return PostgresOrganisations(self._pool)
 
     @cached_property
     def organisations(self) -> OrganisationRegister:
         """Every organisation, for operators."""
-        from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
+        from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 
         return PostgresOrganisationRegister(self.settings.owner_database_url or self.settings.database_url)
 
@@ -565,7 +565,7 @@ class Container:
     @cached_property
     def provider_keys(self) -> ProviderKeys:
         """Stores, shows, removes and rewraps the keys that organisations bring."""
-        from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
+        from agentic_rag.adapters.postgres.models.provider_keys import PostgresKeyHomes
         from agentic_rag.models.providers.manage_keys import ProviderKeys
 
         return ProviderKeys(
@@ -709,8 +709,8 @@ class Container:
     @cached_property
     def parser(self) -> Parser:
         """Reads files in child processes."""
-        from agentic_rag.adapters.parsing.limits import ParserLimits
-        from agentic_rag.adapters.parsing.process import ProcessParser
+        from agentic_rag.adapters.parsing.process.limits import ParserLimits
+        from agentic_rag.adapters.parsing.process.parser import ProcessParser
 
         limits = ParserLimits(
             memory_bytes=self.settings.parser_memory_mb << 20, most_cpu_seconds=self.settings.parser_cpu_seconds
@@ -811,7 +811,7 @@ class Container:
     @cached_property
     def upload(self) -> UploadDocument:
         """Takes documents from clients."""
-        from agentic_rag.adapters.parsing.first_look import FirstLook
+        from agentic_rag.adapters.parsing.sniff import FirstLook
         from agentic_rag.ingestion.upload import UploadDocument
 
         return UploadDocument(
@@ -857,7 +857,7 @@ class Container:
     @cached_property
     def verify(self) -> VerifyStores:
         """Compares the stores of a workspace with each other."""
-        from agentic_rag.adapters.postgres.inspection import PostgresInspector
+        from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
         from agentic_rag.operations.graph.check import GraphCheck
         from agentic_rag.operations.verify import VerifyStores
 
@@ -886,7 +886,7 @@ class Container:
 
     @cached_property
     def _archive(self) -> WorkspaceArchive:
-        from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
+        from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
         from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
         return PostgresWorkspaceArchive(self._pool, JsonAnswerCodec())
@@ -941,7 +941,7 @@ class Container:
     @cached_property
     def keep_index(self) -> KeepIndex:
         """The body of INDEX jobs."""
-        from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder
+        from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
         from agentic_rag.operations.vector_index import IndexLimits, KeepIndex
 
         settings = self.settings
@@ -983,7 +983,7 @@ class Container:
 
     def dead_payloads(self) -> DeadPayloads:
         """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""
-        from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
+        from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
 
         return PostgresDeadPayloads(self.settings.database_url)
 
@@ -996,7 +996,7 @@ class Container:
 
     def job_board(self) -> JobBoard:
         """A dispatcher's view, with a connection of its own; the caller closes it."""
-        from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
+        from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 
         return PostgresJobBoard(
             self.settings.database_url,

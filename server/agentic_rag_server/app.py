@@ -10,14 +10,14 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag_server.body_limits import UnreadBodies
+from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
-from agentic_rag_server.graphql.view import GraphQLEndpoint
-from agentic_rag_server.observing import Observing
+from agentic_rag_server.request_telemetry import Observing
 from agentic_rag_server.rest.api import operations
-from agentic_rag_server.rest.errors import on_no_route, on_product_error, on_wrong_method
-from agentic_rag_server.rest.operations import route_names, routes
+from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
+from agentic_rag_server.rest.http.operations import route_names, routes
 from agentic_rag_server.security_headers import SecurityHeaders
-from agentic_rag_server.unread_bodies import UnreadBodies
 from agentic_rag_server.wiring import ServerContainer
 
 

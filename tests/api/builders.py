@@ -28,6 +28,7 @@ from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent, Unauthenticated
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
@@ -43,7 +44,6 @@ from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.app import build_app
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.wiring import ServerOptions
 
 ORG = UUID("00000000-0000-4000-8000-0000000000aa")

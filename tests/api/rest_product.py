@@ -13,7 +13,7 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.adapters.parsing.first_look import FirstLook
+from agentic_rag.adapters.parsing.sniff import FirstLook
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys

@@ -22,10 +22,10 @@ from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
 from tests.api.rest_product import RestProduct, rest_product
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from tests.api.builders import (
     NOW,
     WORKSPACE,

@@ -11,10 +11,10 @@ from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_server.graphql.node_ids import encode_workspace
 from tests.api.builders import ORG, WORKSPACE, WORKSPACE_ID, Container, numbered, query
 
 START = """mutation($input: StartEvalRunInput!) {

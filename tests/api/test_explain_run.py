@@ -19,9 +19,9 @@ from agentic_rag.answering.runs.explanation import (
     stories,
 )
 from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import (
     ORG,
     OTHER_ORG,

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.extensions.validation_cache import _get_validate_cache
 
-from agentic_rag_server.graphql.limits import Limits, _Measure, check, parse_within
+from agentic_rag_server.graphql.http.limits import Limits, _Measure, check, parse_within
 from agentic_rag_server.graphql.schema import CACHED_DOCUMENTS
 from tests.api.builders import Container, client
 

@@ -9,9 +9,9 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, WorkspaceRef
-from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode_in_organisation
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
 
 KEY = "apiKey { id name subject role groups scopes revokedAt } userErrors { code path }"

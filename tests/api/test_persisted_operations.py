@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.graphql.persisted import read_persisted
+from agentic_rag_server.graphql.http.persisted import read_persisted
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import Container, client
 

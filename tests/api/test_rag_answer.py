@@ -18,12 +18,12 @@ from agentic_rag.kernel.errors import (
     PolicyRefused,
     Retryable,
 )
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 from tests.api.builders import REF, WORKSPACE_ID, Container, FakeAnswer, a_run, document_id, numbered, query
-from tests.unit.app.answering_world import PRINCIPAL, World
-from tests.unit.app.corpus import WORKSPACE, Corpus
+from tests.unit.answering.answering_world import PRINCIPAL, World
+from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 ASK = "query Ask($input: RagAnswerInput!) { ragAnswer(input: $input) { %s } }"
 MINIMAL = {"question": "When does the valve open?", "workspaceId": WORKSPACE_ID}

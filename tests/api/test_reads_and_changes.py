@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
-from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode, encode_in_organisation, encode_workspace
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_in_organisation, encode_workspace
 from tests.api.builders import (
     ORG,
     WORKSPACE,

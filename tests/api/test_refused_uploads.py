@@ -8,8 +8,8 @@ from contextlib import asynccontextmanager, closing, suppress
 import httpx2
 import pytest
 
+from agentic_rag_server.body_limits import LINGER_BYTES, SMALL_BYTES
 from agentic_rag_server.run import build_server, listen
-from agentic_rag_server.unread_bodies import LINGER_BYTES, SMALL_BYTES
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import WORKSPACE_ID
 from tests.api.rest_product import RestProduct

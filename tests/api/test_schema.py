@@ -10,8 +10,8 @@ from graphql import parse, print_schema, validate
 
 from agentic_rag.answering.question import MAX_HISTORY_TURNS, MAX_QUESTION_CHARACTERS
 from agentic_rag_server.graphql.export import SCHEMA_FILE, schema_text
+from agentic_rag_server.graphql.http.limits import Limits, parse_within
 from agentic_rag_server.graphql.ide.page import QueryPage
-from agentic_rag_server.graphql.limits import Limits, parse_within
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import Container, client
 

@@ -9,10 +9,10 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.operations.snapshots.take import TakeSnapshot
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_server.graphql.node_ids import encode_workspace
 from tests.api.builders import ORG, WORKSPACE, WORKSPACE_ID, Container, numbered, query
 
 CREATE = """mutation($id: ID!) {

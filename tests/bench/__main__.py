@@ -22,8 +22,8 @@ from tests.bench.reference import Reference, raw_floor
 from tests.bench.reports import Row, at_least, at_most, exactly
 
 from agentic_rag.embedded.stack import EmbeddedStack
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_server.graphql.node_ids import encode_workspace
 
 QUERY = """
 mutation Ask($input: RagAnswerInput!) {

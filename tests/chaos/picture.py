@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
-from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, segment_from
+from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS, segment_from
 from tests.chaos.ground import Ground
 
 DOCUMENTS = "SELECT document_id, source_path, status, error_code, chunk_count, content_hash FROM rag_documents"

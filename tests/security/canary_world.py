@@ -16,12 +16,12 @@ from uuid import uuid4
 
 import httpx2
 
-from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
+from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.embedded.loopback import free_port
+from agentic_rag.kernel.public_ids import NodeKind, encode_in_organisation
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Role
 from agentic_rag.workspaces.administer import NewWorkspace
-from agentic_rag_server.graphql.node_ids import NodeKind, encode_in_organisation
 from tests.chaos.ground import Ground as Plane
 from tests.chaos.ground import new_ground, until
 from tests.security.ground import Ground

@@ -18,9 +18,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 from uuid import UUID
 
-from agentic_rag.adapters.postgres import segments
-from agentic_rag.adapters.postgres.connection import TranslatingConnection
-from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.retrieval import segments
+from agentic_rag.adapters.postgres.session.connection import TranslatingConnection
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.answering import ask as answer
 from agentic_rag.answering.runs.record import RunRecorder

@@ -11,19 +11,19 @@ from uuid import UUID, uuid4
 
 import httpx2
 
-from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
+from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.answering.question import Question
 from agentic_rag.bootstrap import Container
 from agentic_rag.ingestion.ingest_chunks import PlainDocument
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.app import build_app
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_in_organisation
 from agentic_rag_server.main import server_parts
 from tests.security.ground import Ground
 

@@ -23,9 +23,9 @@ from agentic_rag.jobs.ports import DeadPayloads, JobQueue
 from agentic_rag.jobs.undecodable_message import DeadPayload
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.outage import Outage
+from agentic_rag_worker.message_validation import PollsEnded, Sieve, SievingWorker, Slots
+from agentic_rag_worker.outage_log import Outage
 from agentic_rag_worker.runner import RunOutcome
-from agentic_rag_worker.sieve import PollsEnded, Sieve, SievingWorker, Slots
 from agentic_rag_worker.wiring import WorkerTimings
 
 LONGEST_DELIVERY_SECONDS = 86_400

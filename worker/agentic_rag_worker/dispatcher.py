@@ -12,7 +12,7 @@ from agentic_rag.jobs.schedule_maintenance import Upkeep
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.outage import Outage
+from agentic_rag_worker.outage_log import Outage
 from agentic_rag_worker.wiring import WorkerTimings
 
 UPKEEP_STEP = 100

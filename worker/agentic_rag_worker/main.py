@@ -16,13 +16,13 @@ from agentic_rag.jobs.job import QueueName
 from agentic_rag.jobs.message import QueueLayout
 from agentic_rag.jobs.schedule_maintenance import Upkeep
 from agentic_rag_worker.arq_worker import Deliver, Findings, QueueConsumer
-from agentic_rag_worker.company import Company
+from agentic_rag_worker.canary_schedule import Attacks, Patrol
 from agentic_rag_worker.dispatcher import Dispatcher
+from agentic_rag_worker.exclusive_lock import Company
 from agentic_rag_worker.heartbeat import Heartbeat
+from agentic_rag_worker.message_validation import Slots
 from agentic_rag_worker.metrics_http import MetricsServer
-from agentic_rag_worker.patrol import Attacks, Patrol
 from agentic_rag_worker.runner import JobRunner
-from agentic_rag_worker.sieve import Slots
 from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
 
 CANCEL_AGAIN_SECONDS = 0.2

@@ -20,7 +20,7 @@ from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.settings import Settings
-from agentic_rag_worker.bodies import (
+from agentic_rag_worker.job_handlers import (
     CompactBody,
     DeleteBody,
     GraphBody,
@@ -32,8 +32,8 @@ from agentic_rag_worker.bodies import (
     RetentionBody,
     SnapshotBody,
 )
-from agentic_rag_worker.heap import return_large_blocks
 from agentic_rag_worker.main import WorkerOptions, run_worker
+from agentic_rag_worker.malloc import return_large_blocks
 from agentic_rag_worker.wiring import WorkerTimings
 
 

@@ -23,9 +23,9 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.bodies import UNKNOWN_KIND, JobBody
-from agentic_rag_worker.company import Company
+from agentic_rag_worker.exclusive_lock import Company
 from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch
+from agentic_rag_worker.job_handlers import UNKNOWN_KIND, JobBody
 from agentic_rag_worker.wiring import WorkerTimings
 
 SETTLE_TRIES = 5

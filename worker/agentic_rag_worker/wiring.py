@@ -15,7 +15,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.bodies import JobBody
+from agentic_rag_worker.job_handlers import JobBody
 
 
 class WorkerContainer(Protocol):

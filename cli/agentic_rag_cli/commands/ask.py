@@ -42,9 +42,9 @@ def ask(
     Example: rag ask --after last "And when?"
     """
     from agentic_rag.answering.question import Question
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     if after not in (None, LAST):
         needed_id(after, NodeKind.RUN)
@@ -72,8 +72,8 @@ def ask(
 
 async def _followed(session: Session, workspace: WorkspaceRef, after: str | None) -> UUID | None:
     """The run that was named, or the newest one. Errors: `NotFound`."""
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.listing import collect, needed_id
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     if after is None:
         return None

@@ -152,9 +152,9 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     """One transaction a letter, so that an interruption leaves what was done done. Exit code 3 when some of them could
     not be.
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.job_views import jobs_json
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     if bool(choice.named) == choice.every:
         raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")

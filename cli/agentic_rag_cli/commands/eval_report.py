@@ -51,7 +51,7 @@ def report(
 
 def _names_a_job(result: str) -> bool:
     from agentic_rag.kernel.errors import InvalidInput
-    from agentic_rag_server.graphql.node_ids import NodeKind, decode
+    from agentic_rag.kernel.public_ids import NodeKind, decode
 
     try:
         decode(result, NodeKind.JOB)

@@ -33,9 +33,9 @@ def explain(
 
     Example: rag explain UgGYwN4AAHAA… --why-not QwGYwN4AAHAA…
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.explain_view import explanation_json, explanation_text
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     run_id = needed_id(run, NodeKind.RUN)
     asked = [needed_id(one, NodeKind.CHUNK) for one in why_not or ()]

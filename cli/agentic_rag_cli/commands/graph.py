@@ -67,8 +67,8 @@ def rebuild(context: typer.Context, workspace: WorkspaceOption = None, as_json: 
 
     Example: rag graph rebuild --workspace reports
     """
+    from agentic_rag.kernel.public_ids import NodeKind, encode
     from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
     async def work(session: Session) -> tuple[JobRef | None, bool]:
         chosen = await the_workspace(session, workspace)

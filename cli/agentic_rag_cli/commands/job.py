@@ -70,11 +70,11 @@ def show(
 
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.evaluating import eval_json
     from agentic_rag_cli.job_views import attempt_line, error_text, jobs_json
     from agentic_rag_cli.listing import needed_id, the_workspace
     from agentic_rag_cli.views import attempt_json
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     job_id = needed_id(job, NodeKind.JOB)
 

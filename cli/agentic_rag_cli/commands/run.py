@@ -55,10 +55,10 @@ def show(
 
     Example: rag run show UgGYwN4AAHAA…
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
     from agentic_rag_cli.listing import needed_id, the_workspace
     from agentic_rag_cli.views import run_details_json
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     run_id = needed_id(run, NodeKind.RUN)
 

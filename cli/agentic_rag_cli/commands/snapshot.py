@@ -135,9 +135,9 @@ def show(
 
     Example: rag snapshot show U3Rh…
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.listing import needed_id, the_workspace
     from agentic_rag_cli.views import snapshot_json
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
 
@@ -178,10 +178,10 @@ def restore(
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag.tenancy.principals import checked_name
     from agentic_rag_cli.listing import needed_id
     from agentic_rag_cli.views import restore_json
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     wanted = None if snapshot is None else needed_id(snapshot, NodeKind.SNAPSHOT)
     name = None if into is None else checked_name(into, ("into",))
@@ -220,8 +220,8 @@ def delete(
 
     Example: rag snapshot delete U3Rh…
     """
+    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.listing import needed_id, the_workspace
-    from agentic_rag_server.graphql.node_ids import NodeKind
 
     wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
 

@@ -1,4 +1,4 @@
-"""The state machine of a run: its stages, the transition table, and the time budget. It decides; `answering.ask` does."""
+"""The state machine of a run: its stages, the transition table, the time shares. It decides; `answering.ask` acts."""
 
 from __future__ import annotations
 

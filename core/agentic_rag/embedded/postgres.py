@@ -7,9 +7,9 @@ import subprocess
 from pathlib import Path
 from typing import ClassVar
 
-from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import HOST, postgres_answers
+from agentic_rag.embedded.os_user import ServerAccount
 from agentic_rag.embedded.postgres_program import MAJOR_VERSION, programs_in_wheel, runnable_programs
 from agentic_rag.embedded.process import CLEAN_ENVIRONMENT, Launch, StopStep
 from agentic_rag.embedded.server import EmbeddedServer

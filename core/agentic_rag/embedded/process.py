@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.embedded import keeper
-from agentic_rag.embedded.account import ServerAccount
+from agentic_rag.embedded import watchdog as keeper
 from agentic_rag.embedded.errors import EmbeddedServerError
+from agentic_rag.embedded.os_user import ServerAccount
 
 CLEAN_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "TZ": "UTC"}
 """Servers get this and nothing else: PGPORT, PGOPTIONS and the like of the user's shell must not count."""

@@ -6,9 +6,9 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar, Self
 
-from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import HOST, free_port, is_free
+from agentic_rag.embedded.os_user import ServerAccount
 from agentic_rag.embedded.process import KeptProcess, Launch
 from agentic_rag.embedded.state import FileLock, ServerState, make_directory, usable_home
 

@@ -7,12 +7,11 @@ import strawberry
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.jobs.job import Replay
 from agentic_rag.kernel.errors import Permanent, no_such_document
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.access import ReadersInput, read_readers
-from agentic_rag_server.graphql.answers import RagAnswerPayload
-from agentic_rag_server.graphql.asking import ask_question
-from agentic_rag_server.graphql.context import Info
-from agentic_rag_server.graphql.documents import (
+from agentic_rag_server.graphql.answering.answers import RagAnswerPayload
+from agentic_rag_server.graphql.answering.asking import ask_question
+from agentic_rag_server.graphql.documents.documents import (
     DeleteDocumentPayload,
     ReingestPayload,
     SetDocumentAccessPayload,
@@ -20,25 +19,26 @@ from agentic_rag_server.graphql.documents import (
     show_document,
     show_reingestion,
 )
-from agentic_rag_server.graphql.errors import USER_ERRORS, user_error
-from agentic_rag_server.graphql.evaluations import EvaluationMutation
-from agentic_rag_server.graphql.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
-from agentic_rag_server.graphql.models import ModelMutation
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
-from agentic_rag_server.graphql.organisations import OrganisationMutation
-from agentic_rag_server.graphql.provider_keys import ProviderKeyMutation
-from agentic_rag_server.graphql.rate_limits import RateLimitMutation
-from agentic_rag_server.graphql.snapshots import CreateSnapshotPayload, show_snapshot
-from agentic_rag_server.graphql.spaces import (
+from agentic_rag_server.graphql.documents.uploads import UploadDocumentPayload, UploadedFile
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.errors import USER_ERRORS, user_error
+from agentic_rag_server.graphql.jobs.jobs import PurgeDeadLetterPayload, ReplayDeadLetterPayload, show_job
+from agentic_rag_server.graphql.models.models import ModelMutation
+from agentic_rag_server.graphql.models.provider_keys import ProviderKeyMutation
+from agentic_rag_server.graphql.models.spaces import (
     SwitchEmbeddingSpaceInput,
     SwitchEmbeddingSpacePayload,
     read_gate,
     show_space,
     show_switch,
 )
-from agentic_rag_server.graphql.spending import SpendingMutation
-from agentic_rag_server.graphql.uploads import UploadDocumentPayload, UploadedFile
-from agentic_rag_server.graphql.workspaces import WorkspaceMutation
+from agentic_rag_server.graphql.models.spending import SpendingMutation
+from agentic_rag_server.graphql.operations.evaluations import EvaluationMutation
+from agentic_rag_server.graphql.operations.snapshots import CreateSnapshotPayload, show_snapshot
+from agentic_rag_server.graphql.tenancy.access import ReadersInput, read_readers
+from agentic_rag_server.graphql.workspaces.organisations import OrganisationMutation
+from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitMutation
+from agentic_rag_server.graphql.workspaces.workspaces import WorkspaceMutation
 
 
 @strawberry.type

@@ -8,29 +8,29 @@ from agentic_rag.documents import document as document_values
 from agentic_rag.documents.document_access import shown_sets
 from agentic_rag.jobs import job as job_values
 from agentic_rag.kernel.pagination import Page
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.access import manages, readers
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.answers import RagAnswerPayload
-from agentic_rag_server.graphql.asking import ask_question
-from agentic_rag_server.graphql.connections import Connection, connection
-from agentic_rag_server.graphql.context import Info, RequestContext, page_request
-from agentic_rag_server.graphql.documents import Document, DocumentStatus, show_document
-from agentic_rag_server.graphql.erasures import ErasureProof, show_proof
-from agentic_rag_server.graphql.evaluations import EvaluationQuery
-from agentic_rag_server.graphql.explanations import RunExplanation, show_explanation
-from agentic_rag_server.graphql.jobs import Job, JobKind, JobState, show_job
-from agentic_rag_server.graphql.models import ModelQuery
-from agentic_rag_server.graphql.node_ids import NodeId, NodeKind, decode
-from agentic_rag_server.graphql.nodes import Node
-from agentic_rag_server.graphql.organisations import OrganisationQuery
-from agentic_rag_server.graphql.provider_keys import ProviderKeyQuery
-from agentic_rag_server.graphql.rate_limits import RateLimitQuery
-from agentic_rag_server.graphql.runs import Run, show_run
-from agentic_rag_server.graphql.snapshots import Snapshot, show_snapshot
-from agentic_rag_server.graphql.spaces import EmbeddingSpace, show_space
-from agentic_rag_server.graphql.spending import SpendingQuery
-from agentic_rag_server.graphql.workspaces import Workspace, WorkspaceQuery, show_workspace
+from agentic_rag_server.graphql.answering.answers import RagAnswerPayload
+from agentic_rag_server.graphql.answering.asking import ask_question
+from agentic_rag_server.graphql.answering.explanations import RunExplanation, show_explanation
+from agentic_rag_server.graphql.answering.runs import Run, show_run
+from agentic_rag_server.graphql.documents.documents import Document, DocumentStatus, show_document
+from agentic_rag_server.graphql.erasure.erasures import ErasureProof, show_proof
+from agentic_rag_server.graphql.http.connections import Connection, connection
+from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.http.nodes import Node
+from agentic_rag_server.graphql.jobs.jobs import Job, JobKind, JobState, show_job
+from agentic_rag_server.graphql.models.models import ModelQuery
+from agentic_rag_server.graphql.models.provider_keys import ProviderKeyQuery
+from agentic_rag_server.graphql.models.spaces import EmbeddingSpace, show_space
+from agentic_rag_server.graphql.models.spending import SpendingQuery
+from agentic_rag_server.graphql.operations.evaluations import EvaluationQuery
+from agentic_rag_server.graphql.operations.snapshots import Snapshot, show_snapshot
+from agentic_rag_server.graphql.workspaces.organisations import OrganisationQuery
+from agentic_rag_server.graphql.workspaces.rate_limits import RateLimitQuery
+from agentic_rag_server.graphql.workspaces.workspaces import Workspace, WorkspaceQuery, show_workspace
 
 
 @strawberry.type

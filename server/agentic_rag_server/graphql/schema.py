@@ -19,12 +19,12 @@ from strawberry.types import ExecutionContext
 
 from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
 from agentic_rag.workspaces.rate_limits import Demand, rest_of
-from agentic_rag_server.graphql.context import RequestContext
-from agentic_rag_server.graphql.demand import demand_of
-from agentic_rag_server.graphql.limits import Limits, parse_within, uses_introspection
+from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
+from agentic_rag_server.graphql.http.context import RequestContext
+from agentic_rag_server.graphql.http.limits import Limits, parse_within, uses_introspection
+from agentic_rag_server.graphql.http.rate_cost import demand_of
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
-from agentic_rag_server.graphql.uploads import FILE, UploadedFile
 
 CACHED_DOCUMENTS = 256
 """Parsed and validated documents kept; clients send few distinct ones and put values in variables."""

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from agentic_rag_server.rest.agent_documents import AgentDocumentsEndpoint
-from agentic_rag_server.rest.documents import DocumentEndpoint
-from agentic_rag_server.rest.guidelines import GuidelinesEndpoint
+from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
+from agentic_rag_server.rest.documents.documents import DocumentEndpoint
+from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
+from agentic_rag_server.rest.documents.source import SourceEndpoint
+from agentic_rag_server.rest.documents.uploads import UploadsEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
-from agentic_rag_server.rest.limited import limited
-from agentic_rag_server.rest.openapi import OpenAPIEndpoint
-from agentic_rag_server.rest.operations import Operation
-from agentic_rag_server.rest.source import SourceEndpoint
-from agentic_rag_server.rest.uploads import UploadsEndpoint
+from agentic_rag_server.rest.http.limited import limited
+from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
+from agentic_rag_server.rest.http.operations import Operation
 from agentic_rag_server.wiring import ServerContainer
 
 

@@ -9,10 +9,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag_server.graphql.context import DISABLED_MESSAGE
-from agentic_rag_server.graphql.errors import report_internal
-from agentic_rag_server.rest.models import NOT_STORED, Model, answer
-from agentic_rag_server.rest.operations import Answer, Operation
+from agentic_rag_server.graphql.http.context import DISABLED_MESSAGE
+from agentic_rag_server.graphql.http.errors import report_internal
+from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
+from agentic_rag_server.rest.http.operations import Answer, Operation
 from agentic_rag_server.wiring import ServerContainer
 
 OK = "ok"

@@ -14,9 +14,9 @@ import pytest
 from tests.integration.embedded.conftest import CORE, OWNER_SCRIPT, Owner
 from tests.waiting import wait_until
 
-from agentic_rag.embedded.account import ServerAccount
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
+from agentic_rag.embedded.os_user import ServerAccount
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.stack import EmbeddedStack

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.embedded.account import ServerAccount
+from agentic_rag.embedded.os_user import ServerAccount
 from agentic_rag.embedded.postgres_program import programs_in_wheel, runnable_programs
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel
 

@@ -22,14 +22,14 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
-from agentic_rag.adapters.parsing.process import ProcessParser
-from agentic_rag.adapters.postgres.archive import PostgresWorkspaceArchive
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.dead_payloads import PostgresDeadPayloads
-from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
-from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
+from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
+from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.redis.connection import queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
@@ -62,7 +62,7 @@ from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
-from agentic_rag_worker.bodies import (
+from agentic_rag_worker.job_handlers import (
     CompactBody,
     DeleteBody,
     GraphBody,

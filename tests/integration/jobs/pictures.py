@@ -12,8 +12,8 @@ import numpy as np
 from tests.graph_contents import GraphContents, held_graph
 from tests.integration.jobs.data_plane import DataPlane
 
-from agentic_rag.adapters.postgres.connection import Connection
-from agentic_rag.adapters.postgres.segments import SEGMENT_COLUMNS, segment_from
+from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS, segment_from
+from agentic_rag.adapters.postgres.session.connection import Connection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 Rows = frozenset[tuple[Any, ...]]

@@ -13,11 +13,11 @@ from typer.testing import CliRunner
 
 from agentic_rag.jobs.job import JobKind, JobState, NewJob
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
 from agentic_rag_cli.main import app
 from agentic_rag_cli.wiring import Wiring
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -18,7 +18,7 @@ from tests.integration.jobs.pictures import outside_picture
 from tests.integration.jobs.test_erasure_oracle import text_of, write
 
 from agentic_rag.adapters.neo4j.traces import Neo4jTraces
-from agentic_rag.adapters.postgres.inspection import PostgresInspector
+from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
 from agentic_rag.jobs.job import JobKind, UpkeepTask

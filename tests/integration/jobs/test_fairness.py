@@ -13,13 +13,13 @@ import pytest
 import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.ingestion.ingest import Progress
 from agentic_rag.jobs.job import GiveUp, JobKind, Lease, NewJob, QueueName, Retry, partition_of
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_worker.bodies import JobBody
+from agentic_rag_worker.job_handlers import JobBody
 from agentic_rag_worker.main import WorkerOptions, run_worker
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

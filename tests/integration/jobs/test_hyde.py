@@ -18,7 +18,7 @@ from agentic_rag.jobs.job import JobKind, JobState, QueueName
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, Fault, Told
 from agentic_rag.models.providers.llm_client import Advisor
-from agentic_rag_worker.bodies import HydeBody
+from agentic_rag_worker.job_handlers import HydeBody
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

@@ -12,7 +12,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable
-from agentic_rag_worker.bodies import RetentionBody
+from agentic_rag_worker.job_handlers import RetentionBody
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

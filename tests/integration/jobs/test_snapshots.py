@@ -19,8 +19,8 @@ import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, paragraphs, until
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
-from agentic_rag.adapters.postgres.archive import ARCHIVED, LEFT_OUT
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
+from agentic_rag.adapters.postgres.operations.archive import ARCHIVED, LEFT_OUT
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.documents.document import DocumentStatus, document_id_for
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.jobs.job import JobRef, JobState, QueueName
 from agentic_rag.kernel.errors import DependencyUnavailable
 

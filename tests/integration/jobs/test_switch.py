@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 from tests.integration.jobs.data_plane import QUICK, WIDE, DataPlane, paragraphs, until
 
-from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
-from agentic_rag.adapters.postgres.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import answer_question

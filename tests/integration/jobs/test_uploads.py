@@ -17,16 +17,16 @@ from reportlab.pdfgen.canvas import Canvas
 from tests.api.builders import Container
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.adapters.parsing.first_look import FirstLook
+from agentic_rag.adapters.parsing.sniff import FirstLook
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, submit
 from agentic_rag.ingestion.upload import Received, UploadDocument, UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
-from agentic_rag_server.graphql.node_ids import encode_workspace
 from agentic_rag_server.wiring import ServerOptions
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

@@ -9,7 +9,7 @@ import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs
 from tests.integration.jobs.in_order import ingest_in_order, work_in_order
 
-from agentic_rag.adapters.postgres.inspection import PostgresInspector
+from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.jobs.job import JobKind

@@ -17,7 +17,7 @@ from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds

@@ -11,7 +11,7 @@ from tests.integration.neo4j.world import GraphWorld
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.postgres.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion

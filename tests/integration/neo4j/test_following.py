@@ -14,7 +14,7 @@ from tests.integration.neo4j.world import SENTENCES, GraphWorld, id_of
 
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
-from agentic_rag.adapters.postgres.graph_feed import Payload, PostgresGraphFeed
+from agentic_rag.adapters.postgres.operations.graph_feed import Payload, PostgresGraphFeed
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import LeaseLost

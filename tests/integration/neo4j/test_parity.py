@@ -14,7 +14,7 @@ import pytest
 from tests.integration.neo4j.world import GraphWorld
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.postgres.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.ingestion.ingest_chunks import PreparedDocument
 from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever, Scope
 from agentic_rag.retrieval.fusion import HASHED_TRUST

@@ -18,14 +18,14 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
-from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.graph_feed import PostgresGraphFeed
-from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.adapters.postgres.provider_keys import PostgresKeyHomes
-from agentic_rag.adapters.postgres.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.models.provider_keys import PostgresKeyHomes
+from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.ports import Erasure

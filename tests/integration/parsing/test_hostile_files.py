@@ -14,7 +14,7 @@ from pathlib import Path
 import pypdf
 import pytest
 
-from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.kernel.errors import ParseFailed
 
 DATA = Path(os.environ.get("AGENTIC_RAG_TEST_DATA") or Path(__file__).parents[4] / "shared" / "data")

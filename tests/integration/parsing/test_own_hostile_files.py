@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 from tests.hostile import Hostile, hostile_files
 
-from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.kernel.errors import ParseFailed
 
 WITHIN_SECONDS = 20.0

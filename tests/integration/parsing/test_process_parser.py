@@ -14,8 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.process import ProcessParser
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
@@ -219,8 +219,8 @@ async def test_files_are_read_at_the_same_time_by_several_children() -> None:
 )
 def test_a_confined_process_cannot_reach_out(attempt: str, tmp_path: Path) -> None:
     program = (
-        "from agentic_rag.adapters.parsing.child import confine\n"
-        "from agentic_rag.adapters.parsing.limits import ParserLimits\n"
+        "from agentic_rag.adapters.parsing.process.child import confine\n"
+        "from agentic_rag.adapters.parsing.process.limits import ParserLimits\n"
         f"TARGET = {str(tmp_path / 'written')!r}\nconfine(ParserLimits())\n"
         f"try:\n    {attempt}\nexcept OSError as error:\n    print('refused', error)\n"
     )

@@ -21,8 +21,8 @@ def confined(attempt: str, target: Path) -> dict[str, object]:
     """What `attempt` leaves in `found`, run behind the walls. `libc` was opened before: audit hooks do not see it."""
     program = (
         "import ctypes, json, os\n"
-        "from agentic_rag.adapters.parsing.child import confine\n"
-        "from agentic_rag.adapters.parsing.limits import ParserLimits\n"
+        "from agentic_rag.adapters.parsing.process.child import confine\n"
+        "from agentic_rag.adapters.parsing.process.limits import ParserLimits\n"
         f"TARGET = {str(target)!r}\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
         "def tried(result):\n    return (result, ctypes.get_errno())\n"

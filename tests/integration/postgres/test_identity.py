@@ -11,10 +11,10 @@ import asyncpg
 import pytest
 from tests.contract.backends import Backend
 
-from agentic_rag.adapters.postgres.identity import MAX_SECONDS, PostgresIdentity
-from agentic_rag.adapters.postgres.organisation_register import PostgresOrganisationRegister
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.tenancy.identity import MAX_SECONDS, PostgresIdentity
+from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Unauthenticated
 from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role

@@ -11,8 +11,8 @@ from uuid import UUID
 import asyncpg
 import pytest
 
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD, roles

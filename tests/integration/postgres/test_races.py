@@ -10,7 +10,7 @@ from tests.builders import citation, run_of
 from tests.contract.backends import Backend
 from tests.waiting import eventually
 
-from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED
 from agentic_rag.kernel.errors import InvalidInput, Permanent
 from agentic_rag.workspaces.settings import WorkspaceSettings

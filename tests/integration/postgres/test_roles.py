@@ -9,8 +9,8 @@ import pytest
 from tests.builders import entities_of
 from tests.contract.backends import Backend
 
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD

@@ -10,9 +10,9 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, entities_of
 from tests.contract.backends import Backend
 
-from agentic_rag.adapters.postgres.connection import Connection, Row
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.pool import PostgresPool
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.database import Snapshot

@@ -11,8 +11,8 @@ from tests.builders import half
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.adapters.postgres.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.vector_indexes import PostgresIndexBuilder, index_name
+from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
+from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder, index_name
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import Misconfigured, Retryable

@@ -17,11 +17,11 @@ import numpy as np
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.adapters.postgres.cache_entries import PostgresAnswerCache
-from agentic_rag.adapters.postgres.database import PostgresDatabase
-from agentic_rag.adapters.postgres.organisations import PostgresOrganisations
-from agentic_rag.adapters.postgres.pool import PostgresPool
-from agentic_rag.adapters.postgres.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.answer import Answer

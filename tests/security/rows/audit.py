@@ -15,9 +15,9 @@ import httpx2
 
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Role
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.graphql.schema import build_schema
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations

@@ -6,7 +6,7 @@ import contextlib
 import time
 from collections.abc import Mapping
 
-from agentic_rag.adapters.postgres.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.operations.leak_canaries import CanaryReport
 from tests.bench.reports import Row, exactly

@@ -15,14 +15,14 @@ from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
 from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.app import build_app
+from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
+from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.mutation import Mutation
-from agentic_rag_server.graphql.node_ids import encode_workspace
 from agentic_rag_server.graphql.query import Query
 from agentic_rag_server.graphql.schema import RagSchema
-from agentic_rag_server.graphql.uploads import FILE, UploadedFile
-from agentic_rag_server.graphql.view import GraphQLEndpoint
 from agentic_rag_server.main import ServerParts, server_parts
 from tests.bench.reports import Row, at_most
 from tests.chaos.ground import TOKEN, new_ground

@@ -26,11 +26,11 @@ from graphql import (
 from graphql.pyutils import Undefined
 
 from agentic_rag.kernel.pagination import PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_in_organisation
 from agentic_rag.tenancy.access import checked_principals
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
-from agentic_rag_server.graphql.node_ids import NodeKind, decode, encode, encode_in_organisation
 from agentic_rag_server.graphql.schema import build_schema
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike

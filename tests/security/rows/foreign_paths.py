@@ -8,13 +8,13 @@ from itertools import product
 from typing import Any
 from uuid import UUID
 
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.workspaces.administer import NewWorkspace
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations
-from agentic_rag_server.rest.operations import FileForm, Operation
+from agentic_rag_server.rest.http.operations import FileForm, Operation
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike
 from tests.security.ground import Ground

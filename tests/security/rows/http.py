@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 from graphql import GraphQLError
 
-from agentic_rag_server.graphql.limits import LIMIT_CODE, Limits, parse_within
+from agentic_rag_server.graphql.http.limits import LIMIT_CODE, Limits, parse_within
 from tests.bench.reports import ROOT, Row
 from tests.security.ground import Ground
 from tests.security.hostile_requests import Hostile, hostile_requests

@@ -23,9 +23,9 @@ from tests.bench.reports import Row
 from tests.security.ground import Ground
 from tests.security.injections import EVIL, FACT, FOREIGN, KINDS, Injection, ObedientModel, injections
 from tests.security.table import Measure
-from tests.unit.app.answering_world import Clock, Ids, Telemetry, World
-from tests.unit.app.corpus import WORKSPACE, Corpus
-from tests.unit.app.model_passages import ModelPassages
+from tests.unit.answering.answering_world import Clock, Ids, Telemetry, World
+from tests.unit.answering.corpus import WORKSPACE, Corpus
+from tests.unit.answering.model_passages import ModelPassages
 
 QUESTION = "At which significant wave height is crew transfer suspended?"
 BYPASS = AnswerOptions(cache=CacheMode.BYPASS)

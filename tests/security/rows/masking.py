@@ -17,9 +17,9 @@ import httpx2
 
 from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
 from agentic_rag.kernel.errors import Unauthenticated
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
-from agentic_rag_server.graphql.node_ids import NodeKind, encode, encode_workspace
 from agentic_rag_server.wiring import ServerOptions
 from tests.bench.reports import Row, exactly
 from tests.security.ground import Ground

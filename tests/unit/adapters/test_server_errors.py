@@ -3,7 +3,7 @@
 import asyncpg
 import pytest
 
-from agentic_rag.adapters.postgres.errors import translate
+from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Permanent
 
 SECRET = "db-7.internal:5432 user=rag relation rag_documents"

@@ -94,11 +94,13 @@ def _edge(sql: str, at: int, step: int, opens: str, closes: str) -> int:
 def statements(package: ModuleType) -> Statements:
     """Every text that is a constant of a module of the package."""
     found: dict[str, str] = {}
-    for module in pkgutil.iter_modules(package.__path__):
-        held = vars(importlib.import_module(f"{package.__name__}.{module.name}"))
-        for name, value in held.items():
+    for module in pkgutil.walk_packages(package.__path__, f"{package.__name__}."):
+        constants = vars(importlib.import_module(module.name))
+        for name, value in constants.items():
             for place, text in enumerate(_texts(value)):
-                found[f"{module.name}.{name}" + (f"[{place}]" if isinstance(value, tuple) else "")] = text
+                found[
+                    f"{module.name.rpartition('.')[2]}.{name}" + (f"[{place}]" if isinstance(value, tuple) else "")
+                ] = text
     return {name: text for name, text in found.items() if "__" not in name}
 
 
@@ -112,7 +114,7 @@ def _texts(value: Any) -> Iterator[str]:
 def texts_within_functions(package: ModuleType, wanted: Callable[[str], object]) -> list[str]:
     """Texts written where they are used, which `statements` cannot see."""
     found: list[str] = []
-    for path in sorted(path for folder in package.__path__ for path in Path(folder).glob("*.py")):
+    for path in sorted(path for folder in package.__path__ for path in Path(folder).rglob("*.py")):
         for function in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
                 documented = ast.get_docstring(function, clean=False)

@@ -10,9 +10,9 @@ from tests.unit.cli.fake_session import FakeSession, Terminal, document, job
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag_cli.views import audit_json
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
 
 FIRST, SECOND = UUID(int=700), UUID(int=701)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

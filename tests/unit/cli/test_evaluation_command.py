@@ -14,10 +14,10 @@ from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, abstain
 from tests.unit.cli.test_graphql_client import URL, carrying, server
 
 from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.models.chat.request import Fault
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_server.graphql.node_ids import NodeKind, decode
 
 LINES = (
     {"id": "1", "question": "Who signs?", "answers": ["Oona Pellgrave"], "gold_ids": ["policy.md"], "type": "single"},

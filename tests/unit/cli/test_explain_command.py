@@ -7,7 +7,7 @@ from uuid import UUID
 
 from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, reached
 
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind, encode
 
 RUN_ID = encode(NodeKind.RUN, HANDBOOK.workspace_id, UUID(int=500))
 CHUNK_ID = encode(NodeKind.CHUNK, HANDBOOK.workspace_id, UUID(int=777))

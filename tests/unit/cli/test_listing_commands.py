@@ -11,7 +11,7 @@ from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, documen
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.jobs.job import JobState
-from agentic_rag_server.graphql.node_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind, encode
 
 FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_TEXT", "No text in it.", 1, False), 0)
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.encoding import decode_text
-from agentic_rag.adapters.parsing.legibility import require_legible
+from agentic_rag.adapters.parsing.text.encoding import decode_text
+from agentic_rag.adapters.parsing.text.legibility import require_legible
 from agentic_rag.kernel.errors import ParseFailed
 
 GERMAN = "Die Straße führt über die alte Brücke nach Görlitz – „schön“."

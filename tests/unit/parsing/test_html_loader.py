@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.html_loader import read_html
+from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.documents.document import BlockKind
 
 

@@ -7,7 +7,7 @@ import zipfile
 
 import pytest
 
-from agentic_rag.adapters.parsing.kinds import FileKind, file_kind
+from agentic_rag.adapters.parsing.file_types import FileKind, file_kind
 from agentic_rag.kernel.errors import ParseFailed
 
 OLE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.parsing.markdown_loader import read_markdown
+from agentic_rag.adapters.parsing.loaders.markdown import read_markdown
 from agentic_rag.documents.document import BlockKind
 
 SOURCE = """---

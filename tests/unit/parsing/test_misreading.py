@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.parsing.misreading import letters_moved
+from agentic_rag.adapters.parsing.text.misreading import letters_moved
 
 CODES = range(32, 127)
 LITTLE = ("the", "And", "FOR", "für", "que", "wIth", "nie")

@@ -11,9 +11,9 @@ import pypdf
 import pytest
 from reportlab.pdfgen.canvas import Canvas
 
-from agentic_rag.adapters.parsing.docx_loader import read_docx
-from agentic_rag.adapters.parsing.limits import ParserLimits
-from agentic_rag.adapters.parsing.pdf_loader import read_pdf
+from agentic_rag.adapters.parsing.loaders.docx import read_docx
+from agentic_rag.adapters.parsing.loaders.pdf import read_pdf
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.documents.document import BlockKind
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import ParseFailed

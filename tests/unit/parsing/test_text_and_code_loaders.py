@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.code_loader import read_code
-from agentic_rag.adapters.parsing.reading import Reading
-from agentic_rag.adapters.parsing.text_loader import read_text
+from agentic_rag.adapters.parsing.loaders.code import read_code
+from agentic_rag.adapters.parsing.loaders.text import read_text
+from agentic_rag.adapters.parsing.text_builder import Reading
 
 PYTHON = '''"""Module."""
 

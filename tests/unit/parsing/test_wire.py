@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.adapters.parsing.walls import missing_walls
-from agentic_rag.adapters.parsing.wire import (
+from agentic_rag.adapters.parsing.process.sandbox import missing_walls
+from agentic_rag.adapters.parsing.process.wire import (
     LENGTHS,
     broken_frame,
     failure_frame,

@@ -10,7 +10,7 @@ import pytest
 
 LARGE_TEXTS_AMONG_SMALL_ONES = """
 import sys
-from agentic_rag_worker.heap import return_large_blocks
+from agentic_rag_worker.malloc import return_large_blocks
 
 def resident():
     with open("/proc/self/statm") as statm:

@@ -9,7 +9,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.leak_canaries import CanaryReport
-from agentic_rag_worker.patrol import Patrol
+from agentic_rag_worker.canary_schedule import Patrol
 
 
 class Attacks:

@@ -23,7 +23,9 @@ _UNFINISHED = ".part-"
 
 
 class DirectoryBlobStore:
-    """`documents.ports.BlobStore`. A blob is whole or absent: written beside its place, synced, then renamed into it."""
+    """`documents.ports.BlobStore`. A blob is whole or absent: it is written to a temporary file,
+    synced, then renamed.
+    """
 
     def __init__(self, root: Path) -> None:
         self._root = root

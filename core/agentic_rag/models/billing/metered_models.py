@@ -38,7 +38,7 @@ class Meters:
 
 
 class ChatMeter:
-    """What a chat model's calls for one workspace are charged to; implements `models.providers.llm_client.ChatAccount`."""
+    """Charges a chat model's calls to one workspace; implements `models.providers.llm_client.ChatAccount`."""
 
     def __init__(self, meters: Meters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
         self._meters = meters

@@ -1,0 +1,73 @@
+"""Source code: the source is the text; blocks are top-level definitions where these can be told, else blank-line
+groups.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from itertools import pairwise
+
+from agentic_rag.adapters.parsing.text_builder import Reading, paragraphs_of
+from agentic_rag.documents.document import Block, BlockKind
+
+_DEFINITION = re.compile(
+    r"^(?:export\s+|default\s+|pub(?:\([a-z]+\))?\s+|public\s+|private\s+|protected\s+|static\s+|abstract\s+|final\s+|async\s+"
+    r"|unsafe\s+|extern\s+|template\s*<[^>\n]*>\s*)*"
+    r"(?:def|class|function|func|fn|interface|struct|enum|trait|impl|type|module|namespace|object|record|protocol|extension"
+    r"|sub|proc|defmodule|resource|message|service|create\s+(?:table|view|function|index))\b",
+    re.MULTILINE | re.IGNORECASE,
+)
+_LONGEST_CLASS = 2500
+"""Code points. A longer Python class is parted into its methods; about 600 tokens, one chunk."""
+
+
+def read_code(text: str, language: str | None) -> Reading:
+    """Blocks of source code in `language`. Python that does not compile is read like any other language."""
+    starts = _python_starts(text) if language == "python" else None
+    if starts is None:
+        starts = [match.start() for match in _DEFINITION.finditer(text)]
+    edges = sorted({0, len(text), *(_with_comments(text, start) for start in starts)})
+    blocks = [
+        Block(BlockKind.CODE, start, end)
+        for first, last in pairwise(edges)
+        for start, end in _parts(text, first, last, bool(starts))
+    ]
+    return Reading(text, tuple(blocks), language=language)
+
+
+def _parts(text: str, start: int, end: int, whole: bool) -> list[tuple[int, int]]:
+    parts = list(paragraphs_of(text, start, end))
+    return [(parts[0][0], parts[-1][1])] if whole and parts else parts
+
+
+def _with_comments(text: str, start: int) -> int:
+    """Moves a definition's start up over the comments and decorators right above it."""
+    while start > 0:
+        above = text.rfind("\n", 0, start - 1) + 1
+        if not text[above : start - 1].lstrip().startswith(("#", "//", "/*", "*", "@", "--", ";", "'''", '"""')):
+            break
+        start = above
+    return start
+
+
+def _python_starts(text: str) -> list[int] | None:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    line_starts = [0]
+    for line in text.splitlines(keepends=True) if "\f" not in text else text.split("\n"):
+        line_starts.append(line_starts[-1] + len(line) + (0 if line.endswith(("\n", "\r")) else 1))
+    starts: list[int] = []
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            starts.append(line_starts[node.lineno - 1])
+            end = line_starts[min(node.end_lineno or node.lineno, len(line_starts) - 1)]
+            if isinstance(node, ast.ClassDef) and end - starts[-1] > _LONGEST_CLASS:
+                starts += (
+                    line_starts[inner.lineno - 1]
+                    for inner in node.body
+                    if isinstance(inner, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
+                )
+    return starts

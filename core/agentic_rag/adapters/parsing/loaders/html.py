@@ -1,0 +1,170 @@
+"""HTML: the readable text in reading order, with headings, lists, code and tables; never scripts, styles or
+navigation.
+"""
+
+from __future__ import annotations
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from agentic_rag.adapters.parsing.text_builder import Reading, TextBuilder, first_heading, tidy_title
+from agentic_rag.documents.document import BlockKind
+
+_SKIPPED = frozenset({
+    "script", "style", "noscript", "template", "svg", "math", "canvas", "iframe", "object", "embed", "audio",
+    "video", "nav", "form", "button", "select", "textarea", "input", "head", "dialog", "menu",
+})  # fmt: skip
+_HEADINGS = {f"h{level}": level for level in range(1, 7)}
+_BLOCKS = frozenset({
+    "address", "article", "aside", "blockquote", "body", "center", "dd", "details", "div", "dl", "dt",
+    "fieldset", "figcaption", "figure", "footer", "header", "hr", "html", "main", "p", "section", "summary",
+    "ul", "ol", "table", "tbody", "thead", "tfoot", "tr", "td", "th", "caption",
+})  # fmt: skip
+_HIDDEN_ROLES = frozenset({"navigation", "banner", "search", "menu", "menubar", "toolbar"})
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
+_NAVIGATION_CLASS = re.compile(
+    r"(?:^|[\s_-])(?:nav|navbar|navigation|navbox|dropdown|breadcrumbs?|interlanguage|editsection|skip-?link|cookies?)(?:$|[\s_-])",
+    re.IGNORECASE,
+)
+_SPACE = re.compile(r"[^\S\x00]+")
+_LINE_BREAK = "\x00"
+"""Stands for <br> until white space is folded; the parser turns real NUL characters into U+FFFD."""
+_DEEPEST = 150
+"""Nested elements followed: real pages stay below 60, and Python's stack of 1,000 frames holds 200. Deeper text is
+read as
+one paragraph."""
+
+
+def read_html(source: str) -> Reading:
+    """Readable text and blocks of a page; the title is its <title>, else its first heading."""
+    tree = LexborHTMLParser(source)
+    walker = _Walker()
+    root = tree.body or tree.root
+    if root is not None:
+        walker.walk(root)
+    text = walker.built.text()
+    named = tree.css_first("head > title")
+    title = tidy_title(named.text()) if named is not None else None
+    return Reading(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
+
+
+class _Walker:
+    """Depth-first over the tree; inline text gathers in `_inline` until a block ends it."""
+
+    def __init__(self) -> None:
+        self.built = TextBuilder()
+        self._inline: list[str] = []
+        self._depth = 0
+        self._kind = BlockKind.PARAGRAPH
+
+    def walk(self, node: LexborNode) -> None:
+        """Reads everything under `node`."""
+        self._children(node)
+        self._flush()
+
+    def _children(self, node: LexborNode) -> None:
+        child = node.child
+        while child is not None:
+            self._node(child)
+            child = child.next
+
+    def _node(self, node: LexborNode) -> None:
+        tag = node.tag or ""
+        if tag == "-text":
+            self._inline.append(node.text_content or "")
+        elif tag == "br":
+            self._inline.append(_LINE_BREAK)
+        elif tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(node):
+            return
+        elif self._depth >= _DEEPEST:
+            self._inline.append(_visible(node))
+        elif tag in _HEADINGS:
+            self._whole(node, BlockKind.HEADING, _HEADINGS[tag])
+        elif tag == "pre":
+            self._flush()
+            self.built.add(BlockKind.CODE, node.text())
+        elif tag == "table" and not node.css_first("table table, h1, h2, h3, ul table"):
+            self._flush()
+            self.built.add(BlockKind.TABLE, _table(node))
+        elif tag in ("li", "dt", "dd"):
+            self._item(node)
+        elif tag in _BLOCKS:
+            self._flush()
+            self._deeper(node)
+            self._flush()
+        else:
+            self._deeper(node)
+
+    def _deeper(self, node: LexborNode) -> None:
+        self._depth += 1
+        self._children(node)
+        self._depth -= 1
+
+    def _item(self, node: LexborNode) -> None:
+        self._flush()
+        outer, self._kind = self._kind, BlockKind.LIST_ITEM
+        self._inline.append("- ")
+        self._deeper(node)
+        self._flush()
+        self._kind = outer
+
+    def _whole(self, node: LexborNode, kind: BlockKind, level: int) -> None:
+        self._flush()
+        self.built.add(kind, " ".join(_visible(node).split()), level)
+
+    def _flush(self) -> None:
+        text = _folded("".join(self._inline))
+        self._inline.clear()
+        if text.strip("- \n"):
+            self.built.add(self._kind, text)
+
+
+def _hidden(node: LexborNode) -> bool:
+    attributes = node.attributes
+    if not attributes:
+        return False
+    return (
+        "hidden" in attributes
+        or attributes.get("aria-hidden") == "true"
+        or attributes.get("role") in _HIDDEN_ROLES
+        or _NAVIGATION_CLASS.search(attributes.get("class") or "") is not None
+        or _HIDDEN_STYLE.search(attributes.get("style") or "") is not None
+    )
+
+
+def _folded(text: str) -> str:
+    lines = (_SPACE.sub(" ", line).strip() for line in text.split(_LINE_BREAK))
+    return "\n".join(line for line in lines if line)
+
+
+def _visible(node: LexborNode) -> str:
+    """All text under a node but what is skipped or hidden."""
+    parts: list[str] = []
+    stack = [node.child]
+    while stack:
+        current = stack.pop()
+        if current is None:
+            continue
+        stack.append(current.next)
+        tag = current.tag or ""
+        if tag == "-text":
+            parts.append(current.text_content or "")
+        elif not (tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(current)):
+            if tag in _BLOCKS or tag in ("br", "li"):
+                parts.append(" ")
+            stack.append(current.child)
+    return "".join(parts)
+
+
+def _table(node: LexborNode) -> str:
+    rows: list[str] = []
+    for row in node.css("caption, tr"):
+        if row.tag == "caption":
+            cells = [row]
+        else:
+            cells: list[LexborNode] = [cell for cell in row.iter() if cell.tag in ("td", "th")]
+        texts = [" ".join(_visible(cell).split()) for cell in cells]
+        if any(texts):
+            rows.append(" | ".join(texts))
+    return "\n".join(rows)

@@ -1,0 +1,182 @@
+"""PDF by pypdf: the text of each page as pypdf reads it, pages joined by a blank line.
+
+A page's text is `extract_text()` to the letter (but for NUL and lone surrogates, which no database stores), so that
+anyone
+can find a quoted span on the cited page again.
+"""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, cast
+
+from pypdf import PasswordType, PdfReader
+from pypdf.errors import (
+    DependencyError,
+    FileNotDecryptedError,
+    LimitReachedError,
+    PdfReadError,
+    PyPdfError,
+    WrongPasswordError,
+)
+
+from agentic_rag.adapters.parsing.loaders.pdf_outline import OutlineEntry, heading_levels
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.text.legibility import unnamed_glyphs
+from agentic_rag.adapters.parsing.text_builder import Reading, first_heading, tidy_title
+from agentic_rag.documents.document import Block, BlockKind, PageSpan
+from agentic_rag.kernel.errors import ParseFailed
+from agentic_rag.kernel.text import storable_text
+
+_PAGE_JOIN = "\n\n"
+_EARNING_CHARACTERS = 500
+"""A page of this much text has been worth its time."""
+_MOST_BOOKMARKS = 2_000
+_DEEPEST_BOOKMARK = 6
+_POOR_TITLE = re.compile(
+    r"(?:microsoft (?:word|powerpoint|excel)\b.*|untitled.*|document\d*|presentation\d*|(?:paper )?title\b.*"
+    r"|.*\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)|[\W\d_]*|slide \d+|layout \d+)",
+    re.IGNORECASE,
+)
+"""Titles that programs write by themselves."""
+_PROGRAM_AHEAD = re.compile(r"(?:microsoft|openoffice|libreoffice)\s+\w+\s+-\s+", re.IGNORECASE)
+_FILE_EXTENSION = re.compile(r"\.(?:docx?|pptx?|xlsx?|indd|tex|dvi|pdf|qxd|rtf|odt)$", re.IGNORECASE)
+_SPOKEN = re.compile(r"[^\W\d_]{2,}")
+_MOST_LOST_GLYPHS = 200
+"""Glyphs without letters that a title makes up for: a slide or a cover. Of more text too much would be lost in silence.
+"""
+_MOST_LOST_CHARACTERS = 2_000
+"""No name of a glyph is longer than nine characters."""
+_TITLE_WITHIN = 5
+"""Blocks from the start among which a heading is the document's title."""
+_SENTENCE_END = re.compile(r"""[.!?:]["'”’)\]]{0,2}$""")
+_SHORT_OF_LONGEST = 0.8
+"""A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
+
+
+def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> Reading:
+    """Text, pages, headings and title of a PDF.
+
+    Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
+    """
+    try:
+        reader = PdfReader(io.BytesIO(content))
+        if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
+            raise _encrypted()
+        texts = list(_page_texts(reader, limits, page_read))
+        outline = _outline(reader)
+        own_name = _own_name(reader)
+    except (FileNotDecryptedError, WrongPasswordError) as error:
+        raise _encrypted() from error
+    except DependencyError as error:
+        raise ParseFailed(f"the PDF needs an unsupported feature: {error}", code="PARSE_UNSUPPORTED") from error
+    except LimitReachedError as error:
+        raise ParseFailed(f"the PDF unpacks to too much: {error}", code="PARSE_TOO_LARGE") from error
+    except PyPdfError as error:
+        raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
+    text = _PAGE_JOIN.join(texts)
+    lost = unnamed_glyphs(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
+    if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
+        # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
+        texts = [spoken, *("" for _ in texts[1:])]
+        text = _PAGE_JOIN.join(texts)
+    pages, blocks = _structure(texts, outline)
+    named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
+    title = named or first_heading(text, blocks[:_TITLE_WITHIN])
+    return Reading(text, tuple(blocks), tuple(pages), title)
+
+
+def _encrypted() -> ParseFailed:
+    return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
+
+
+def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[], None] | None) -> Iterator[str]:
+    count = len(reader.pages)
+    if count > limits.pages:
+        raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
+    total = 0
+    for page in reader.pages:
+        text = storable_text(page.extract_text())
+        total += len(text)
+        if total > limits.text_characters:
+            raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
+        if page_read is not None and len(text) >= _EARNING_CHARACTERS:
+            page_read()
+        yield text
+
+
+def _own_name(reader: PdfReader) -> str | None:
+    try:
+        title = reader.metadata.title if reader.metadata else None
+    except (PyPdfError, AttributeError, ValueError, TypeError, KeyError):
+        # A damaged information dictionary costs the title, not the document.
+        return None
+    return tidy_title(storable_text(title)) if title else None
+
+
+def _without_program(name: str) -> str | None:
+    """A title without the program and the extension that a printer driver adds; None when no two words are left."""
+    rest = _FILE_EXTENSION.sub("", _PROGRAM_AHEAD.sub("", name))
+    return rest if len(_SPOKEN.findall(rest)) >= 2 else None
+
+
+def _outline(reader: PdfReader) -> list[OutlineEntry]:
+    entries: list[OutlineEntry] = []
+    try:
+        stack: list[tuple[Iterator[Any], int]] = [(iter(cast(Sequence[Any], reader.outline)), 1)]
+        while stack and len(entries) < _MOST_BOOKMARKS:
+            items, level = stack[-1]
+            item = next(items, None)
+            if item is None:
+                stack.pop()
+            elif isinstance(item, list):
+                if level < _DEEPEST_BOOKMARK:
+                    stack.append((iter(cast(Sequence[Any], item)), level + 1))
+            else:
+                page = reader.get_destination_page_number(item)
+                if page is not None:
+                    entries.append(OutlineEntry(str(item.title), page, level))
+    except (PdfReadError, AttributeError, ValueError, TypeError, KeyError, IndexError, RecursionError):
+        # Damaged bookmarks cost headings, not the document.
+        return entries
+    return entries
+
+
+def _structure(texts: Sequence[str], outline: Sequence[OutlineEntry]) -> tuple[list[PageSpan], list[Block]]:
+    lines_by_page = [text.split("\n") for text in texts]
+    trimmed = [[line.strip() for line in lines] for lines in lines_by_page]
+    levels = heading_levels(trimmed, outline)
+    pages: list[PageSpan] = []
+    blocks: list[Block] = []
+    start = 0
+    for index, (text, lines) in enumerate(zip(texts, lines_by_page, strict=True)):
+        pages.append(PageSpan(index + 1, start, start + len(text)))
+        page_levels = [levels.get((index, number), 0) for number in range(len(lines))]
+        blocks += _page_blocks(lines, trimmed[index], page_levels, start)
+        start += len(text) + len(_PAGE_JOIN)
+    return pages, blocks
+
+
+def _page_blocks(lines: Sequence[str], trimmed: Sequence[str], levels: Sequence[int], start: int) -> Iterator[Block]:
+    lengths = sorted(len(line) for line in trimmed if line)
+    long_line = lengths[len(lengths) * 3 // 4] * _SHORT_OF_LONGEST if lengths else 0
+    first: int | None = None
+    at = start
+    end = start
+    for line, plain, level in zip(lines, trimmed, levels, strict=True):
+        if first is not None and (level or not plain):
+            yield Block(BlockKind.PARAGRAPH, first, end)
+            first = None
+        if level:
+            yield Block(BlockKind.HEADING, at, at + len(line), level)
+        elif plain:
+            first = at if first is None else first
+            end = at + len(line)
+            if len(plain) < long_line and _SENTENCE_END.search(plain):
+                yield Block(BlockKind.PARAGRAPH, first, end)
+                first = None
+        at += len(line) + 1
+    if first is not None:
+        yield Block(BlockKind.PARAGRAPH, first, end)

@@ -1,0 +1,131 @@
+"""The child process that reads files: `python -m agentic_rag.adapters.parsing.process.child LIMITS-AS-JSON`.
+
+Sends a frame that names its walls when it is ready. Reads request frames from standard input and answers each on
+standard output until its input ends. Before the first file it imports all it will ever need, limits its own memory and
+CPU time, and gives up files, sockets and processes for good (`walls`).
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import resource
+import sys
+import warnings
+from typing import Any, BinaryIO, cast
+
+from agentic_rag.adapters.parsing.dispatch import load
+from agentic_rag.adapters.parsing.process.cpu_limit import CpuAllowance
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.process.preload import preload
+from agentic_rag.adapters.parsing.process.sandbox import raise_walls
+from agentic_rag.adapters.parsing.process.wire import (
+    LENGTHS,
+    OUT_OF_MEMORY_STATUS,
+    broken_frame,
+    failure_frame,
+    frame,
+    reading_frame,
+)
+from agentic_rag.kernel.errors import ParseFailed
+
+_FORBIDDEN = (
+    "open",
+    "socket.",
+    "subprocess.",
+    "os.exec",
+    "os.fork",
+    "os.posix_spawn",
+    "os.spawn",
+    "os.system",
+    "ctypes.dlopen",
+)
+"""Audit events (PEP 578) that no loader needs: the last line where the operating system has no wall."""
+_LEAST_MEMORY = 16 << 20
+"""Bytes left to a file whatever the interpreter itself already holds."""
+
+
+def main() -> None:
+    """Serve requests until standard input ends."""
+    limits = ParserLimits(**json.loads(sys.argv[1]))
+    replies = _private_output()
+    logging.disable(logging.CRITICAL)
+    warnings.simplefilter("ignore")
+    try:
+        preload()
+    except (ImportError, ParseFailed) as error:
+        replies.write(broken_frame(error))
+        replies.flush()
+        return
+    walls = confine(limits)
+    try:
+        _serve(sys.stdin.buffer, replies, limits, walls)
+    except MemoryError:
+        os._exit(OUT_OF_MEMORY_STATUS)
+
+
+def confine(limits: ParserLimits) -> tuple[str, ...]:
+    """Limit this process's memory, and refuse it files, sockets and processes for good. Gives the walls that stand."""
+    _limit_memory(limits)
+    walls = raise_walls()
+    sys.addaudithook(_refuse)
+    return (*walls, "audit")
+
+
+def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: tuple[str, ...]) -> None:
+    replies.write(frame({"walls": walls}, b""))
+    replies.flush()
+    while (lengths := requests.read(LENGTHS.size)) and len(lengths) == LENGTHS.size:
+        head_length, body_length = LENGTHS.unpack(lengths)
+        header = cast(dict[str, Any], json.loads(requests.read(head_length)))
+        content = requests.read(body_length)
+        allowance = CpuAllowance(limits, body_length)
+        replies.write(_reply(content, header["file_name"], header["media_type"], limits, allowance))
+        replies.flush()
+
+
+def _private_output() -> BinaryIO:
+    """The reply stream, moved where no library's print can reach it."""
+    replies = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)
+    return replies
+
+
+def _limit_memory(limits: ParserLimits) -> None:
+    """Bounds what is resident: of the address space (which holds libraries too) only as much more as memory is left."""
+    if sys.platform != "linux":
+        # Elsewhere the kernel does not enforce this limit, and there is no /proc.
+        return
+    with open("/proc/self/statm", encoding="ascii") as statm:
+        space, resident = (int(pages) * resource.getpagesize() for pages in statm.read().split()[:2])
+    memory = space + max(limits.memory_bytes - resident, _LEAST_MEMORY)
+    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
+
+
+def _refuse(event: str, arguments: tuple[object, ...]) -> None:
+    if event.startswith(_FORBIDDEN):
+        raise PermissionError(f"a parser may not use {event}")
+
+
+def _reply(
+    content: bytes, file_name: str, media_type: str | None, limits: ParserLimits, allowance: CpuAllowance
+) -> bytes:
+    try:
+        return reading_frame(*load(content, file_name, media_type, limits, allowance.page_read))
+    except ParseFailed as failure:
+        return failure_frame(failure)
+    except MemoryError:
+        return failure_frame(ParseFailed("the file needs more memory than is allowed", code="PARSE_TOO_LARGE"))
+    except ImportError as error:
+        return broken_frame(error)
+    except RecursionError:
+        return failure_frame(ParseFailed("the file is nested too deeply", code="PARSE_CORRUPT"))
+    except Exception as error:  # noqa: BLE001 - libraries raise anything on damaged files; each becomes a typed outcome
+        return failure_frame(
+            ParseFailed(f"the file is damaged ({type(error).__name__}: {error})"[:500], code="PARSE_CORRUPT")
+        )
+
+
+if __name__ == "__main__":
+    main()

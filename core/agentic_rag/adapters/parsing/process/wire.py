@@ -1,0 +1,92 @@
+"""What the parser and its child say to each other: frames of a JSON header and raw bytes, never pickles.
+
+A frame is two big-endian 32-bit lengths, the header in UTF-8 JSON, and the body. A request's body is the file, a
+reply's
+body the text.
+"""
+
+from __future__ import annotations
+
+import json
+import struct
+from typing import Any, cast
+
+from agentic_rag.adapters.parsing.file_types import FileKind
+from agentic_rag.adapters.parsing.text_builder import Reading
+from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
+from agentic_rag.kernel.errors import ParseFailed, Retryable
+
+LENGTHS = struct.Struct(">II")
+OUT_OF_MEMORY_STATUS = 71
+"""Exit status of a child that could not even reply for lack of memory (EX_OSERR of sysexits.h)."""
+_KINDS = tuple(BlockKind)
+_KIND_NUMBERS = {kind: number for number, kind in enumerate(_KINDS)}
+
+
+def frame(header: object, body: bytes) -> bytes:
+    """A frame of `header` and `body`."""
+    head = json.dumps(header, ensure_ascii=False, separators=(",", ":")).encode()
+    return b"".join((LENGTHS.pack(len(head), len(body)), head, body))
+
+
+def reading_frame(kind: FileKind, reading: Reading) -> bytes:
+    """The reply that carries a file's text and structure."""
+    blocks = [number for b in reading.blocks for number in (_KIND_NUMBERS[b.kind], b.start, b.end, b.level)]
+    pages = [number for page in reading.pages for number in (page.number, page.start, page.end)]
+    header = {
+        "media_type": kind.value,
+        "title": reading.title,
+        "language": reading.language,
+        "blocks": blocks,
+        "pages": pages,
+    }
+    return frame(header, reading.text.encode())
+
+
+def failure_frame(failure: ParseFailed) -> bytes:
+    """The reply that says why a file cannot be read."""
+    return frame({"code": failure.code, "message": failure.message}, b"")
+
+
+def broken_frame(error: ImportError | ParseFailed) -> bytes:
+    """The reply that says that this machine, not the file, is at fault."""
+    return frame({"broken": str(error)}, b"")
+
+
+def require_ready(head: bytes) -> tuple[str, ...]:
+    """The walls that a child's first frame names. Raises Retryable when it cannot read files on this machine."""
+    header = cast(dict[str, Any], json.loads(head))
+    if "broken" in header:
+        raise _broken(header)
+    return tuple(header["walls"])
+
+
+def _broken(header: dict[str, Any]) -> Retryable:
+    return Retryable(f"the parser's own installation is broken: {header['broken']}")
+
+
+def parsed_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
+    """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
+    header = cast(dict[str, Any], json.loads(head))
+    if "broken" in header:
+        raise _broken(header)
+    if "code" in header:
+        raise ParseFailed(header["message"], code=header["code"])
+    flat: list[int] = header["blocks"]
+    pages: list[int] = header["pages"]
+    return ParsedDocument(
+        text=body.decode(),
+        blocks=tuple(
+            Block(_KINDS[kind], start, end, level)
+            for kind, start, end, level in zip(flat[::4], flat[1::4], flat[2::4], flat[3::4], strict=True)
+        ),
+        pages=tuple(
+            PageSpan(number, start, end)
+            for number, start, end in zip(pages[::3], pages[1::3], pages[2::3], strict=True)
+        ),
+        title=header["title"],
+        media_type=header["media_type"],
+        parser=parser,
+        parser_version=version,
+        language=header["language"],
+    )

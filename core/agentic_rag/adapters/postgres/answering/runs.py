@@ -1,0 +1,226 @@
+"""`answering.ports.RunStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import groupby
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.redaction import cited_documents, without_erased
+from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# Behind the response: losing the last fraction of a second in a crash is cheaper than 4 ms of waiting for the disk.
+NOT_DURABLE = "SET LOCAL synchronous_commit = off"
+
+# An erasure redacts the runs it finds; its exclusive lock (`erasure_sql.LOCK_RUNS`) waits for runs being stored, and a
+# run that comes later waits for it and finds the tombstone.
+SHARE_RUNS = """
+SELECT pg_advisory_xact_lock_shared(hashtextextended(workspace_id::text, 1))
+FROM unnest($1::uuid[]) AS w(workspace_id)
+"""
+
+ERASED = """
+SELECT t.workspace_id, t.document_id
+FROM unnest($2::uuid[], $3::uuid[]) AS cited(workspace_id, document_id)
+JOIN rag_tombstones t
+  ON t.org_id = $1 AND t.workspace_id = cited.workspace_id AND t.document_id = cited.document_id
+"""
+
+_COLUMNS = """
+    run_id, trace_id, subject, question, cache, seconds, corpus_version, graph_version, space, weights_version,
+    pipeline_version, models, answer::text AS answer, idempotency_key, input_hash, created_at
+"""
+
+ADD_RUN = """
+INSERT INTO rag_runs (org_id, workspace_id, run_id, trace_id, subject, question, outcome, cache, seconds,
+                      corpus_version, graph_version, space, weights_version, pipeline_version, models, document_ids,
+                      answer, idempotency_key, input_hash, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, $15, $16, $17::text::jsonb, $18, $19, $20)
+ON CONFLICT DO NOTHING
+"""
+
+# Stages of a run that was not stored (its key was used before) are left out.
+ADD_STAGES = """
+INSERT INTO rag_run_stages (org_id, workspace_id, run_id, position, stage, started, seconds, outcome)
+SELECT $1, s.workspace_id, s.run_id, s.position, s.stage, s.started, s.seconds, s.outcome
+FROM unnest($2::uuid[], $3::uuid[], $4::integer[], $5::text[], $6::float8[], $7::float8[], $8::text[])
+    AS s(workspace_id, run_id, position, stage, started, seconds, outcome)
+JOIN rag_runs r ON r.org_id = $1 AND r.workspace_id = s.workspace_id AND r.run_id = s.run_id
+ON CONFLICT DO NOTHING
+"""
+
+INPUT_OF_KEY = """
+SELECT input_hash FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
+"""
+
+GET = f"SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND run_id = $3"  # noqa: S608
+
+BY_KEY = f"""
+SELECT {_COLUMNS} FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key = $3
+"""  # noqa: S608 - a constant list of columns
+
+PAGE = f"""
+SELECT {_COLUMNS} FROM rag_runs
+WHERE org_id = $1 AND workspace_id = $2
+  AND ($3::timestamptz IS NULL OR (created_at, run_id) < ($3, $4::uuid)) AND ($6::text IS NULL OR subject = $6)
+ORDER BY created_at DESC, run_id DESC
+LIMIT $5
+"""  # noqa: S608 - a constant list of columns
+
+STAGES = """
+SELECT run_id, stage, started, seconds, outcome FROM rag_run_stages
+WHERE org_id = $1 AND workspace_id = $2 AND run_id = ANY ($3::uuid[])
+ORDER BY run_id, position
+"""
+
+
+class PostgresRunStore:
+    """Opens its own transactions."""
+
+    def __init__(self, pool: PostgresPool, codec: AnswerCodec) -> None:
+        self._pool = pool
+        self._codec = codec
+
+    async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+        """Store runs, those of one organisation in one transaction; storing a run again changes nothing."""
+        ordered = sorted(runs, key=lambda run: run.workspace.org_id)
+        for org_id, group in groupby(ordered, key=lambda run: run.workspace.org_id):
+            async with self._pool.transaction(org_id, settings="" if durable else NOT_DURABLE) as connection:
+                await self._record(connection, org_id, list(group))
+
+    async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
+        """The run, or None."""
+        return await self._one(GET, workspace, run_id)
+
+    async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
+        """The run that was stored under the key, or None."""
+        return await self._one(BY_KEY, workspace, key)
+
+    async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
+        """Runs, newest first; only those of one subject when one is named. Errors: `InvalidInput` (cursor, size)."""
+        size = page_size(request)
+        after = decode_instant_cursor(request.after)
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(PAGE, workspace.org_id, workspace.workspace_id, *after, size + 1, subject)
+            runs = await self._runs(connection, workspace, rows[:size])
+        cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
+        return Page(tuple(runs), cursors, len(rows) > size)
+
+    async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await _without_erased(connection, org_id, runs)
+        await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
+        for run in runs:
+            if run.idempotency_key is not None:
+                key = (org_id, run.workspace.workspace_id, run.idempotency_key)
+                if await connection.fetchval(INPUT_OF_KEY, *key) != run.input_hash:
+                    raise IdempotencyConflict(
+                        f"The idempotency key {run.idempotency_key!r} was used before with another input."
+                    )
+        stages = list(_stage_rows(runs))
+        if stages:
+            await connection.execute(ADD_STAGES, org_id, *[list(column) for column in zip(*stages, strict=True)])
+
+    async def _one(self, statement: str, workspace: WorkspaceRef, key: UUID | str) -> Run | None:
+        async with self._pool.transaction(workspace.org_id) as connection:
+            rows = await connection.fetch(statement, workspace.org_id, workspace.workspace_id, key)
+            runs = await self._runs(connection, workspace, rows)
+        return runs[0] if runs else None
+
+    async def _runs(self, connection: Connection, workspace: WorkspaceRef, rows: Sequence[Row]) -> list[Run]:
+        if not rows:
+            return []
+        stages: dict[UUID, list[StageRecord]] = {row["run_id"]: [] for row in rows}
+        for row in await connection.fetch(STAGES, workspace.org_id, workspace.workspace_id, list(stages)):
+            stages[row["run_id"]].append(StageRecord(row["stage"], row["started"], row["seconds"], row["outcome"]))
+        return [self._run(workspace, row, stages[row["run_id"]]) for row in rows]
+
+    def _arguments(self, run: Run) -> tuple[object, ...]:
+        versions = run.versions
+        return (
+            run.workspace.org_id,
+            run.workspace.workspace_id,
+            run.run_id,
+            run.trace_id,
+            run.subject,
+            run.question,
+            run.answer.outcome.value,
+            run.cache.value,
+            run.seconds,
+            versions.corpus_version,
+            versions.graph_version,
+            versions.space,
+            versions.weights_version,
+            versions.pipeline_version,
+            versions.models,
+            sorted(cited_documents(run.answer)),
+            self._codec.encode(run.answer).decode(),
+            run.idempotency_key,
+            run.input_hash,
+            run.created_at,
+        )
+
+    def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
+        try:
+            answer = self._codec.decode(row["answer"].encode())
+        except ValueError as error:
+            raise Permanent(
+                f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"
+            ) from error
+        return Run(
+            workspace=workspace,
+            run_id=row["run_id"],
+            trace_id=row["trace_id"],
+            question=row["question"],
+            subject=row["subject"],
+            created_at=row["created_at"],
+            seconds=row["seconds"],
+            cache=CacheOutcome(row["cache"]),
+            versions=RunVersions(
+                corpus_version=row["corpus_version"],
+                graph_version=row["graph_version"],
+                space=row["space"],
+                weights_version=row["weights_version"],
+                pipeline_version=row["pipeline_version"],
+                models=tuple(row["models"]),
+            ),
+            answer=answer,
+            stages=tuple(stages),
+            idempotency_key=row["idempotency_key"],
+            input_hash=row["input_hash"],
+        )
+
+
+async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run]) -> list[Run]:
+    """The runs, redacted where a source was erased while they were under way. Holds erasures up until the end of the
+    transaction.
+    """
+    cited = {(run.workspace.workspace_id, one): None for run in runs for one in cited_documents(run.answer)}
+    if not cited:
+        return runs
+    await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
+    workspace_ids, document_ids = zip(*cited, strict=True)
+    erased: dict[UUID, set[UUID]] = {}
+    for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
+        erased.setdefault(row["workspace_id"], set()).add(row["document_id"])
+    return [without_erased(run, erased.get(run.workspace.workspace_id, ())) for run in runs]
+
+
+def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:
+    for run in runs:
+        for position, stage in enumerate(run.stages):
+            yield (
+                run.workspace.workspace_id,
+                run.run_id,
+                position,
+                stage.stage,
+                stage.started,
+                stage.seconds,
+                stage.outcome,
+            )

@@ -1,0 +1,238 @@
+"""`documents.ports.DocumentReader` on Postgres: reads of one snapshot."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.document import (
+    Chunk,
+    ChunkPlace,
+    CitedPassage,
+    Document,
+    DocumentFilter,
+    RevisionSpan,
+    SpanRequest,
+)
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# Laterals keep both look-ups by key while a new table has no statistics.
+CHUNKS = """
+SELECT c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end, c.page,
+       c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT * FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
+      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title, source_path, url, media_type FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
+    OFFSET 0
+) d
+"""
+
+# A document has few chunks: those of one are read by its index, whatever picks among them.
+_OF_DOCUMENT = """
+SELECT asked.place, c.ordinal, c.chunk_id, c.document_id, c.revision_id, c.index, c.text, c.char_start, c.char_end,
+       c.page, c.line_start, c.line_end, c.heading_path, d.title, d.source_path, d.url, d.media_type
+FROM {asked}
+CROSS JOIN LATERAL (
+    SELECT * FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id AND {chosen}
+      AND access_id = ANY ($3::integer[]) AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title, source_path, url, media_type FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = asked.document_id
+    OFFSET 0
+) d
+ORDER BY asked.place
+"""
+
+CITED = _OF_DOCUMENT.format(
+    asked="unnest($5::uuid[], $6::uuid[]) WITH ORDINALITY AS asked(document_id, chunk_id, place)",
+    chosen="chunk_id = asked.chunk_id",
+)
+
+PLACED = _OF_DOCUMENT.format(
+    asked="unnest($5::uuid[], $6::uuid[], $7::integer[]) WITH ORDINALITY AS asked(document_id, revision_id, at, place)",
+    chosen="revision_id = asked.revision_id AND index = asked.at",
+)
+
+TITLES = """
+SELECT c.ordinal, d.title
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT ordinal, document_id FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal AND access_id = ANY ($4::integer[])
+      AND visible_from <= $5 AND (visible_to IS NULL OR visible_to > $5)
+    OFFSET 0
+) c
+CROSS JOIN LATERAL (
+    SELECT title FROM rag_documents
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = c.document_id
+    OFFSET 0
+) d
+"""
+
+VISIBLE = """
+SELECT c.ordinal
+FROM unnest($3::integer[]) AS asked(ordinal)
+CROSS JOIN LATERAL (
+    SELECT ordinal FROM rag_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal = asked.ordinal
+      AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4) AND access_id = ANY ($5::integer[])
+    OFFSET 0
+) c
+"""
+
+PLACEMENTS = """
+SELECT c.chunk_id, c.ordinal, c.document_id, d.title, c.visible_from, c.visible_to
+FROM rag_chunks c
+JOIN rag_documents d
+  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.chunk_id = ANY ($3::uuid[]) AND c.access_id = ANY ($4::integer[])
+ORDER BY c.ordinal, c.visible_from
+"""
+
+ORDINALS_MATCHING = """
+SELECT c.ordinal
+FROM rag_chunks c
+JOIN rag_documents d
+  ON d.org_id = c.org_id AND d.workspace_id = c.workspace_id AND d.document_id = c.document_id
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.access_id = ANY ($3::integer[])
+  AND c.visible_from <= $4 AND (c.visible_to IS NULL OR c.visible_to > $4)
+  AND (cardinality($5::uuid[]) = 0 OR d.document_id = ANY ($5))
+  AND ($6::text IS NULL OR starts_with(d.source_path, $6))
+  AND (cardinality($7::text[]) = 0 OR d.media_type = ANY ($7))
+  AND NOT d.document_id = ANY ($8::uuid[])
+"""
+
+# The page of a span is the last one that starts at or before its first character.
+REVISION_SPANS = """
+SELECT asked.place,
+       substr(r.text, asked.first + 1, greatest(asked.last - asked.first, 0)) AS text,
+       nullif(width_bucket(asked.first, r.page_starts), 0) AS page_place,
+       r.page_numbers, r.created_at
+FROM unnest($3::uuid[], $4::integer[], $5::integer[]) WITH ORDINALITY AS asked(revision_id, first, last, place)
+JOIN rag_revisions r ON r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = asked.revision_id
+"""
+
+FIND_DOCUMENTS = f"""
+SELECT {DOCUMENT_COLUMNS}
+FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND status = 'READY' AND access_id = ANY ($3::integer[])
+  AND (strpos(lower(title), lower($4)) > 0 OR strpos(lower(file_name), lower($4)) > 0)
+ORDER BY (lower(title) = lower($4) OR lower(file_name) = lower($4)) DESC, source_path
+LIMIT $5
+"""  # noqa: S608 - a constant list of columns
+
+
+class PostgresDocumentReader:
+    """Every call sees the same corpus version."""
+
+    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+
+    async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks with these ordinals that the access sets may read, in the order asked."""
+        if not ordinals:
+            return []
+        rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
+        found = {row["ordinal"]: chunk_from(row) for row in rows}
+        return [found[ordinal] for ordinal in ordinals if ordinal in found]
+
+    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        if not cited:
+            return []
+        documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
+        rows = await self._connection.fetch(CITED, *self._key, access_ids, self._version, documents, chunks)
+        return [chunk_from(row) for row in rows]
+
+    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+        """The visible chunks at these places that the access sets may read, in the order asked."""
+        if not places:
+            return []
+        columns = (
+            [one.document_id for one in places],
+            [one.revision_id for one in places],
+            [one.index for one in places],
+        )
+        rows = await self._connection.fetch(PLACED, *self._key, access_ids, self._version, *columns)
+        return [chunk_from(row) for row in rows]
+
+    async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
+        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        if not ordinals:
+            return {}
+        rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
+        return {row["ordinal"]: row["title"] for row in rows}
+
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+        """Every place at which these chunks stand or stood."""
+        rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)
+        return [
+            ChunkPlacement(
+                row["chunk_id"],
+                row["ordinal"],
+                row["document_id"],
+                row["title"],
+                row["visible_from"],
+                row["visible_to"],
+            )
+            for row in rows
+        ]
+
+    async def visible(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> frozenset[int]:
+        """Of these ordinals, those whose chunk the snapshot shows to the access sets."""
+        rows = await self._connection.fetch(VISIBLE, *self._key, list(ordinals), self._version, access_ids)
+        return frozenset(row["ordinal"] for row in rows)
+
+    async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
+        """The ordinals of visible chunks whose document passes the filter."""
+        rows = await self._connection.fetch(
+            ORDINALS_MATCHING,
+            *self._key,
+            access_ids,
+            self._version,
+            wanted.document_ids,
+            wanted.source_path_prefix,
+            wanted.media_types,
+            wanted.without_ids,
+        )
+        return frozenset(row["ordinal"] for row in rows)
+
+    async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
+        """The stored text and page of each span, in the order asked; None where there is no such revision."""
+        if not requests:
+            return []
+        rows = await self._connection.fetch(
+            REVISION_SPANS,
+            *self._key,
+            [request.revision_id for request in requests],
+            [request.start for request in requests],
+            [request.end for request in requests],
+        )
+        spans: list[RevisionSpan | None] = [None] * len(requests)
+        for row in rows:
+            place = row["page_place"]
+            spans[row["place"] - 1] = RevisionSpan(
+                row["text"], None if place is None else row["page_numbers"][place - 1], row["created_at"]
+            )
+        return spans
+
+    async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
+        """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""
+        rows = await self._connection.fetch(FIND_DOCUMENTS, *self._key, access_ids, name, limit)
+        return [document_from(self._workspace, row) for row in rows]

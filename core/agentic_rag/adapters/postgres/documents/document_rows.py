@@ -1,0 +1,93 @@
+"""Rows of documents and chunks as values of the domain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from agentic_rag.adapters.postgres.session.connection import Row
+from agentic_rag.documents.document import Chunk, ChunkDraft, Document, DocumentFault, DocumentStatus
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+DOCUMENT_COLUMNS = """
+    document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, status, error_code,
+    error_message, error_attempts, error_retryable, revision_id, content_hash, chunk_count, chunks_done, created_at,
+    updated_at, provenance
+"""
+
+HEADING_SEPARATOR = "\x1f"
+"""Joins a heading path into one value (ASCII unit separator): arrays of arrays cannot be unnested row by row."""
+
+
+def document_from(workspace: WorkspaceRef, row: Row) -> Document:
+    """A row with `DOCUMENT_COLUMNS`."""
+    fault = None
+    if row["error_code"] is not None:
+        fault = DocumentFault(
+            row["error_code"], row["error_message"] or "", row["error_attempts"], row["error_retryable"]
+        )
+    return Document(
+        workspace=workspace,
+        document_id=row["document_id"],
+        source_path=row["source_path"],
+        title=row["title"],
+        url=row["url"],
+        file_name=row["file_name"],
+        media_type=row["media_type"],
+        size=row["size"],
+        uploaded_by=row["uploaded_by"],
+        access_id=row["access_id"],
+        status=DocumentStatus(row["status"]),
+        fault=fault,
+        revision_id=row["revision_id"],
+        content_hash=row["content_hash"],
+        chunk_count=row["chunk_count"],
+        chunks_done=row["chunks_done"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        provenance=row["provenance"],
+    )
+
+
+def chunk_from(row: Row) -> Chunk:
+    """A row of rag_chunks joined with its document's title, source_path, url and media_type."""
+    return Chunk(
+        ordinal=row["ordinal"],
+        chunk_id=row["chunk_id"],
+        document_id=row["document_id"],
+        revision_id=row["revision_id"],
+        index=row["index"],
+        text=row["text"],
+        start=row["char_start"],
+        end=row["char_end"],
+        page=row["page"],
+        line_start=row["line_start"],
+        line_end=row["line_end"],
+        heading_path=tuple(row["heading_path"]),
+        document_title=row["title"],
+        source_path=row["source_path"],
+        url=row["url"],
+        media_type=row["media_type"],
+    )
+
+
+def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:
+    """Chunks as columns: chunk_id, index, char_start, char_end, page, line_start, line_end, headings, content_hash,
+    text.
+    """
+    return (
+        [draft.chunk_id for draft in drafts],
+        [draft.index for draft in drafts],
+        [draft.start for draft in drafts],
+        [draft.end for draft in drafts],
+        [draft.page for draft in drafts],
+        [draft.line_start for draft in drafts],
+        [draft.line_end for draft in drafts],
+        [_joined_headings(draft.heading_path) for draft in drafts],
+        [draft.content_hash for draft in drafts],
+        [draft.text for draft in drafts],
+    )
+
+
+def _joined_headings(path: tuple[str, ...]) -> str:
+    """A heading path as one value; the separator itself has no business in a heading."""
+    return HEADING_SEPARATOR.join([heading.replace(HEADING_SEPARATOR, " ") for heading in path])

@@ -1,0 +1,250 @@
+"""`documents.ports.DocumentStore` on Postgres: documents and their status; staged work is in `staging.py`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
+from agentic_rag.adapters.postgres.documents.staging import Staging
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
+from agentic_rag.documents.document import (
+    STATUS_MOVES,
+    ChunkDraft,
+    Document,
+    DocumentFault,
+    DocumentStatus,
+    Revision,
+)
+from agentic_rag.documents.ports import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# Rows come as columns, in id order: the order in which publishing locks them.
+REGISTER = f"""
+WITH lifted AS (
+    DELETE FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+)
+INSERT INTO rag_documents (org_id, workspace_id, status, document_id, source_path, title, url, file_name, media_type,
+                           size, uploaded_by, access_id, provenance)
+SELECT $1, $2, 'PENDING', n.document_id, n.source_path, n.title, n.url, n.file_name, n.media_type, n.size,
+       n.uploaded_by, coalesce(n.access_id, 0), n.provenance::jsonb
+FROM unnest($3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[],
+            $11::integer[], $12::text[])
+    AS n(document_id, source_path, title, url, file_name, media_type, size, uploaded_by, access_id, provenance)
+ORDER BY n.document_id
+ON CONFLICT (org_id, workspace_id, document_id) DO UPDATE
+SET source_path = excluded.source_path, title = excluded.title, url = excluded.url, file_name = excluded.file_name,
+    media_type = excluded.media_type, size = excluded.size, uploaded_by = excluded.uploaded_by,
+    provenance = excluded.provenance, status = 'PENDING',
+    error_code = NULL, error_message = NULL, error_attempts = 0, error_retryable = false, updated_at = now()
+RETURNING {DOCUMENT_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+GET = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""  # noqa: S608 - a constant list of columns
+
+LOCKED = f"{GET} FOR NO KEY UPDATE"
+
+GET_MANY = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents WHERE org_id = $1 AND workspace_id = $2 AND document_id = ANY ($3::uuid[])
+"""  # noqa: S608 - a constant list of columns
+
+PAGE = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2
+  AND ($3::text IS NULL OR source_path > $3)
+  AND (cardinality($4::text[]) = 0 OR status = ANY ($4))
+  AND ($6::integer[] IS NULL OR access_id = ANY ($6))
+ORDER BY source_path
+LIMIT $5
+"""  # noqa: S608 - a constant list of columns
+
+COUNT = """
+SELECT status, count(*) AS documents FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND ($3::integer[] IS NULL OR access_id = ANY ($3))
+GROUP BY status
+"""
+
+PATHS = f"""
+SELECT {DOCUMENT_COLUMNS} FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND provenance ->> 'source' = $3
+"""  # noqa: S608 - a constant list of columns
+
+SET_STATUS = """
+UPDATE rag_documents
+SET status = $4, error_code = $5, error_message = $6, error_attempts = $7, error_retryable = $8, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND status = ANY ($9::text[])
+"""
+
+SET_PROGRESS = """
+UPDATE rag_documents SET chunks_done = $4, chunk_count = $5, updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+VISIBLE_CHUNKS = """
+SELECT ordinal, chunk_id, index, char_start, char_end, page, line_start, line_end, heading_path
+FROM rag_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND visible_to IS NULL
+ORDER BY index
+"""
+
+_MOVES_TO: Mapping[DocumentStatus, list[str]] = {
+    target: [source.value for source, targets in STATUS_MOVES.items() if target in targets] for target in DocumentStatus
+}
+
+
+class PostgresDocumentStore:
+    """Reads and writes inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+        self._staging = Staging(connection)
+
+    async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
+        """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
+        (document,) = await self.register_many(workspace, [new])
+        return document
+
+    async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
+        """`register` for each, in one statement. Errors: `NotFound` (workspace)."""
+        if not new:
+            return []
+        rows = await self._connection.fetch(
+            REGISTER,
+            workspace.org_id,
+            workspace.workspace_id,
+            [one.document_id for one in new],
+            [one.source_path for one in new],
+            [one.title for one in new],
+            [one.url for one in new],
+            [one.file_name for one in new],
+            [one.media_type for one in new],
+            [one.size for one in new],
+            [one.uploaded_by for one in new],
+            [one.access_id for one in new],
+            [json.dumps(dict(one.provenance)) for one in new],
+        )
+        documents = {row["document_id"]: document_from(workspace, row) for row in rows}
+        return [documents[one.document_id] for one in new]
+
+    async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, or None."""
+        row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
+        return None if row is None else document_from(workspace, row)
+
+    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+        """The document, which nobody else changes until this transaction ends, or None."""
+        row = await self._connection.fetchrow(LOCKED, workspace.org_id, workspace.workspace_id, document_id)
+        return None if row is None else document_from(workspace, row)
+
+    async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
+        """Those of the documents that exist."""
+        rows = await self._connection.fetch(GET_MANY, workspace.org_id, workspace.workspace_id, list(document_ids))
+        return {row["document_id"]: document_from(workspace, row) for row in rows}
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        statuses: Sequence[DocumentStatus] = (),
+        access_ids: Sequence[int] | None = None,
+    ) -> Page[Document]:
+        """Documents by source path (code point order); all statuses when none is given."""
+        size = page_size(request)
+        after = None if request.after is None else decode_cursor(request.after)
+        rows = await self._connection.fetch(
+            PAGE,
+            workspace.org_id,
+            workspace.workspace_id,
+            after,
+            [status.value for status in statuses],
+            size + 1,
+            access_ids,
+        )
+        documents = tuple(document_from(workspace, row) for row in rows[:size])
+        return Page(documents, tuple(encode_cursor(document.source_path) for document in documents), len(rows) > size)
+
+    async def count(
+        self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
+    ) -> Mapping[DocumentStatus, int]:
+        """Documents by status; every status is present."""
+        rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id, access_ids)
+        counted = {row["status"]: row["documents"] for row in rows}
+        return {status: counted.get(status.value, 0) for status in DocumentStatus}
+
+    async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
+        """The documents that a source brought, by source path."""
+        rows = await self._connection.fetch(PATHS, workspace.org_id, workspace.workspace_id, source)
+        return {row["source_path"]: document_from(workspace, row) for row in rows}
+
+    async def set_status(
+        self,
+        workspace: WorkspaceRef,
+        document_id: UUID,
+        status: DocumentStatus,
+        fault: DocumentFault | None = None,
+    ) -> bool:
+        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        faulty = (None, None, 0, False)
+        if fault is not None:
+            faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
+        tag = await self._connection.execute(
+            SET_STATUS,
+            workspace.org_id,
+            workspace.workspace_id,
+            document_id,
+            status.value,
+            *faulty,
+            _MOVES_TO[status],
+        )
+        return tag == "UPDATE 1"
+
+    async def set_progress(
+        self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
+    ) -> None:
+        """Show how far ingestion is."""
+        await self._connection.execute(
+            SET_PROGRESS, workspace.org_id, workspace.workspace_id, document_id, chunks_done, chunk_count
+        )
+
+    async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
+        """The chunks of a document that readers of the newest version see, by index."""
+        rows = await self._connection.fetch(VISIBLE_CHUNKS, workspace.org_id, workspace.workspace_id, document_id)
+        return [
+            VisibleChunk(
+                ordinal=row["ordinal"],
+                chunk_id=row["chunk_id"],
+                index=row["index"],
+                start=row["char_start"],
+                end=row["char_end"],
+                page=row["page"],
+                line_start=row["line_start"],
+                line_end=row["line_end"],
+                heading_path=tuple(row["heading_path"]),
+            )
+            for row in rows
+        ]
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write an unpublished revision and its chunks; again for the same revision changes nothing."""
+        await self._staging.stage(workspace, document_id, revision, drafts)
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when nothing of the revision is staged."""
+        return await self._staging.staged(workspace, revision_id)
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors (by chunk index) to staged chunks."""
+        await self._staging.stage_vectors(workspace, revision_id, space_id, vectors)
+
+    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        return await self._staging.discard(workspace, document_id, keep)

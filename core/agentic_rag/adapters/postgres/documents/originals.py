@@ -1,0 +1,123 @@
+"""`documents.ports.OriginalStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.documents.ports import Original
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# The update changes nothing; it makes the row that was there come back.
+KEEP = """
+INSERT INTO rag_originals (org_id, workspace_id, document_id, content_hash, blob_key, size)
+VALUES ($1, $2, $3, $4, $5, $6)
+ON CONFLICT (org_id, workspace_id, document_id, content_hash) DO UPDATE SET blob_key = rag_originals.blob_key
+RETURNING blob_key
+"""
+
+OF = """
+SELECT content_hash, blob_key, size, created_at FROM rag_originals
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+ORDER BY created_at DESC, blob_key DESC
+"""
+
+# $3: documents whose rows this transaction has locked.
+SUPERSEDE = """
+WITH gone AS (
+    DELETE FROM rag_originals o
+    USING rag_documents d
+    WHERE o.org_id = $1 AND o.workspace_id = $2 AND o.document_id = ANY ($3::uuid[])
+      AND d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = o.document_id
+      AND o.content_hash IS DISTINCT FROM d.content_hash
+      AND encode(o.content_hash, 'hex') IS DISTINCT FROM d.provenance ->> 'content_sha256'
+    RETURNING o.blob_key, o.document_id
+), doomed AS (
+    INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
+    SELECT $1, $2, blob_key, document_id FROM gone
+    RETURNING 1
+)
+SELECT count(*) FROM doomed
+"""
+
+DOOM = """
+WITH gone AS (
+    DELETE FROM rag_originals
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    RETURNING blob_key, document_id
+), doomed AS (
+    INSERT INTO rag_doomed_blobs (org_id, workspace_id, blob_key, document_id)
+    SELECT $1, $2, blob_key, document_id FROM gone
+    RETURNING 1
+)
+SELECT count(*) FROM doomed
+"""
+
+DOOMED = """
+SELECT blob_key FROM rag_doomed_blobs
+WHERE org_id = $1 AND workspace_id = $2 AND ($3::uuid IS NULL OR document_id = $3)
+ORDER BY blob_key
+LIMIT $4
+"""
+
+FORGET = """
+WITH gone AS (
+    DELETE FROM rag_doomed_blobs
+    WHERE org_id = $1 AND workspace_id = $2 AND blob_key = ANY ($3::text[])
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+NAMED = """
+SELECT blob_key FROM rag_originals WHERE org_id = $1 AND workspace_id = $2 AND blob_key = ANY ($3::text[])
+UNION
+SELECT blob_key FROM rag_doomed_blobs WHERE org_id = $1 AND workspace_id = $2 AND blob_key = ANY ($3::text[])
+"""
+
+
+class PostgresOriginalStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
+        """Write down that `key` holds this content of a document; the key that held it already, if one did."""
+        held: str = await self._connection.fetchval(
+            KEEP, workspace.org_id, workspace.workspace_id, document_id, content_hash, key, size
+        )
+        return held
+
+    async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
+        """The contents of a document, newest first."""
+        rows = await self._connection.fetch(OF, workspace.org_id, workspace.workspace_id, document_id)
+        return [Original(row["content_hash"], row["blob_key"], row["size"], row["created_at"]) for row in rows]
+
+    async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
+        """Doom what is neither published nor registered last; how many blobs."""
+        doomed: int = await self._connection.fetchval(
+            SUPERSEDE, workspace.org_id, workspace.workspace_id, list(document_ids)
+        )
+        return doomed
+
+    async def doom(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+        """Doom every content of a document; how many blobs."""
+        doomed: int = await self._connection.fetchval(DOOM, workspace.org_id, workspace.workspace_id, document_id)
+        return doomed
+
+    async def doomed(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
+        """Keys of doomed blobs, sorted."""
+        rows = await self._connection.fetch(DOOMED, workspace.org_id, workspace.workspace_id, document_id, limit)
+        return [row["blob_key"] for row in rows]
+
+    async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
+        """Strike out doomed keys whose blob is gone; how many."""
+        gone: int = await self._connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
+        return gone
+
+    async def named(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
+        """Those of the keys that hold an original or are doomed."""
+        rows = await self._connection.fetch(NAMED, workspace.org_id, workspace.workspace_id, list(keys))
+        return frozenset(row["blob_key"] for row in rows)

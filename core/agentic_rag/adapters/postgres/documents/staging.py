@@ -1,0 +1,136 @@
+"""Work that no reader sees yet: unpublished revisions, their chunks, and vectors as they come in."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.documents.document_rows import HEADING_SEPARATOR, draft_columns
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.documents.document import ChunkDraft, Revision
+from agentic_rag.documents.ports import StagedChunk
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+ADD_REVISIONS = """
+INSERT INTO rag_revisions (org_id, workspace_id, revision_id, document_id, text, text_hash, page_numbers, page_starts,
+                           page_ends, parser, parser_version, title)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+ON CONFLICT DO NOTHING
+"""
+
+# The lock lets only one of two workers (one of which lost its lease) stage a revision.
+LOCK_REVISION = """
+SELECT FROM rag_revisions WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3 FOR NO KEY UPDATE
+"""
+
+IS_STAGED = """
+SELECT EXISTS (SELECT FROM rag_staged_chunks WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3)
+"""
+
+# Rows come as columns: COPY is refused on tables with row level security.
+ADD_CHUNKS = f"""
+INSERT INTO rag_staged_chunks (org_id, workspace_id, revision_id, document_id, index, chunk_id, char_start, char_end,
+                               page, line_start, line_end, heading_path, content_hash, text)
+SELECT $1, $2, $3, $4, c.index, c.chunk_id, c.char_start, c.char_end, c.page, c.line_start, c.line_end,
+       string_to_array(c.headings, '{HEADING_SEPARATOR}'), c.content_hash, c.text
+FROM unnest($5::uuid[], $6::integer[], $7::integer[], $8::integer[], $9::integer[], $10::integer[], $11::integer[],
+            $12::text[], $13::bytea[], $14::text[])
+    AS c(chunk_id, index, char_start, char_end, page, line_start, line_end, headings, content_hash, text)
+"""  # noqa: S608 - a constant separator
+
+STAGED = """
+SELECT index, chunk_id, vector, space_id
+FROM rag_staged_chunks
+WHERE org_id = $1 AND workspace_id = $2 AND revision_id = $3
+ORDER BY index
+"""
+
+ADD_VECTORS = """
+UPDATE rag_staged_chunks s SET space_id = $4, vector = v.vector
+FROM unnest($5::integer[], $6::bytea[]) AS v(index, vector)
+WHERE s.org_id = $1 AND s.workspace_id = $2 AND s.revision_id = $3 AND s.index = v.index
+"""
+
+# Data-modifying parts of one statement see the same snapshot, so the count is of rows that were there.
+DISCARD = """
+WITH chunks AS (
+    DELETE FROM rag_staged_chunks
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND revision_id IS DISTINCT FROM $4
+    RETURNING 1
+)
+SELECT count(*) FROM chunks
+"""
+
+DISCARD_REVISIONS = """
+DELETE FROM rag_revisions
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3 AND revision_id IS DISTINCT FROM $4
+  AND published_from IS NULL
+"""
+
+
+def revision_arguments(revision: Revision) -> tuple[object, ...]:
+    """The values of `ADD_REVISIONS` after the workspace's key."""
+    return (
+        revision.revision_id,
+        revision.document_id,
+        revision.text,
+        revision.text_hash,
+        [page.number for page in revision.pages],
+        [page.start for page in revision.pages],
+        [page.end for page in revision.pages],
+        revision.parser,
+        revision.parser_version,
+        revision.title,
+    )
+
+
+class Staging:
+    """The staged half of the document store."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def stage(
+        self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
+    ) -> None:
+        """Write revision and chunks once. Errors: `NotFound` (document)."""
+        key = (workspace.org_id, workspace.workspace_id)
+        await self._connection.execute(ADD_REVISIONS, *key, *revision_arguments(revision))
+        await self._connection.execute(LOCK_REVISION, *key, revision.revision_id)
+        if await self._connection.fetchval(IS_STAGED, *key, revision.revision_id):
+            return
+        await self._connection.execute(
+            ADD_CHUNKS,
+            *key,
+            revision.revision_id,
+            document_id,
+            *draft_columns(drafts),
+        )
+
+    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+        """The staged chunks by index; None when there are none."""
+        rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
+        if not rows:
+            return None
+        return [StagedChunk(row["index"], row["chunk_id"], row["vector"], row["space_id"]) for row in rows]
+
+    async def stage_vectors(
+        self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
+    ) -> None:
+        """Attach vectors to staged chunks."""
+        await self._connection.execute(
+            ADD_VECTORS,
+            workspace.org_id,
+            workspace.workspace_id,
+            revision_id,
+            space_id,
+            list(vectors.keys()),
+            list(vectors.values()),
+        )
+
+    async def discard(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None) -> int:
+        """Drop staged chunks and never published revisions of a document."""
+        key = (workspace.org_id, workspace.workspace_id, document_id, keep)
+        dropped: int = await self._connection.fetchval(DISCARD, *key)
+        await self._connection.execute(DISCARD_REVISIONS, *key)
+        return dropped

@@ -1,0 +1,201 @@
+"""`erasure.ports.ErasureStore` on Postgres: certificates, and the search for what an erasure may have left."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.erasure.certificate import (
+    Certificate,
+    StoreErasure,
+    merged_stores,
+    not_covered,
+    stores_from,
+    stores_json,
+)
+from agentic_rag.erasure.ports import Trace
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+TOMBSTONE = """
+SELECT version, erased_at, certificate FROM rag_tombstones
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+LOCKED_TOMBSTONE = f"{TOMBSTONE} FOR NO KEY UPDATE"
+
+SET_CERTIFICATE = """
+UPDATE rag_tombstones SET certificate = $4 WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+# Every table that names documents, whichever version of the product made it. A tombstone is the erasure itself, a job
+# stays to show what was done (`JOBS` looks at each), and the reply to an idempotency key, which names the document and
+# says nothing of it, keeps a client that repeats its upload from bringing it back.
+TABLES_NAMING_DOCUMENTS = """
+SELECT c.relname AS name
+FROM pg_class c
+WHERE c.relnamespace = 'public'::regnamespace AND c.relkind IN ('r', 'p') AND c.relname LIKE 'rag\\_%'
+  AND c.relname NOT IN ('rag_tombstones', 'rag_jobs', 'rag_uploads')
+  AND has_table_privilege(c.oid, 'SELECT')
+  AND 3 = (
+      SELECT count(*) FROM pg_attribute a
+      WHERE a.attrelid = c.oid AND NOT a.attisdropped AND a.atttypid = 'uuid'::regtype
+        AND a.attname IN ('org_id', 'workspace_id', 'document_id')
+  )
+ORDER BY c.relname
+"""
+
+PENDING_TABLES = frozenset({"rag_doomed_blobs", "rag_graph_erasures"})
+"""Lists of what has to follow."""
+
+# The same for tables that only know the numbers of chunks. A number that another document's chunk has by now (after a
+# snapshot was restored) is not the erased one's. $3: the document, $4 and $5: ranges.
+ORDINALS_LEFT = """
+WITH gone AS (
+    SELECT n AS ordinal FROM unnest($4::integer[], $5::integer[]) AS r(first, last), generate_series(r.first, r.last) n
+    EXCEPT
+    SELECT ordinal FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND document_id <> $3
+)
+SELECT (SELECT count(*) FROM rag_embeddings e JOIN gone USING (ordinal) WHERE e.org_id = $1 AND e.workspace_id = $2)
+           AS rag_embeddings,
+       (SELECT count(*) FROM rag_mentions m JOIN gone USING (ordinal) WHERE m.org_id = $1 AND m.workspace_id = $2)
+           AS rag_mentions,
+       (SELECT count(*) FROM rag_closed_ordinals o JOIN gone USING (ordinal)
+        WHERE o.org_id = $1 AND o.workspace_id = $2) AS rag_closed_ordinals,
+       ARRAY (SELECT ordinal FROM gone) AS ordinals
+"""
+
+SNAPSHOTS = """
+SELECT created_at FROM rag_snapshots
+WHERE org_id = $1 AND workspace_id = $2 AND is_stored AND created_at < $3
+ORDER BY created_at
+"""
+
+SEGMENT_ORDINALS = "SELECT ordinals FROM rag_segments WHERE org_id = $1 AND workspace_id = $2"
+
+ENTITIES_OF = """
+SELECT count(*) FROM rag_entities WHERE org_id = $1 AND workspace_id = $2 AND source_id = $3
+"""
+
+# $4: what stands where an error text stood.
+JOBS = """
+SELECT count(*) FROM rag_jobs j
+WHERE org_id = $1 AND workspace_id = $2
+  AND (document_id = $3 OR position($3::text IN arguments::text) > 0 OR position($3::text IN key) > 0)
+  AND (
+      (state IN ('QUEUED', 'RUNNING') AND kind <> 'delete')
+      OR arguments <> '{}'
+      OR coalesce(error_message, $4) <> $4 AND kind <> 'delete'
+      OR kind = 'ingest' AND EXISTS (
+          SELECT FROM rag_job_attempts a
+          WHERE a.org_id = j.org_id AND a.workspace_id = j.workspace_id AND a.job_id = j.job_id
+            AND cardinality(a.error_chain) > 0
+      )
+  )
+"""
+
+RUNS = """
+SELECT answer::text AS answer FROM rag_runs WHERE org_id = $1 AND workspace_id = $2 AND document_ids @> ARRAY [$3::uuid]
+"""
+
+
+class PostgresErasureStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection, codec: AnswerCodec) -> None:
+        self._connection = connection
+        self._codec = codec
+
+    async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
+        """The certificate of the last erasure, or None."""
+        return await self._read(TOMBSTONE, workspace, document_id)
+
+    async def follow(
+        self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
+    ) -> Certificate | None:
+        """Write down what other stores did; None where there is no certificate."""
+        found = await self._read(LOCKED_TOMBSTONE, workspace, document_id)
+        if found is None or not stores:
+            return found
+        certificate = found.with_stores(stores)
+        await self._connection.execute(
+            SET_CERTIFICATE,
+            workspace.org_id,
+            workspace.workspace_id,
+            document_id,
+            stores_json(certificate.stores, certificate.ordinals),
+        )
+        return certificate
+
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+        """Every row that still holds something of the document."""
+        key = (workspace.org_id, workspace.workspace_id, document_id)
+        found: list[Trace] = []
+        for table in await self._connection.fetch(TABLES_NAMING_DOCUMENTS):
+            rows: int = await self._connection.fetchval(
+                f"SELECT count(*) FROM {table['name']} "  # noqa: S608 - a name from the catalogue, of our own tables
+                "WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3",
+                *key,
+            )
+            found.append(Trace(table["name"], rows, table["name"] in PENDING_TABLES))
+        found.append(Trace("rag_entities", await self._connection.fetchval(ENTITIES_OF, *key)))
+        found.append(Trace("rag_jobs", await self._connection.fetchval(JOBS, *key, SOURCE_ERASED)))
+        found.append(Trace("rag_runs", await self._unredacted_runs(key)))
+        certificate = await self.certificate(workspace, document_id)
+        if certificate is not None and certificate.ordinals:
+            found += await self._ordinals_left(key, certificate.ordinals)
+        return merged_traces(found)
+
+    async def _ordinals_left(self, key: tuple[UUID, UUID, UUID], ordinals: Sequence[tuple[int, int]]) -> list[Trace]:
+        row = await self._connection.fetchrow(
+            ORDINALS_LEFT, *key, [first for first, _ in ordinals], [last for _, last in ordinals]
+        )
+        if row is None:
+            raise AssertionError("a select without a table gives one row")
+        gone = np.array(row["ordinals"], np.int32)
+        postings = 0
+        for segment in await self._connection.fetch(SEGMENT_ORDINALS, *key[:2]):
+            postings += int(np.isin(np.frombuffer(segment["ordinals"], "<i4"), gone).sum())
+        tables = ("rag_embeddings", "rag_mentions", "rag_closed_ordinals")
+        return [*(Trace(table, row[table]) for table in tables), Trace("rag_segments", postings)]
+
+    async def _unredacted_runs(self, key: tuple[UUID, UUID, UUID]) -> int:
+        """Runs whose answer still holds words of the document, or cannot be read to tell."""
+        left = 0
+        for row in await self._connection.fetch(RUNS, *key):
+            try:
+                answer = self._codec.decode(row["answer"].encode())
+            except ValueError:
+                left += 1
+                continue
+            left += key[2] in cited_documents(answer) and redacted(answer, key[2]) != answer
+        return left
+
+    async def _read(self, statement: str, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
+        key = (workspace.org_id, workspace.workspace_id)
+        row = await self._connection.fetchrow(statement, *key, document_id)
+        if row is None:
+            return None
+        snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
+        stores, ordinals = stores_from(row["certificate"])
+        return Certificate(
+            document_id=document_id,
+            version=row["version"],
+            erased_at=row["erased_at"],
+            stores=merged_stores(stores, ()),
+            ordinals=ordinals,
+            not_covered=not_covered([one["created_at"] for one in snapshots]),
+        )
+
+
+def merged_traces(traces: Sequence[Trace]) -> list[Trace]:
+    """One trace per store that has any rows, by name; of several counts of the same rows the largest."""
+    found: dict[str, Trace] = {}
+    for trace in traces:
+        if trace.rows > (found[trace.store].rows if trace.store in found else 0):
+            found[trace.store] = trace
+    return [found[store] for store in sorted(found)]

@@ -1,0 +1,144 @@
+"""Erasure: every version of a document leaves every table, and a tombstone keeps late writers away."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import numpy as np
+
+from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
+from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.redaction import redacted
+from agentic_rag.erasure.certificate import ranges_of, stores_json
+from agentic_rag.erasure.ports import Erasure
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import LeaseLost
+from agentic_rag.retrieval.graph.entities import extract_entities
+from agentic_rag.retrieval.lexical.postings import merge_segments
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+async def erase(
+    connection: Connection,
+    codec: AnswerCodec,
+    workspace: WorkspaceRef,
+    document_id: UUID,
+    job_id: UUID | None,
+    fence: int | None,
+    *,
+    is_followed: bool = False,
+) -> Erasure | None:
+    """Remove a document physically, as a new corpus version; None when there is none. Errors: `LeaseLost`.
+
+    Locks are taken in the order of a publish (document, jobs, workspace), so the two never wait for each other in a
+    circle.
+    """
+    key = (workspace.org_id, workspace.workspace_id)
+    document = (*key, document_id)
+    if await connection.fetchrow(sql.LOCK_DOCUMENT, *document) is None:
+        return None
+    if job_id is not None and await connection.fetchval(sql.LOCK_JOB, *key, job_id) != fence:
+        raise LeaseLost("Another worker erases this document now.")
+    jobs: int = await connection.fetchval(sql.CANCEL_JOBS, *document, job_id)
+    await connection.execute(LOCK_SEGMENTS, workspace.workspace_id)
+    if is_followed:
+        await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
+    version: int = await connection.fetchval(sql.NEXT_VERSION, *key, is_followed)
+    if is_followed:
+        await connection.execute(sql.ADD_GRAPH_ERASURE, *document, version)
+    ordinals = [row["ordinal"] for row in await connection.fetch(sql.ORDINALS, *document)]
+    purged = [row["ordinal"] for row in await connection.fetch(sql.PURGED, *key)]
+    postings = await _rewrite_segments(connection, key, np.array(ordinals + purged, np.int32))
+    await connection.execute(sql.DROP_CLOSED, *key, purged)
+    entity_ids = [row["entity_id"] for row in await connection.fetch(sql.ENTITIES, *document)]
+    rows = await connection.fetchrow(sql.DROP_ROWS, *document, ordinals)
+    if rows is None:
+        raise AssertionError("an aggregate without groups gives one row")
+    entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
+    await _rehome_entities(connection, document, entity_ids)
+    runs = await _redact_runs(connection, codec, document)
+    erasure = Erasure(
+        document_id=document_id,
+        version=version,
+        revisions=await connection.fetchval(sql.DROP_REVISIONS, *document),
+        chunks=rows["chunks"],
+        vectors=rows["vectors"],
+        postings=postings,
+        mentions=rows["mentions"],
+        entities=entities,
+        staged=rows["staged"],
+        runs_redacted=runs,
+        cache_entries=rows["cache_entries"],
+        jobs_redacted=jobs,
+        ordinals=ranges_of(ordinals),
+        is_followed=is_followed,
+    )
+    await connection.execute(sql.DROP_DOCUMENT, *document)
+    await connection.execute(sql.ADD_TOMBSTONE, *document, version, stores_json(erasure.stores, erasure.ordinals))
+    return erasure
+
+
+async def _rehome_entities(connection: Connection, document: tuple[UUID, UUID, UUID], entity_ids: list[UUID]) -> None:
+    """Entities that the document mentioned first get the source, and the spelling, of whoever mentioned them next:
+    the document's own spelling is one of its words.
+    """
+    org_id, workspace_id, _ = document
+    rehomed = [row["entity_id"] for row in await connection.fetch(sql.REHOME_ENTITIES, *document, entity_ids)]
+    if not rehomed:
+        return
+    names: dict[UUID, tuple[str, str]] = {}
+    for row in await connection.fetch(sql.FIRST_MENTIONS, org_id, workspace_id, rehomed):
+        wanted = frozenset(row["entity_ids"])
+        found = extract_entities(workspace_id, row["text"], tuple(row["heading_path"]), row["title"]).entities
+        names.update({one.entity_id: (one.name, one.kind) for one in found if one.entity_id in wanted})
+    await connection.execute(
+        sql.RENAME_ENTITIES,
+        org_id,
+        workspace_id,
+        list(names),
+        [name for name, _ in names.values()],
+        [kind for _, kind in names.values()],
+    )
+
+
+async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
+    """Rewrite the segments that hold one of the ordinals without them; how many postings went."""
+    if not len(ordinals):
+        return 0
+    gone = 0
+    for row in await connection.fetch(sql.SEGMENTS, *key):
+        segment = segment_from(row)
+        if not np.isin(segment.ordinals, ordinals).any():
+            continue
+        kept = merge_segments([segment], ordinals)
+        gone += len(segment.posting_ordinals) - len(kept.posting_ordinals)
+        await connection.execute(DROP_SEGMENTS, *key, [row["segment_id"]])
+        if len(kept.ordinals):
+            await connection.execute(ADD_SEGMENT, *key, *segment_arguments(kept))
+    return gone
+
+
+async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
+    """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
+    older version of the product wrote what cannot be read any more, dropped.
+    """
+    org_id, workspace_id, document_id = document
+    await connection.execute(sql.LOCK_RUNS, workspace_id)
+    changed: list[tuple[UUID, UUID, UUID, str]] = []
+    unreadable: list[UUID] = []
+    for row in await connection.fetch(sql.CITING_RUNS, *document):
+        try:
+            answer = codec.decode(row["answer"].encode())
+        except ValueError:
+            unreadable.append(row["run_id"])
+        else:
+            changed.append((org_id, workspace_id, row["run_id"], codec.encode(redacted(answer, document_id)).decode()))
+    if changed:
+        await connection.executemany(sql.REDACT_RUN, changed)
+    if unreadable:
+        await connection.execute(sql.DROP_RUNS, org_id, workspace_id, unreadable)
+    return len(changed) + len(unreadable)

@@ -1,0 +1,76 @@
+"""`jobs.ports.DeadPayloads` on Postgres, as the dispatcher's role: the application role has no right to the table."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Row
+from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.kernel.pagination import Page, PageRequest
+
+KEEP = """
+INSERT INTO rag_dead_payloads (payload_id, queue, entry, payload, code, reason, first_seen, last_seen)
+VALUES ($1, $2, $3, $4, $5, $6, clock_timestamp(), clock_timestamp())
+ON CONFLICT (payload_id) DO UPDATE
+SET deliveries = rag_dead_payloads.deliveries + 1, last_seen = excluded.last_seen
+RETURNING deliveries = 1
+"""
+
+COLUMNS = "payload_id, queue, entry, payload, code, reason, deliveries, first_seen, last_seen"
+
+GET = f"SELECT {COLUMNS} FROM rag_dead_payloads WHERE payload_id = $1"  # noqa: S608 - a constant list of columns
+
+PAGE = f"""
+SELECT {COLUMNS} FROM rag_dead_payloads
+WHERE $1::timestamptz IS NULL OR (first_seen, payload_id) < ($1, $2::uuid)
+ORDER BY first_seen DESC, payload_id DESC
+LIMIT $3
+"""  # noqa: S608 - a constant list of columns
+
+PURGE = "DELETE FROM rag_dead_payloads WHERE payload_id = $1 RETURNING payload_id"
+
+
+class PostgresDeadPayloads:
+    """On a pool of its own: findings are rare."""
+
+    def __init__(self, dsn: str, role: str = "rag_dispatcher") -> None:
+        self._pool = PostgresPool(dsn, PoolOptions(role=role, application_name="agentic-rag dispatcher", max_size=1))
+
+    async def keep(self, found: DeadPayload) -> bool:
+        """Store; False when the same bytes were found at the same place before."""
+        async with self._pool.connection() as connection:
+            is_new: bool = await connection.fetchval(
+                KEEP, found.payload_id, found.queue, found.entry, found.payload, found.code, found.reason
+            )
+            return is_new
+
+    async def get(self, payload_id: UUID) -> StoredPayload | None:
+        """The finding, or None."""
+        async with self._pool.connection() as connection:
+            row = await connection.fetchrow(GET, payload_id)
+        return None if row is None else _stored(row)
+
+    async def page(self, request: PageRequest) -> Page[StoredPayload]:
+        """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        size = page_size(request)
+        async with self._pool.connection() as connection:
+            rows = await connection.fetch(PAGE, *decode_instant_cursor(request.after), size + 1)
+        shown = rows[:size]
+        cursors = tuple(instant_cursor(row["first_seen"], row["payload_id"]) for row in shown)
+        return Page(tuple(_stored(row) for row in shown), cursors, len(rows) > size)
+
+    async def purge(self, payload_id: UUID) -> bool:
+        """Forget a finding; False when there is none."""
+        async with self._pool.connection() as connection:
+            return await connection.fetchval(PURGE, payload_id) is not None
+
+    async def aclose(self) -> None:
+        """Release connections."""
+        await self._pool.aclose()
+
+
+def _stored(row: Row) -> StoredPayload:
+    found = DeadPayload(row["queue"], row["entry"], row["payload"], row["code"], row["reason"])
+    return StoredPayload(found, row["deliveries"], row["first_seen"], row["last_seen"])

@@ -1,0 +1,151 @@
+"""The dispatcher's view over the jobs of all tenants, on a connection and a role of its own."""
+
+# asyncpg ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+import asyncpg
+
+from agentic_rag.adapters.postgres.jobs import job_sql as sql
+from agentic_rag.adapters.postgres.jobs.jobs import known_kind
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS
+from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, QueueName, UpkeepTask
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+LEADER_LOCK = 0x7261675F6A6F6273
+"""The advisory lock of the one leading dispatcher of a database ('rag_jobs' in ASCII)."""
+
+LEAD_SECONDS = 5.0
+"""A leader that has not asked anything for this long (its process is stopped, or its loop blocked) is disconnected by
+the server, which frees the lead. A leader with nothing to do looks four times a second.
+"""
+EXACT_SCAN_BYTES = 8 << 20
+"""Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
+
+TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
+
+
+class _Connection(Protocol):
+    async def fetch(self, query: str, *args: Any, timeout: float) -> Sequence[Mapping[str, Any]]: ...
+
+    async def close(self, *, timeout: float) -> None: ...
+
+    def terminate(self) -> None: ...
+
+    def is_closed(self) -> bool: ...
+
+
+class PostgresJobBoard:
+    """`jobs.ports.JobBoard`. The lead is a session lock: it ends with the connection, so a dead leader leaves no trace;
+    and the connection ends when the leader falls silent.
+    """
+
+    def __init__(
+        self,
+        dsn: str,
+        role: str = "rag_dispatcher",
+        timeout_seconds: float = 10.0,
+        lead_seconds: float = LEAD_SECONDS,
+        snapshot_every_hours: float = 0.0,
+        exact_scan_bytes: int = EXACT_SCAN_BYTES,
+        graph_home: str = "",
+    ) -> None:
+        self._dsn = dsn
+        self._role = role
+        self._timeout = timeout_seconds
+        self._lead_seconds = lead_seconds
+        self._upkeep_arguments: Mapping[str, tuple[Any, ...]] = {
+            JobKind.SNAPSHOT.value: (snapshot_every_hours,),
+            JobKind.INDEX.value: (exact_scan_bytes,),
+            JobKind.GRAPH.value: (graph_home,),
+        }
+        self._connection: _Connection | None = None
+        self._leading = False
+        self._turn = asyncio.Lock()
+
+    async def lead(self) -> bool:
+        """Try to become (or confirm being) the one leading dispatcher."""
+        connection = self._connection
+        if self._leading and connection is not None and not connection.is_closed():
+            return True
+        rows = await self._fetch(TRY_LEAD, LEADER_LOCK)
+        self._leading = rows[0]["leads"]
+        return self._leading
+
+    async def expire_leases(self) -> int:
+        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        return len(await self._fetch(sql.EXPIRE_LEASES))
+
+    async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
+        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
+        rows = await self._fetch(sql.DUE, queue.value, limit, partition, partitions)
+        return [
+            JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], turn=row["fence"]) for row in rows
+        ]
+
+    async def upkeep(self) -> list[UpkeepTask]:
+        """The upkeep that is due in any workspace and has no unfinished job yet. What was no message of ours, and was
+        not seen for 30 days, is forgotten on the way.
+        """
+        await self._fetch(sql.FORGET_PAYLOADS)
+        due: list[UpkeepTask] = []
+        for kind, statement in sql.UPKEEP.items():
+            rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
+            due += [
+                UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
+            ]
+        return due
+
+    async def counts(self) -> dict[tuple[JobState, JobKind], int]:
+        """Jobs by state and kind; kinds this version does not know are counted together."""
+        counted: Counter[tuple[JobState, JobKind]] = Counter()
+        for row in await self._fetch(sql.COUNTS):
+            counted[JobState(row["state"]), known_kind(row["kind"])] += row["jobs"]
+        return dict(counted)
+
+    async def aclose(self) -> None:
+        """Give up the lead and the connection."""
+        self._leading = False
+        connection, self._connection = self._connection, None
+        if connection is not None and not connection.is_closed():
+            try:
+                await connection.close(timeout=self._timeout)
+            except DRIVER_ERRORS:
+                connection.terminate()
+
+    async def _fetch(self, statement: str, *arguments: Any) -> Sequence[Mapping[str, Any]]:
+        async with self._turn:
+            try:
+                connection = await self._connected()
+                return await connection.fetch(statement, *arguments, timeout=self._timeout)
+            except DRIVER_ERRORS as error:
+                # A new connection does not hold the lock; after a time-out nobody knows what this one holds.
+                self._leading = False
+                if self._connection is not None:
+                    self._connection.terminate()
+                    self._connection = None
+                raise translate(error) from error
+
+    async def _connected(self) -> _Connection:
+        connection = self._connection
+        if connection is None or connection.is_closed():
+            self._leading = False
+            connect: Any = asyncpg.connect
+            connection = self._connection = await connect(
+                self._dsn,
+                timeout=self._timeout,
+                server_settings={
+                    "role": self._role,
+                    "application_name": "agentic-rag dispatcher",
+                    "jit": "off",
+                    "idle_session_timeout": f"{round(1000 * self._lead_seconds)}ms",
+                },
+            )
+        return connection

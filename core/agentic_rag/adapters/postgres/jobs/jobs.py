@@ -1,0 +1,214 @@
+"""The outbox in Postgres, inside a transaction of one organisation."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from collections.abc import Sequence
+from datetime import timedelta
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.jobs import job_sql as sql
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
+from agentic_rag.jobs.job import (
+    GiveUp,
+    Job,
+    JobAttempt,
+    JobKind,
+    JobRef,
+    JobState,
+    Lease,
+    NewJob,
+    QueueName,
+    Replay,
+    Retry,
+)
+from agentic_rag.kernel.error_redaction import error_chain, redact
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UNKNOWN)
+
+
+class PostgresJobStore:
+    """`jobs.ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
+        """Write a job, or find the unfinished one of the same workspace, kind and key."""
+        workspace = job.workspace.workspace_id
+        while True:
+            written = await self._connection.fetchval(
+                sql.ENQUEUE,
+                self._org_id,
+                workspace,
+                uuid.uuid4(),
+                job.kind.value,
+                job.key,
+                job.queue.value,
+                job.document_id,
+                json.dumps(dict(job.arguments)),
+                json.dumps(dict(job.trace_carrier)),
+            )
+            if written is not None:
+                return JobRef(job.workspace, written), True
+            there = await self._connection.fetchval(sql.UNFINISHED, self._org_id, workspace, job.kind.value, job.key)
+            # None: the job that stood in the way ended between the two statements, so the place is free now.
+            if there is not None:
+                return JobRef(job.workspace, there), False
+
+    async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        row = await self._connection.fetchrow(sql.GET, self._org_id, workspace.workspace_id, job_id)
+        return None if row is None else _job(self._org_id, row)
+
+    async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
+        """Every attempt at a job, first to last."""
+        rows = await self._connection.fetch(sql.ATTEMPTS, self._org_id, workspace.workspace_id, job_id)
+        return tuple(_attempt(row) for row in rows)
+
+    async def page(
+        self,
+        workspace: WorkspaceRef,
+        request: PageRequest,
+        states: Sequence[JobState] = (),
+        kinds: Sequence[JobKind] = (),
+        codes: Sequence[str] = (),
+        access_ids: Sequence[int] | None = None,
+    ) -> Page[Job]:
+        """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        size = page_size(request)
+        rows = await self._connection.fetch(
+            sql.PAGE,
+            self._org_id,
+            workspace.workspace_id,
+            *decode_instant_cursor(request.after),
+            [state.value for state in states],
+            [kind.value for kind in kinds],
+            sorted(KNOWN_KINDS),
+            JobKind.UNKNOWN in kinds,
+            list(codes),
+            size + 1,
+            access_ids,
+        )
+        jobs = tuple(_job(self._org_id, row) for row in rows[:size])
+        return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
+
+    async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
+        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
+        rows = await self._connection.fetch(
+            sql.CANCEL_FOR_DOCUMENT, self._org_id, workspace.workspace_id, document_id, kind.value
+        )
+        if rows:
+            await self._close_lapsed(workspace, [row["job_id"] for row in rows])
+        return len(rows)
+
+    async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
+        """Take a due, queued job, or None."""
+        row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
+        if row is None:
+            return None
+        await self._close_lapsed(ref.workspace, [ref.job_id])
+        await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), row["attempts"], worker)
+        return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
+
+    async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
+        """Extend the lease; False when the fence is no longer current."""
+        return await self._connection.fetchval(sql.RENEW, *self._key(ref), fence, ttl, progress) is not None
+
+    async def holds(self, ref: JobRef, fence: int) -> bool:
+        """Whether the fence is current; if so it stays current until this transaction ends."""
+        return await self._connection.fetchval(sql.HOLDS, *self._key(ref), fence) is not None
+
+    async def finish(self, ref: JobRef, fence: int) -> bool:
+        """DONE; False when the fence is no longer current."""
+        attempt = await self._connection.fetchval(sql.FINISH, *self._key(ref), fence)
+        if attempt is None:
+            return False
+        await self._connection.execute(sql.CLOSE_ATTEMPT, *self._key(ref), attempt, "DONE", None, [])
+        return True
+
+    async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
+        """Record the failure; back to QUEUED after the delay, or DEAD. False when the fence is no longer current."""
+        message = redact(error.message)
+        if isinstance(decision, Retry):
+            delay = timedelta(seconds=decision.delay_seconds)
+            attempt = await self._connection.fetchval(sql.RETRY, *self._key(ref), fence, delay, error.code, message)
+        else:
+            attempt = await self._connection.fetchval(sql.GIVE_UP, *self._key(ref), fence, error.code, message)
+        if attempt is None:
+            return False
+        outcome = "RETRY" if isinstance(decision, Retry) else "DEAD"
+        chain = list(error_chain(error))
+        await self._connection.execute(sql.CLOSE_ATTEMPT, *self._key(ref), attempt, outcome, error.code, chain)
+        return True
+
+    async def release(self, ref: JobRef, fence: int) -> bool:
+        """Give the job back unused: QUEUED, the attempt not counted."""
+        attempts_left = await self._connection.fetchval(sql.RELEASE, *self._key(ref), fence)
+        if attempts_left is None:
+            return False
+        await self._connection.execute(sql.FORGET_ATTEMPT, *self._key(ref), attempts_left + 1)
+        return True
+
+    async def replay(self, ref: JobRef) -> Replay:
+        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
+        if await self._connection.fetchval(sql.REPLAY, *self._key(ref)) is not None:
+            return Replay.REPLAYED
+        is_dead = await self._connection.fetchval(sql.IS_DEAD, *self._key(ref))
+        return Replay.SUPERSEDED if is_dead else Replay.NOT_DEAD
+
+    async def purge(self, ref: JobRef) -> bool:
+        """Remove a dead letter's arguments, error text, trace and attempts; False when it is no dead letter."""
+        return await self._connection.fetchval(sql.PURGE, *self._key(ref)) is not None
+
+    def _key(self, ref: JobRef) -> tuple[UUID, UUID, UUID]:
+        return self._org_id, ref.workspace.workspace_id, ref.job_id
+
+    async def _close_lapsed(self, workspace: WorkspaceRef, job_ids: list[UUID]) -> None:
+        await self._connection.execute(sql.CLOSE_LAPSED_ATTEMPTS, self._org_id, workspace.workspace_id, job_ids)
+
+
+def _job(org_id: UUID, row: Row) -> Job:
+    return Job(
+        workspace=WorkspaceRef(org_id, row["workspace_id"]),
+        job_id=row["job_id"],
+        kind=known_kind(row["kind"]),
+        key=row["key"],
+        state=JobState(row["state"]),
+        queue=QueueName(row["queue"]),
+        arguments=json.loads(row["arguments"]),
+        attempts=row["attempts"],
+        document_id=row["document_id"],
+        error_code=row["error_code"],
+        error_message=row["error_message"],
+        progress=row["progress"],
+        trace_carrier=json.loads(row["trace_carrier"]),
+        run_after=row["run_after"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+        attempts_before=row["attempts_before"],
+        foreign_kind=None if row["kind"] in KNOWN_KINDS else row["kind"],
+    )
+
+
+def known_kind(kind: str) -> JobKind:
+    """The kind of that name, UNKNOWN for one that another version of the product wrote."""
+    return JobKind(kind) if kind in KNOWN_KINDS else JobKind.UNKNOWN
+
+
+def _attempt(row: Row) -> JobAttempt:
+    return JobAttempt(
+        attempt=row["attempt"],
+        worker=row["worker"],
+        started_at=row["started_at"],
+        ended_at=row["ended_at"],
+        outcome=row["outcome"],
+        error_code=row["error_code"],
+        error_chain=tuple(row["error_chain"]),
+    )

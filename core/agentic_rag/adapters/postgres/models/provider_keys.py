@@ -1,0 +1,110 @@
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.KeyHomes` on Postgres: envelopes only, which
+nothing in the database can open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
+
+_COLUMNS = """
+    provider, master_id, wrap_nonce, wrapped_key, nonce, ciphertext, hint, base_url, set_by, created_at, updated_at
+"""
+
+KEYS = f"SELECT {_COLUMNS} FROM rag_provider_keys WHERE org_id = $1 ORDER BY provider"  # noqa: S608
+
+PUT = f"""
+INSERT INTO rag_provider_keys
+    (org_id, provider, master_id, wrap_nonce, wrapped_key, nonce, ciphertext, hint, base_url, set_by)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)
+ON CONFLICT (org_id, provider) DO UPDATE SET
+    master_id = excluded.master_id, wrap_nonce = excluded.wrap_nonce, wrapped_key = excluded.wrapped_key,
+    nonce = excluded.nonce, ciphertext = excluded.ciphertext, hint = excluded.hint, base_url = excluded.base_url,
+    set_by = excluded.set_by, updated_at = clock_timestamp()
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+REMOVE = "DELETE FROM rag_provider_keys WHERE org_id = $1 AND provider = $2 RETURNING provider"
+
+REWRAP = """
+UPDATE rag_provider_keys SET master_id = $4, wrap_nonce = $5, wrapped_key = $6
+WHERE org_id = $1 AND provider = $2 AND wrapped_key = $3
+RETURNING provider
+"""
+
+WRAPPED_BY_OTHERS = "SELECT rag_provider_key_homes($1) AS org_id"
+
+
+class PostgresProviderStore:
+    """On a connection whose transaction is open and set to `org_id`."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def keys(self) -> list[ProviderKey]:
+        """Every stored key, by the provider's name."""
+        return [_key(row) for row in await self._connection.fetch(KEYS, self._org_id)]
+
+    async def put(self, key: ProviderKey) -> ProviderKey:
+        """Store a key in the place of the last one of its provider."""
+        sealed = key.sealed
+        row = await self._connection.fetchrow(
+            PUT,
+            self._org_id,
+            key.provider.value,
+            sealed.master_id,
+            sealed.wrap_nonce,
+            sealed.wrapped_key,
+            sealed.nonce,
+            sealed.ciphertext,
+            key.hint,
+            key.base_url,
+            key.set_by,
+        )
+        return key if row is None else _key(row)
+
+    async def remove(self, provider: Provider) -> bool:
+        """Forget a key; False when there was none."""
+        return await self._connection.fetchval(REMOVE, self._org_id, provider.value) is not None
+
+    async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
+        """Replace an envelope, unless it is not the one it was."""
+        done = await self._connection.fetchval(
+            REWRAP,
+            self._org_id,
+            provider.value,
+            before.wrapped_key,
+            after.master_id,
+            after.wrap_nonce,
+            after.wrapped_key,
+        )
+        return done is not None
+
+
+class PostgresKeyHomes:
+    """Through a function of the owner that shows ids of organisations and nothing else."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def wrapped_by_others(self, active: str) -> Sequence[UUID]:
+        """Organisations with a key whose envelope names another master key than `active`."""
+        async with self._pool.connection() as connection:
+            return [row["org_id"] for row in await connection.fetch(WRAPPED_BY_OTHERS, active)]
+
+
+def _key(row: Row) -> ProviderKey:
+    return ProviderKey(
+        provider=Provider(row["provider"]),
+        sealed=SealedKey(row["master_id"], row["wrap_nonce"], row["wrapped_key"], row["nonce"], row["ciphertext"]),
+        hint=row["hint"],
+        base_url=row["base_url"],
+        set_by=row["set_by"],
+        created_at=row["created_at"],
+        updated_at=row["updated_at"],
+    )

@@ -1,0 +1,49 @@
+"""Embedding spaces as rows, and the number a workspace gives each."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.models.embedding.space import EmbeddingSpace, Precision, RegisteredSpace
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+LOCK = "SELECT active_space FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR NO KEY UPDATE"
+
+FIND_SPACE = """
+SELECT space_id FROM rag_embedding_spaces
+WHERE org_id = $1 AND workspace_id = $2 AND provider = $3 AND model = $4 AND dimensions = $5 AND precision = $6
+"""
+
+# The first space answers from the start; a later one is filled before it does. A number is given once only.
+ADD_SPACE = """
+WITH numbered AS (
+    UPDATE rag_workspaces SET last_space = last_space + 1, active_space = coalesce(active_space, last_space + 1)
+    WHERE org_id = $1 AND workspace_id = $2
+    RETURNING last_space, active_space
+)
+INSERT INTO rag_embedding_spaces (org_id, workspace_id, space_id, provider, model, dimensions, precision, state)
+SELECT $1, $2, last_space, $3, $4, $5, $6, CASE WHEN active_space = last_space THEN 'ACTIVE' ELSE 'FILLING' END
+FROM numbered
+RETURNING space_id
+"""
+
+
+def space_from(row: Row) -> RegisteredSpace:
+    """A row with the columns of rag_embedding_spaces."""
+    precision = Precision(row["precision"])
+    return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
+
+
+async def register_space(connection: Connection, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+    """The workspace's number for a space, given at first use. Errors: `NotFound` (workspace)."""
+    key = (workspace.org_id, workspace.workspace_id)
+    wanted = (space.provider, space.model, space.dimensions, space.precision.value)
+    number = await connection.fetchval(FIND_SPACE, *key, *wanted)
+    if number is None:
+        # The lock keeps two first users from both registering it.
+        if await connection.fetchrow(LOCK, *key) is None:
+            raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+        number = await connection.fetchval(FIND_SPACE, *key, *wanted)
+    if number is None:
+        number = await connection.fetchval(ADD_SPACE, *key, *wanted)
+    return RegisteredSpace(number, space)

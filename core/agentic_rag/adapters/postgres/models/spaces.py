@@ -1,0 +1,150 @@
+"""`models.embedding.ports.SpaceStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import timedelta
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.models import spaces_sql as sql
+from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.halfvec import from_stored
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound, SpaceMismatch
+from agentic_rag.models.embedding.ports import Unembedded
+from agentic_rag.models.embedding.recall_gate import GateQuestion, GateVerdict, RecallGate
+from agentic_rag.models.embedding.space import SPACE_MOVES, EmbeddingSpace, SpaceRecord, SpaceState, startable
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+
+class PostgresSpaceStore:
+    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of a switch's
+    version, by a job in the same transaction.
+    """
+
+    def __init__(self, connection: Connection, *, is_followed: bool = False) -> None:
+        self._connection = connection
+        self._is_followed = is_followed
+
+    async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
+        """The workspace's spaces, oldest first."""
+        return [_record(row) for row in await self._connection.fetch(sql.ALL, *_key(workspace))]
+
+    async def begin(self, workspace: WorkspaceRef, space: EmbeddingSpace, gate: RecallGate | None) -> SpaceRecord:
+        """Register a space for filling, or take one up again."""
+        await self._lock(workspace)
+        known = await self.all(workspace)
+        record = next((one for one in known if one.registered.space == space), None)
+        startable(record, [one for one in known if one.state is SpaceState.FILLING])
+        registered = await register_space(self._connection, workspace, space)
+        await self._connection.execute(
+            sql.BEGIN, *_key(workspace), registered.space_id, None if gate is None else asdict(gate)
+        )
+        return next(one for one in await self.all(workspace) if one.registered == registered)
+
+    async def gate(self, workspace: WorkspaceRef, space_id: int) -> RecallGate | None:
+        """What the switch to the space must not worsen."""
+        stored = await self._connection.fetchval(sql.GATE, *_key(workspace), space_id)
+        return None if stored is None else _gate(stored)
+
+    async def missing(self, workspace: WorkspaceRef, space_id: int, after: int, limit: int) -> Sequence[Unembedded]:
+        """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
+        rows = await self._connection.fetch(sql.MISSING, *_key(workspace), space_id, after, limit)
+        return [Unembedded(row["ordinal"], row["text"]) for row in rows]
+
+    async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
+        """Write vectors by ordinal; False when the space is not FILLING any more."""
+        await self._lock(workspace)
+        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        if row is None or row["state"] != SpaceState.FILLING.value:
+            return False
+        try:
+            wire = from_stored(list(vectors.values()), row["dimensions"])
+        except ValueError as error:
+            raise SpaceMismatch(f"The vectors do not fit the space: {error}.") from error
+        await self._connection.execute(sql.FILL, *_key(workspace), space_id, list(vectors), wire)
+        return True
+
+    async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
+        """Have publishes and erasures wait; False when the space is not FILLING."""
+        await self._announce(workspace)
+        await self._lock(workspace)
+        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        return row is not None and row["state"] == SpaceState.FILLING.value
+
+    async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
+        """Let a complete space answer from the next version on; None when a vector is missing."""
+        await self._announce(workspace)
+        await self._lock(workspace)
+        row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
+        if row is None or SpaceState.ACTIVE not in SPACE_MOVES[SpaceState(row["state"])]:
+            raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
+        if await self.missing(workspace, space_id, -1, 1):
+            return None
+        await self._connection.execute(sql.RETIRE, *_key(workspace), space_id, grace)
+        await self._connection.execute(sql.ACTIVATE, *_key(workspace), space_id)
+        version: int = await self._connection.fetchval(sql.NEXT_VERSION, *_key(workspace), space_id, self._is_followed)
+        return version
+
+    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: GateVerdict) -> None:
+        """Keep what the gate measured."""
+        await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
+
+    async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
+        """Keep the support below which answers from the space become abstentions."""
+        kept = await self._connection.fetchval(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold)
+        return kept is not None
+
+    async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
+        """FILLING to ABANDONED; False when it was not FILLING."""
+        await self._lock(workspace)
+        return await self._connection.fetchval(sql.ABANDON, *_key(workspace), space_id, grace) is not None
+
+    async def drop_expired(self, workspace: WorkspaceRef, limit: int) -> bool:
+        """Drop up to `limit` vectors of spaces past their grace period, and the emptied spaces."""
+        await self._lock(workspace)
+        left = limit
+        for row in await self._connection.fetch(sql.EXPIRED, *_key(workspace)):
+            space_id: int = row["space_id"]
+            gone: int = await self._connection.fetchval(sql.DROP_VECTORS, *_key(workspace), space_id, left)
+            left -= gone
+            if left == 0:
+                return True
+            await self._connection.execute(sql.DROP_STAGED_VECTORS, *_key(workspace), space_id)
+            await self._connection.execute(sql.DROP_SPACE, *_key(workspace), space_id)
+        return False
+
+    async def _announce(self, workspace: WorkspaceRef) -> None:
+        """Before the workspace's row is locked, as everywhere."""
+        if self._is_followed:
+            await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
+
+    async def _lock(self, workspace: WorkspaceRef) -> None:
+        if await self._connection.fetchrow(sql.LOCK_WORKSPACE, *_key(workspace)) is None:
+            raise NotFound(f"There is no workspace {workspace.workspace_id}.", code="WORKSPACE_NOT_FOUND")
+
+
+def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
+    return workspace.org_id, workspace.workspace_id
+
+
+def _record(row: Row) -> SpaceRecord:
+    verdict = row["verdict"]
+    return SpaceRecord(
+        registered=space_from(row),
+        state=SpaceState(row["state"]),
+        done=row["done"],
+        total=row["total"],
+        since=row["since"],
+        drop_after=row["drop_after"],
+        verdict=None if verdict is None else GateVerdict(**verdict),
+    )
+
+
+def _gate(stored: Mapping[str, Any]) -> RecallGate:
+    questions = tuple(GateQuestion(one["question"], tuple(one["gold"])) for one in stored["questions"])
+    return RecallGate(questions, stored["k"], stored["tolerance"])

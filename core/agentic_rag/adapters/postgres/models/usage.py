@@ -1,0 +1,86 @@
+"""`models.billing.ports.UsageStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.models.billing.limits import Spent, first_of_month
+from agentic_rag.models.billing.usage import UsageKey, UsageLine
+
+ADD = """
+INSERT INTO rag_usage AS u
+    (org_id, workspace_id, day, kind, provider, model, own_key, calls, input_tokens, output_tokens, cost_usd,
+     unpriced_calls)
+SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12
+WHERE EXISTS (SELECT FROM rag_workspaces w WHERE w.org_id = $1 AND w.workspace_id = $2)
+ON CONFLICT (org_id, workspace_id, day, kind, provider, model, own_key) DO UPDATE SET
+    calls = u.calls + excluded.calls,
+    input_tokens = u.input_tokens + excluded.input_tokens,
+    output_tokens = u.output_tokens + excluded.output_tokens,
+    cost_usd = u.cost_usd + excluded.cost_usd,
+    unpriced_calls = u.unpriced_calls + excluded.unpriced_calls
+"""
+
+BETWEEN = """
+SELECT workspace_id, day, kind, provider, model, own_key, calls, input_tokens, output_tokens, cost_usd, unpriced_calls
+FROM rag_usage
+WHERE org_id = $1 AND day BETWEEN $2 AND $3 AND ($4::uuid IS NULL OR workspace_id = $4)
+ORDER BY workspace_id, day, kind, provider, model, own_key
+"""
+
+SPENT = """
+SELECT coalesce(sum(cost_usd) FILTER (WHERE day = $2), 0) AS day_usd, coalesce(sum(cost_usd), 0) AS month_usd
+FROM rag_usage
+WHERE org_id = $1 AND day BETWEEN $3 AND $2 AND ($4::uuid IS NULL OR workspace_id = $4)
+"""
+
+
+class PostgresUsageStore:
+    """On a connection whose transaction is open and set to `org_id`."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def add(self, lines: Sequence[UsageLine]) -> None:
+        """Add to what is stored."""
+        for line in lines:
+            key = line.key
+            await self._connection.execute(
+                ADD,
+                self._org_id,
+                key.workspace_id,
+                key.day,
+                key.kind,
+                key.provider,
+                key.model,
+                key.own_key,
+                line.calls,
+                line.input_tokens,
+                line.output_tokens,
+                line.cost_usd,
+                line.unpriced_calls,
+            )
+
+    async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
+        """What was used on the days from `first` to `last`."""
+        rows = await self._connection.fetch(BETWEEN, self._org_id, first, last, workspace_id)
+        return [
+            UsageLine(
+                UsageKey(row["workspace_id"], row["day"], row["kind"], row["provider"], row["model"], row["own_key"]),
+                row["calls"],
+                row["input_tokens"],
+                row["output_tokens"],
+                row["cost_usd"],
+                row["unpriced_calls"],
+            )
+            for row in rows
+        ]
+
+    async def spent(self, today: date, workspace_id: UUID | None = None) -> Spent:
+        """What this day and its month cost so far."""
+        row = await self._connection.fetchrow(SPENT, self._org_id, today, first_of_month(today), workspace_id)
+        return Spent() if row is None else Spent(row["day_usd"], row["month_usd"])

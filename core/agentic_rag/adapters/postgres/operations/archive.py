@@ -1,0 +1,260 @@
+"""`operations.snapshots.ports.WorkspaceArchive` on Postgres: rows as the server writes them in JSON, whatever columns
+the schema has.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from types import MappingProxyType
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.database import PostgresTransaction
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.operations.snapshots.ports import ArchiveReader, ArchiveWriter
+from agentic_rag.operations.snapshots.snapshot import TableShape, damaged
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+VECTORS = "rag_embeddings"
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedTable:
+    """How a table goes into an archive: the order of its rows, how many at a time, and which of them."""
+
+    order: str
+    batch: int
+    only: str = "true"
+
+
+# The order is that in which foreign keys let them be written. Of the spaces only the active one: another is being
+# filled by a job, or on its way out. Of the revisions those that readers can see: the staged belong to jobs too.
+ARCHIVED: Mapping[str, ArchivedTable] = MappingProxyType(
+    {
+        "rag_workspaces": ArchivedTable("workspace_id", 1),
+        "rag_access_sets": ArchivedTable("access_id", 500),
+        "rag_embedding_spaces": ArchivedTable("space_id", 10, "t.space_id = {space}"),
+        "rag_documents": ArchivedTable("document_id", 500),
+        "rag_originals": ArchivedTable("document_id, content_hash", 50),
+        "rag_revisions": ArchivedTable("revision_id", 8, "t.published_from IS NOT NULL"),
+        "rag_chunks": ArchivedTable("ordinal, visible_from", 500),
+        "rag_closed_ordinals": ArchivedTable("ordinal", 5000),
+        "rag_moved_ordinals": ArchivedTable("ordinal", 5000),
+        "rag_embeddings": ArchivedTable("ordinal", 500, "t.space_id = {space}"),
+        "rag_segments": ArchivedTable("segment_id", 2),
+        "rag_entities": ArchivedTable("entity_id", 2000),
+        "rag_mentions": ArchivedTable("entity_id, ordinal", 2000),
+        "rag_tombstones": ArchivedTable("document_id", 500),
+    }
+)
+
+LEFT_OUT = frozenset(
+    {
+        "rag_staged_chunks",
+        "rag_vector_indexes",
+        "rag_jobs",
+        "rag_job_attempts",
+        "rag_eval_runs",
+        "rag_eval_scores",
+        "rag_runs",
+        "rag_run_stages",
+        "rag_cache_entries",
+        "rag_uploads",
+        "rag_usage",
+        "rag_doomed_blobs",
+        "rag_graph_erasures",
+        "rag_snapshots",
+        "rag_restores",
+    }
+)
+"""Work under way, what was asked and answered, other snapshots, and indexes, which upkeep builds anew: no part of
+a corpus. A test compares the catalogue.
+"""
+
+HEADER = """
+SELECT w.name, w.corpus_version, w.active_space,
+       CASE WHEN s.space_id IS NOT NULL
+            THEN s.provider || '/' || s.model || '/' || s.dimensions || '/' || s.precision END AS space,
+       (SELECT version_num FROM rag_schema_version) AS schema
+FROM rag_workspaces w
+LEFT JOIN rag_embedding_spaces s
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""
+
+COLUMNS = """
+SELECT c.relname::text AS name, array_agg(a.attname::text ORDER BY a.attnum) AS columns
+FROM pg_class c
+JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+WHERE c.relnamespace = 'public'::regnamespace AND c.relname = ANY ($1::text[])
+  AND a.attname NOT IN ('org_id', 'workspace_id')
+GROUP BY c.relname
+"""
+
+# Names are those of the system catalogue, and the ids are UUIDs: a cursor takes no arguments.
+DECLARE = """
+DECLARE archived NO SCROLL CURSOR FOR
+SELECT row_to_json(r)::text AS line
+FROM (SELECT {columns} FROM {table} t WHERE t.org_id = '{org}' AND t.workspace_id = '{workspace}' AND {only}
+      ORDER BY {order}) r
+"""
+
+# In its wire form (see `halfvec.py`), half as long as in digits.
+VECTOR_COLUMN = "translate(encode(halfvec_send(t.v), 'base64'), E'\\n', '') AS v"
+
+WRITE = """
+INSERT INTO {table} (org_id, workspace_id, {columns})
+SELECT $1, $2, {columns} FROM json_populate_recordset(NULL::{table}, $3::text::json)
+"""
+
+WRITE_VECTORS = """
+INSERT INTO rag_embeddings (org_id, workspace_id, {columns}, v)
+SELECT $1, $2, {columns}, n.v
+FROM (SELECT r.*, row_number() OVER () AS place
+      FROM json_populate_recordset(NULL::rag_embeddings, $3::text::json) r) o
+JOIN unnest($4::halfvec[]) WITH ORDINALITY AS n(v, place) USING (place)
+"""
+
+ERASED = "SELECT document_id FROM rag_tombstones WHERE org_id = $1 AND workspace_id = $2 ORDER BY document_id"
+
+
+class PostgresArchiveReader:
+    """Inside one REPEATABLE READ, READ ONLY transaction."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        name: str,
+        corpus_version: int,
+        schema: str,
+        space: tuple[int, str] | None,
+        tables: tuple[TableShape, ...],
+    ) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._space = space
+        self.name = name
+        self.corpus_version = corpus_version
+        self.schema = schema
+        self.spaces = () if space is None else (space[1],)
+        self.tables = tables
+
+    async def rows(self, table: TableShape) -> AsyncIterator[list[str]]:
+        """All rows of a table, a bounded number at a time."""
+        how = ARCHIVED[table.name]
+        columns = [
+            VECTOR_COLUMN if (table.name, column) == (VECTORS, "v") else f't."{column}"' for column in table.columns
+        ]
+        await self._connection.execute(
+            DECLARE.format(
+                columns=", ".join(columns),
+                table=table.name,
+                org=UUID(int=self._workspace.org_id.int),
+                workspace=UUID(int=self._workspace.workspace_id.int),
+                only=how.only.format(space=-1 if self._space is None else self._space[0]),
+                order=how.order,
+            )
+        )
+        while True:
+            rows = await self._connection.fetch(f"FETCH {how.batch} FROM archived")
+            if rows:
+                yield [row["line"] for row in rows]
+            if len(rows) < how.batch:
+                break
+        await self._connection.execute("CLOSE archived")
+
+
+class PostgresArchiveWriter:
+    """Inside one transaction."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        transaction: PostgresTransaction,
+        columns: Mapping[str, frozenset[str]],
+    ) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._columns = columns
+        self.transaction = transaction
+
+    async def accepts(self, table: TableShape) -> bool:
+        """Whether this schema has the table with those columns."""
+        return set(table.columns) <= self._columns.get(table.name, frozenset())
+
+    async def write(self, table: TableShape, lines: Sequence[str]) -> int:
+        """Insert rows; how many."""
+        if not await self.accepts(table):
+            raise damaged(f"this schema has no {table.name} with the columns it names")
+        key = (self._workspace.org_id, self._workspace.workspace_id)
+        try:
+            if table.name == VECTORS:
+                tag = await self._write_vectors(key, table, lines)
+            else:
+                statement = WRITE.format(table=table.name, columns=_listed(table.columns))
+                tag = await self._connection.execute(statement, *key, f"[{','.join(lines)}]")
+        except (InvalidInput, ValueError, KeyError) as error:
+            raise damaged(f"a row of {table.name} cannot be stored") from error
+        return int(tag.rsplit(" ", 1)[-1])
+
+    async def erased_in(self, workspace: WorkspaceRef) -> list[UUID]:
+        """The documents this system knows to be erased from a workspace."""
+        rows = await self._connection.fetch(ERASED, workspace.org_id, workspace.workspace_id)
+        return [row["document_id"] for row in rows]
+
+    async def _write_vectors(self, key: tuple[UUID, UUID], table: TableShape, lines: Sequence[str]) -> str:
+        rows = [json.loads(line) for line in lines]
+        vectors = [base64.b64decode(row.pop("v"), validate=True) for row in rows]
+        columns = _listed([column for column in table.columns if column != "v"])
+        return await self._connection.execute(WRITE_VECTORS.format(columns=columns), *key, json.dumps(rows), vectors)
+
+
+class PostgresWorkspaceArchive:
+    """Opens readers and writers on a pool."""
+
+    def __init__(self, pool: PostgresPool, codec: AnswerCodec) -> None:
+        self._pool = pool
+        self._codec = codec
+
+    @asynccontextmanager
+    async def reading(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveReader]:
+        """Open a workspace for reading. Errors: `NotFound`."""
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            header = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id)
+            if header is None:
+                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            columns = await _columns(connection)
+            yield PostgresArchiveReader(
+                connection,
+                workspace,
+                header["name"],
+                header["corpus_version"],
+                header["schema"],
+                None if header["space"] is None else (header["active_space"], header["space"]),
+                tuple(TableShape(name, columns[name]) for name in ARCHIVED),
+            )
+
+    @asynccontextmanager
+    async def restoring(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveWriter]:
+        """Open the transaction that writes a workspace."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            columns = {name: frozenset(names) for name, names in (await _columns(connection)).items()}
+            transaction = PostgresTransaction(connection, workspace.org_id, self._codec)
+            yield PostgresArchiveWriter(connection, workspace, transaction, columns)
+
+
+async def _columns(connection: Connection) -> dict[str, tuple[str, ...]]:
+    rows = await connection.fetch(COLUMNS, list(ARCHIVED))
+    return {row["name"]: tuple(row["columns"]) for row in rows}
+
+
+def _listed(columns: Sequence[str]) -> str:
+    return ", ".join(f'"{column}"' for column in columns)

@@ -1,0 +1,183 @@
+"""`operations.graph.ports.GraphFeed`: what a graph outside Postgres is told, and how far it is."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.operations import graph_feed_sql as sql
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.erasure.certificate import ErasedStore
+from agentic_rag.jobs.job import JobRef, Lease, graph_job
+from agentic_rag.kernel.errors import LeaseLost, NotFound
+from agentic_rag.operations.graph.projection import (
+    ChangedDocument,
+    DocumentBatch,
+    GraphCounts,
+    GraphCursor,
+    GraphEntity,
+    GraphMention,
+    GraphPosition,
+    GraphSource,
+)
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+LAST_ID = UUID(int=2**128 - 1)
+"""A cursor without a document stands behind every document of its version."""
+
+Payload = tuple[Mapping[int, tuple[GraphMention, ...]], Mapping[UUID, GraphEntity]]
+
+
+class _PublishedMeanwhileError(Exception):
+    """Rolls the end of a job back."""
+
+
+class PostgresGraphFeed:
+    """Every call is a transaction of its own."""
+
+    def __init__(self, pool: PostgresPool, home: str) -> None:
+        """`home` names the graph that follows."""
+        self._pool = pool
+        self._home = home
+
+    async def position(self, workspace: WorkspaceRef) -> GraphPosition:
+        """The corpus version, and the one that the graph has reached."""
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            row = await connection.fetchrow(sql.POSITION, *_key(workspace))
+        if row is None:
+            raise _no_workspace(workspace)
+        return GraphPosition(row["corpus_version"], row["graph_version"])
+
+    async def claim(self, lease: Lease, above: int) -> int:
+        """A fencing token for the graph, higher than every earlier one and than `above`."""
+        workspace = lease.job.workspace
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await _hold(connection, lease)
+            fence: int | None = await connection.fetchval(sql.CLAIM, *_key(workspace), above, self._home)
+        if fence is None:
+            raise _no_workspace(workspace)
+        return fence
+
+    async def changed(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
+        """The next `limit` documents that were published or erased after the cursor, by version, then id."""
+        last = LAST_ID if after.document_id is None else after.document_id
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            rows = await connection.fetch(sql.CHANGED, *_key(workspace), after.version, last, limit)
+        if not rows:
+            raise _no_workspace(workspace)
+        documents = tuple(_document(row) for row in rows if row["document_id"] is not None)
+        return DocumentBatch(documents, rows[0]["corpus_version"], len(documents) < limit)
+
+    async def payload(self, workspace: WorkspaceRef, ordinals: Sequence[int], entity_ids: Sequence[UUID]) -> Payload:
+        """The mentions in these chunks, and all entities of those and with these ids, at one instant."""
+        mentions: dict[int, list[GraphMention]] = {}
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            for row in await connection.fetch(sql.MENTIONS, *_key(workspace), ordinals):
+                mentions.setdefault(row["ordinal"], []).append(_mention(row))
+            wanted = {*entity_ids, *(one.entity_id for held in mentions.values() for one in held)}
+            rows = await connection.fetch(sql.ENTITIES, *_key(workspace), sorted(wanted))
+        entities = {
+            row["entity_id"]: GraphEntity(row["entity_id"], row["name"], row["kind"], row["source_id"]) for row in rows
+        }
+        return {ordinal: tuple(held) for ordinal, held in mentions.items()}, entities
+
+    async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
+        """Note how many nodes the graph held of erased documents, for their certificates."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await connection.execute(sql.COUNT_ERASURES, *_key(workspace), list(nodes), list(nodes.values()))
+
+    async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
+        """Note how far the graph is."""
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await _reach(connection, workspace, fence, version)
+
+    async def finished(self, lease: Lease, fence: int, version: int) -> bool:
+        """The same, and end the job with it, unless something was published meanwhile. The job's lock comes before the
+        workspace's, as in publishing.
+        """
+        workspace = lease.job.workspace
+        try:
+            async with self._pool.transaction(workspace.org_id) as connection:
+                if not await PostgresJobStore(connection, workspace.org_id).finish(_ref(lease), lease.fence):
+                    raise _lease_lost()
+                if await _reach(connection, workspace, fence, version) != version:
+                    raise _PublishedMeanwhileError
+        except _PublishedMeanwhileError:
+            return False
+        return True
+
+    async def settle(self, lease: Lease) -> None:
+        """Without a graph outside Postgres: note that the one inside is where the corpus is."""
+        workspace = lease.job.workspace
+        async with self._pool.transaction(workspace.org_id) as connection:
+            await _hold(connection, lease)
+            await connection.execute(sql.SETTLE, *_key(workspace))
+
+    async def restart(self, workspace: WorkspaceRef) -> JobRef:
+        """Forget how far the graph is and have it filled anew; the job that does it. One that runs is fenced off, and
+        begins again when its lease has lapsed.
+        """
+        async with self._pool.transaction(workspace.org_id) as connection:
+            ref, _ = await PostgresJobStore(connection, workspace.org_id).enqueue(graph_job(workspace))
+            if await connection.fetchval(sql.RESTART, *_key(workspace)) is None:
+                raise _no_workspace(workspace)
+        return ref
+
+    async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
+        """What the graph should hold."""
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            row = await connection.fetchrow(sql.COUNTS, *_key(workspace))
+        return GraphCounts() if row is None else GraphCounts(**row)
+
+
+async def _hold(connection: Connection, lease: Lease) -> None:
+    """Keep the lease current until the transaction ends. Errors: `LeaseLost`."""
+    if not await PostgresJobStore(connection, lease.job.workspace.org_id).holds(_ref(lease), lease.fence):
+        raise _lease_lost()
+
+
+async def _reach(connection: Connection, workspace: WorkspaceRef, fence: int, version: int) -> int:
+    """Move the watermark; the corpus version. Errors: `LeaseLost`."""
+    newest: int | None = await connection.fetchval(sql.REACHED, *_key(workspace), fence, version)
+    if newest is None:
+        raise _lease_lost()
+    await connection.execute(sql.FORGET_ERASURES, *_key(workspace), version, ErasedStore.GRAPH.value)
+    return newest
+
+
+def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
+    return workspace.org_id, workspace.workspace_id
+
+
+def _ref(lease: Lease) -> JobRef:
+    return JobRef(lease.job.workspace, lease.job.job_id)
+
+
+def _lease_lost() -> LeaseLost:
+    return LeaseLost("Another worker writes this workspace's graph now.")
+
+
+def _no_workspace(workspace: WorkspaceRef) -> NotFound:
+    return NotFound(f"There is no workspace {workspace.workspace_id}.", code="WORKSPACE_NOT_FOUND")
+
+
+def _document(row: Row) -> ChangedDocument:
+    if row["revision_id"] is None:
+        return ChangedDocument(row["version"], row["document_id"], None)
+    source = GraphSource(row["document_id"], row["title"], row["revision_id"], row["access_id"])
+    ordinals, chunk_ids = row["ordinals"] or (), row["chunk_ids"] or ()
+    return ChangedDocument(row["version"], row["document_id"], source, tuple(ordinals), tuple(chunk_ids))
+
+
+def _mention(row: Row) -> GraphMention:
+    """A row without the partners of lower id: those hold the pair."""
+    pairs = zip(row["related"], row["weights"], strict=True)
+    higher = sorted((related, weight) for related, weight in pairs if related > row["entity_id"])
+    return GraphMention(
+        row["entity_id"],
+        row["count"],
+        tuple(related for related, _ in higher),
+        tuple(weight for _, weight in higher),
+    )

@@ -1,0 +1,80 @@
+"""Retention of superseded revisions: `history_days` of the workspace (default 7, 0: none is kept)."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# Versions grow with time under the workspace's lock, so whatever was closed up to the version at which the youngest
+# expired revision was superseded has expired too.
+HORIZON = """
+SELECT max(r.published_to)
+FROM rag_revisions r
+JOIN rag_workspaces w USING (org_id, workspace_id)
+WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to > w.oldest_version
+  AND r.superseded_at <= now() - make_interval(days => w.history_days)
+"""
+
+# The row lock comes first: a publish in flight holds it and may revive a revision.
+RAISE_OLDEST = """
+UPDATE rag_workspaces SET oldest_version = greatest(oldest_version, $3) WHERE org_id = $1 AND workspace_id = $2
+"""
+
+# A chunk that stayed in place through later revisions stands at the same offsets in the current one.
+REHOME_CHUNKS = """
+UPDATE rag_chunks c SET revision_id = d.revision_id
+FROM rag_documents d, rag_revisions r
+WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.visible_to IS NULL
+  AND d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = c.document_id AND d.revision_id <> c.revision_id
+  AND r.org_id = $1 AND r.workspace_id = $2 AND r.revision_id = c.revision_id AND r.published_to <= $3
+"""
+
+PURGE_ROWS = """
+WITH chunks AS (
+    DELETE FROM rag_chunks WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3 RETURNING 1
+), vectors AS (
+    DELETE FROM rag_embeddings WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+), mentions AS (
+    DELETE FROM rag_mentions WHERE org_id = $1 AND workspace_id = $2 AND visible_to <= $3
+)
+SELECT count(*) FROM chunks
+"""
+
+# A revision that a publish holds is about to come back (`publication_sql.HOLD_REVISIONS`). Waiting for it would be
+# waiting in a circle: that publish waits for the workspace's row, which is held here.
+PURGE_REVISIONS = """
+DELETE FROM rag_revisions
+WHERE org_id = $1 AND workspace_id = $2 AND revision_id IN (
+    SELECT r.revision_id
+    FROM rag_revisions r
+    WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.published_to <= $3
+      AND NOT EXISTS (
+          SELECT FROM rag_chunks c WHERE c.org_id = $1 AND c.workspace_id = $2 AND c.revision_id = r.revision_id
+      )
+    FOR UPDATE SKIP LOCKED
+)
+"""
+
+PURGE_ENTITIES = """
+DELETE FROM rag_entities e
+WHERE e.org_id = $1 AND e.workspace_id = $2
+  AND NOT EXISTS (
+      SELECT FROM rag_mentions m WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = e.entity_id
+  )
+"""
+
+
+async def purge_history(connection: Connection, workspace: WorkspaceRef) -> int:
+    """Remove what readers of versions past the retention alone could see, and refuse those versions from now on
+    (`oldest_version`); how many chunk rows went. Postings go with the next compaction.
+    """
+    key = (workspace.org_id, workspace.workspace_id)
+    horizon = await connection.fetchval(HORIZON, *key)
+    if horizon is None:
+        return 0
+    await connection.execute(RAISE_OLDEST, *key, horizon)
+    await connection.execute(REHOME_CHUNKS, *key, horizon)
+    purged: int = await connection.fetchval(PURGE_ROWS, *key, horizon)
+    await connection.execute(PURGE_REVISIONS, *key, horizon)
+    await connection.execute(PURGE_ENTITIES, *key)
+    return purged

@@ -1,0 +1,154 @@
+"""`operations.ports.Inspector` on Postgres: pages of everything, in one read-only snapshot."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import AsyncGenerator, AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.operations import inspection_sql as sql
+from agentic_rag.adapters.postgres.retrieval.segments import read_moves, segment_from
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.halfvec import to_stored
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.workspaces.workspaces import space_from
+from agentic_rag.documents.document import DocumentStatus
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.operations.findings import HeldChunk, HeldDocument
+from agentic_rag.operations.ports import Anomaly, HeldOriginal, Inspection, WorkspaceHead
+from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+PAGE_DOCUMENTS = 50
+PAGE_ORIGINALS = 500
+NIL = UUID(int=0)
+
+
+class PostgresInspector:
+    """Opens a snapshot for each inspection."""
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    @asynccontextmanager
+    async def open(self, workspace: WorkspaceRef) -> AsyncGenerator[Inspection]:
+        """Look at a workspace as it is now."""
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            yield PostgresInspection(connection, workspace)
+
+
+class PostgresInspection:
+    """Reads at one instant; memory is bounded by a page of documents and one segment."""
+
+    def __init__(self, connection: Connection, workspace: WorkspaceRef) -> None:
+        self._connection = connection
+        self._key = (workspace.org_id, workspace.workspace_id)
+
+    async def head(self) -> WorkspaceHead:
+        """Versions and space. Errors: `NotFound` (workspace)."""
+        row = await self._connection.fetchrow(sql.HEAD, *self._key)
+        if row is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        space = None if row["space_id"] is None else space_from(row)
+        return WorkspaceHead(row["corpus_version"], row["graph_version"], space, row["chunks"])
+
+    async def documents(self) -> AsyncIterator[Sequence[HeldDocument]]:
+        """Every document with what its visible chunks have in every store."""
+        after = NIL
+        while rows := await self._connection.fetch(sql.DOCUMENTS, *self._key, after, PAGE_DOCUMENTS):
+            after = rows[-1]["document_id"]
+            yield await self._held(rows)
+
+    async def segments(self) -> AsyncIterator[Segment]:
+        """Every postings segment. Errors: `ValueError` for a damaged one."""
+        for row in await self._connection.fetch(sql.SEGMENT_IDS, *self._key):
+            stored = await self._connection.fetchrow(sql.SEGMENT, *self._key, row["segment_id"])
+            if stored is not None:
+                yield segment_from(stored)
+
+    async def moved(self) -> AccessMoves:
+        """Where chunks stand that their segments say stand elsewhere."""
+        return await read_moves(self._connection, *self._key)
+
+    async def closed_ordinals(self) -> Sequence[int]:
+        """The numbers of chunks that are gone and may stand in segments."""
+        return [row["ordinal"] for row in await self._connection.fetch(sql.CLOSED, *self._key)]
+
+    async def anomalies(self) -> list[Anomaly]:
+        """Rows without their partners, and partners that disagree."""
+        found: list[Anomaly] = []
+        for kind, statement in sql.ANOMALIES.items():
+            row = await self._connection.fetchrow(sql.counted(statement), *self._key)
+            if row is not None and row["rows"]:
+                found.append(Anomaly(kind, row["rows"], row["example"]))
+        return found
+
+    async def duplicate_chunks(self, most: int) -> list[tuple[str, str, int]]:
+        """Texts that stand in several documents."""
+        rows = await self._connection.fetch(sql.DUPLICATE_CHUNKS, *self._key, most)
+        return [(row["one"], row["other"], row["chunks"]) for row in rows]
+
+    async def originals(self) -> AsyncIterator[HeldOriginal]:
+        """Every original by its row."""
+        after = ""
+        while rows := await self._connection.fetch(sql.ORIGINALS, *self._key, after, PAGE_ORIGINALS):
+            after = rows[-1]["blob_key"]
+            for row in rows:
+                yield HeldOriginal(row["document_id"], row["blob_key"], row["content_hash"], row["size"])
+
+    async def doomed(self) -> Sequence[str]:
+        """Keys of blobs that are to be removed."""
+        return [row["blob_key"] for row in await self._connection.fetch(sql.DOOMED, *self._key)]
+
+    async def _held(self, rows: Sequence[Row]) -> list[HeldDocument]:
+        chunks = await self._connection.fetch(sql.CHUNKS, *self._key, [row["document_id"] for row in rows])
+        ordinals = [row["ordinal"] for row in chunks]
+        wanted = {row["revision_id"] for row in (*rows, *chunks)} - {None}
+        texts = {
+            row["revision_id"]: (row["text"], row["text_hash"])
+            for row in await self._connection.fetch(sql.REVISIONS, *self._key, sorted(wanted))
+        }
+        vectors = {row["ordinal"]: row["v"] for row in await self._connection.fetch(sql.VECTORS, *self._key, ordinals)}
+        mentions: dict[int, set[tuple[UUID, int]]] = defaultdict(set)
+        for row in await self._connection.fetch(sql.MENTIONS, *self._key, ordinals):
+            mentions[row["ordinal"]].add((row["entity_id"], row["count"]))
+        copies: dict[int, set[tuple[str, int]]] = defaultdict(set)
+        for row in await self._connection.fetch(sql.ACCESS_COPIES, *self._key, ordinals):
+            copies[row["ordinal"]].add((row["kind"], row["access_id"]))
+        held: dict[UUID, list[HeldChunk]] = defaultdict(list)
+        for row in chunks:
+            ordinal = row["ordinal"]
+            held[row["document_id"]].append(
+                HeldChunk(
+                    ordinal=ordinal,
+                    index=row["index"],
+                    text=row["text"],
+                    start=row["char_start"],
+                    end=row["char_end"],
+                    content_hash=row["content_hash"],
+                    heading_path=tuple(row["heading_path"]),
+                    title=row["title"],
+                    stands_in=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
+                    vector=to_stored(vectors[ordinal]) if ordinal in vectors else None,
+                    mentions=frozenset(mentions[ordinal]),
+                    copies=frozenset(copies[ordinal]),
+                )
+            )
+        return [_document(row, texts.get(row["revision_id"]), held[row["document_id"]]) for row in rows]
+
+
+def _document(row: Row, revision: tuple[str, bytes] | None, chunks: Sequence[HeldChunk]) -> HeldDocument:
+    return HeldDocument(
+        document_id=row["document_id"],
+        source_path=row["source_path"],
+        title=row["title"],
+        status=DocumentStatus(row["status"]),
+        published=row["revision_id"] is not None,
+        chunk_count=row["chunk_count"],
+        content_hash=row["content_hash"],
+        text=None if revision is None else revision[0],
+        text_hash=None if revision is None else revision[1],
+        access_id=row["access_id"],
+        chunks=tuple(chunks),
+    )

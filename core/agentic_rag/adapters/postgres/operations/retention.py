@@ -1,0 +1,102 @@
+"""Drops what is past its keeping, a bounded number of rows at a time."""
+
+from __future__ import annotations
+
+from agentic_rag.adapters.postgres.models.spaces import PostgresSpaceStore
+from agentic_rag.adapters.postgres.operations.history import purge_history
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+STEP = 1_000
+"""Rows of a table that go in one transaction."""
+
+DROP_RUNS = """
+WITH gone AS (
+    DELETE FROM rag_runs
+    WHERE org_id = $1 AND workspace_id = $2 AND run_id IN (
+        SELECT r.run_id
+        FROM rag_runs r
+        JOIN rag_workspaces w USING (org_id, workspace_id)
+        WHERE r.org_id = $1 AND r.workspace_id = $2 AND r.created_at <= now() - make_interval(days => w.runs_days)
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+# As long as the runs that it points to; the report goes with its job.
+DROP_EVALUATIONS = """
+WITH gone AS (
+    DELETE FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+        SELECT j.job_id
+        FROM rag_jobs j
+        JOIN rag_workspaces w USING (org_id, workspace_id)
+        WHERE j.org_id = $1 AND j.workspace_id = $2 AND j.kind = 'eval' AND j.state IN ('DONE', 'CANCELLED', 'PURGED')
+          AND j.updated_at <= now() - make_interval(days => w.runs_days)
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+DROP_CACHED = """
+WITH gone AS (
+    DELETE FROM rag_cache_entries
+    WHERE org_id = $1 AND workspace_id = $2 AND key IN (
+        SELECT key FROM rag_cache_entries
+        WHERE org_id = $1 AND workspace_id = $2 AND expires_at <= now()
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
+# A week: as long as rag_upkeep_retention looks away.
+DROP_KEYS = """
+WITH gone AS (
+    DELETE FROM rag_uploads
+    WHERE org_id = $1 AND workspace_id = $2 AND idempotency_key IN (
+        SELECT idempotency_key FROM rag_uploads
+        WHERE org_id = $1 AND workspace_id = $2 AND created_at <= now() - interval '7 days'
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
+# They come with every question that uses HyDE, and are of no use to anybody once it is answered.
+DROP_HYDE_JOBS = """
+WITH gone AS (
+    DELETE FROM rag_jobs
+    WHERE org_id = $1 AND workspace_id = $2 AND job_id IN (
+        SELECT job_id FROM rag_jobs
+        WHERE org_id = $1 AND workspace_id = $2 AND kind = 'hyde' AND state = 'DONE'
+          AND updated_at <= now() - interval '1 hour'
+        LIMIT $3
+    )
+    RETURNING 1
+)
+SELECT count(*) FROM gone
+"""
+
+
+async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
+    """Drop up to `STEP` runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of retired
+    spaces, and versions past the history; True when there may be more.
+    """
+    key = (workspace.org_id, workspace.workspace_id)
+    runs: int = await connection.fetchval(DROP_RUNS, *key, STEP)
+    evaluations: int = await connection.fetchval(DROP_EVALUATIONS, *key, STEP)
+    cached: int = await connection.fetchval(DROP_CACHED, *key, STEP)
+    keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
+    hyde: int = await connection.fetchval(DROP_HYDE_JOBS, *key, STEP)
+    await purge_history(connection, workspace)
+    more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
+    return more or STEP in (runs, evaluations, cached, keys, hyde)

@@ -1,0 +1,154 @@
+"""`operations.snapshots.ports.SnapshotStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.operations.snapshots.snapshot import (
+    SNAPSHOT_MOVES,
+    RestoreRecord,
+    SnapshotReason,
+    SnapshotRecord,
+    SnapshotState,
+)
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+_COLUMNS = """
+    workspace_id, snapshot_id, state, reason, with_originals, corpus_version, manifest_key, bytes, counts, error_code,
+    is_stored, created_at, finished_at
+"""
+
+BEGIN = f"""
+INSERT INTO rag_snapshots AS s (org_id, workspace_id, snapshot_id, reason, with_originals)
+VALUES ($1, $2, $3, $4, $5)
+ON CONFLICT (org_id, workspace_id, snapshot_id) DO UPDATE
+SET state = CASE WHEN s.state = 'FAILED' THEN 'BUILDING' ELSE s.state END,
+    error_code = CASE WHEN s.state = 'FAILED' THEN NULL ELSE s.error_code END,
+    is_stored = s.is_stored OR s.state = 'FAILED'
+RETURNING {_COLUMNS}
+"""  # noqa: S608
+
+GET = f"SELECT {_COLUMNS} FROM rag_snapshots WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3"  # noqa: S608
+
+ALL = f"""
+SELECT {_COLUMNS} FROM rag_snapshots WHERE org_id = $1 AND workspace_id = $2 ORDER BY created_at DESC, snapshot_id DESC
+"""  # noqa: S608
+
+FINISH = """
+UPDATE rag_snapshots
+SET state = 'READY', corpus_version = $4, manifest_key = $5, bytes = $6, counts = $7, finished_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state = 'BUILDING'
+RETURNING snapshot_id
+"""
+
+MOVE = """
+UPDATE rag_snapshots SET state = $4, error_code = $5, finished_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state = ANY ($6::text[])
+RETURNING snapshot_id
+"""
+
+EMPTIED = """
+UPDATE rag_snapshots SET is_stored = false
+WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3 AND state IN ('FAILED', 'EXPIRED')
+"""
+
+RESTORED = """
+SELECT source_workspace_id, corpus_version FROM rag_restores
+WHERE org_id = $1 AND workspace_id = $2 AND snapshot_id = $3
+"""
+
+RECORD_RESTORE = """
+INSERT INTO rag_restores (org_id, workspace_id, snapshot_id, source_workspace_id, corpus_version)
+VALUES ($1, $2, $3, $4, $5)
+"""
+
+
+class PostgresSnapshotStore:
+    """On a connection whose transaction is open and set to `org_id`."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def begin(
+        self, workspace: WorkspaceRef, snapshot_id: UUID, reason: SnapshotReason, *, with_originals: bool
+    ) -> SnapshotRecord:
+        """A snapshot that is being built; one that failed is built again, any other is returned as it is."""
+        row = await self._connection.fetchrow(
+            BEGIN, self._org_id, workspace.workspace_id, snapshot_id, reason.value, with_originals
+        )
+        if row is None:
+            raise AssertionError("an upsert returns its row")
+        return self._record(row)
+
+    async def get(self, workspace: WorkspaceRef, snapshot_id: UUID) -> SnapshotRecord | None:
+        """The snapshot, or None."""
+        row = await self._connection.fetchrow(GET, self._org_id, workspace.workspace_id, snapshot_id)
+        return None if row is None else self._record(row)
+
+    async def all(self, workspace: WorkspaceRef) -> list[SnapshotRecord]:
+        """Every snapshot of a workspace, newest first."""
+        return [self._record(row) for row in await self._connection.fetch(ALL, self._org_id, workspace.workspace_id)]
+
+    async def finish(
+        self,
+        workspace: WorkspaceRef,
+        snapshot_id: UUID,
+        corpus_version: int,
+        manifest_key: str,
+        size: int,
+        counts: Mapping[str, int],
+    ) -> bool:
+        """BUILDING becomes READY; False when it was not BUILDING."""
+        key = (self._org_id, workspace.workspace_id, snapshot_id)
+        found = await self._connection.fetchval(FINISH, *key, corpus_version, manifest_key, size, dict(counts))
+        return found is not None
+
+    async def move(
+        self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
+    ) -> bool:
+        """To FAILED or EXPIRED; False when the move is illegal."""
+        sources = [state.value for state, targets in SNAPSHOT_MOVES.items() if to in targets]
+        key = (self._org_id, workspace.workspace_id, snapshot_id)
+        return await self._connection.fetchval(MOVE, *key, to.value, error_code, sources) is not None
+
+    async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
+        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
+        await self._connection.execute(EMPTIED, self._org_id, workspace.workspace_id, snapshot_id)
+
+    async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
+        """Whether the workspace was made from that snapshot."""
+        row = await self._connection.fetchrow(RESTORED, self._org_id, workspace.workspace_id, snapshot_id)
+        if row is None:
+            return None
+        return RestoreRecord(workspace, snapshot_id, row["source_workspace_id"], row["corpus_version"])
+
+    async def record_restore(self, restore: RestoreRecord) -> None:
+        """Remember where a workspace came from."""
+        await self._connection.execute(
+            RECORD_RESTORE,
+            self._org_id,
+            restore.workspace.workspace_id,
+            restore.snapshot_id,
+            restore.source_workspace_id,
+            restore.corpus_version,
+        )
+
+    def _record(self, row: Row) -> SnapshotRecord:
+        return SnapshotRecord(
+            workspace=WorkspaceRef(self._org_id, row["workspace_id"]),
+            snapshot_id=row["snapshot_id"],
+            state=SnapshotState(row["state"]),
+            reason=SnapshotReason(row["reason"]),
+            with_originals=row["with_originals"],
+            created_at=row["created_at"],
+            corpus_version=row["corpus_version"],
+            manifest_key=row["manifest_key"],
+            size=row["bytes"],
+            counts=row["counts"],
+            error_code=row["error_code"],
+            is_stored=row["is_stored"],
+            finished_at=row["finished_at"],
+        )

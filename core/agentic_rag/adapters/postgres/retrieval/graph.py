@@ -1,0 +1,166 @@
+"""`retrieval.ports.GraphReader` on Postgres tables: the embedded backend, always at the snapshot's version."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.retrieval.candidates import EntityMentions, Mention, Neighbour, Vicinity
+from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+# {readable}: whether the caller may read the passage, left out (`true`) for one who may read all.
+#
+# One bounded index scan per entity, whatever the planner knows of the table: an entity that half the corpus mentions
+# costs no more than `cap` + 1 rows.
+MENTIONS_OF = """
+SELECT asked.entity_id, held.ordinals, held.counts
+FROM unnest($3::uuid[]) AS asked(entity_id)
+CROSS JOIN LATERAL (
+    SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
+    FROM (
+        SELECT m.ordinal, m.count
+        FROM rag_mentions m
+        WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
+          AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+          AND {readable}
+        ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
+        LIMIT $5 + 1
+    ) first
+) held
+WHERE held.ordinals IS NOT NULL
+"""
+
+# A row per entity asked for or mentioned in the given chunks: where they mention it, and where it stands at all.
+# OFFSET 0 keeps the index scan by ordinal while a new table has no statistics.
+VICINITY = """
+WITH held AS MATERIALIZED (
+    SELECT m.entity_id, array_agg(m.ordinal ORDER BY m.ordinal) AS ordinals,
+           array_agg(m.count ORDER BY m.ordinal) AS counts
+    FROM unnest($6::integer[]) AS given(ordinal)
+    CROSS JOIN LATERAL (
+        SELECT entity_id, ordinal, count
+        FROM rag_mentions
+        WHERE org_id = $1 AND workspace_id = $2 AND ordinal = given.ordinal
+          AND visible_from <= $4 AND (visible_to IS NULL OR visible_to > $4)
+          AND {readable}
+        OFFSET 0
+    ) m
+    GROUP BY m.entity_id
+), asked AS (
+    SELECT entity_id FROM unnest($3::uuid[]) AS given(entity_id)
+    UNION
+    SELECT entity_id FROM held
+)
+SELECT asked.entity_id, found.ordinals, found.counts, held.ordinals AS held_ordinals, held.counts AS held_counts
+FROM asked
+LEFT JOIN held USING (entity_id)
+CROSS JOIN LATERAL (
+    SELECT array_agg(ordinal ORDER BY ordinal) AS ordinals, array_agg(count ORDER BY ordinal) AS counts
+    FROM (
+        SELECT m.ordinal, m.count
+        FROM rag_mentions m
+        WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = asked.entity_id
+          AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+          AND {readable}
+        ORDER BY m.org_id, m.workspace_id, m.entity_id, m.ordinal
+        LIMIT $5 + 1
+    ) first
+) found
+WHERE found.ordinals IS NOT NULL
+ORDER BY asked.entity_id
+"""
+
+NEIGHBOURS = """
+SELECT entity_id, related, weight
+FROM (
+    SELECT m.entity_id, r.related, sum(r.weight)::integer AS weight,
+           row_number() OVER (PARTITION BY m.entity_id ORDER BY sum(r.weight) DESC, r.related) AS place
+    FROM rag_mentions m
+    CROSS JOIN LATERAL unnest(m.related, m.weights) AS r(related, weight)
+    WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.entity_id = ANY ($3::uuid[])
+      AND m.visible_from <= $4 AND (m.visible_to IS NULL OR m.visible_to > $4)
+      AND {readable}
+    GROUP BY m.entity_id, r.related
+) ranked
+WHERE place <= $5
+ORDER BY entity_id, place
+"""
+
+NAMES = """
+SELECT entity_id, name FROM rag_entities WHERE org_id = $1 AND workspace_id = $2 AND entity_id = ANY ($3::uuid[])
+"""
+
+
+class PostgresGraphReader:
+    """Reads of one snapshot; one statement per frontier. What the caller may not read counts nowhere."""
+
+    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int, access: Readable) -> None:
+        self._connection = connection
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+        self._access = access
+
+    @property
+    def version(self) -> int:
+        """The corpus version the graph reflects."""
+        return self._version
+
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
+        that it is.
+        """
+        if not entity_ids:
+            return []
+        rows = await self._fetch(MENTIONS_OF, *self._key, entity_ids, self._version, cap)
+        found = {row["entity_id"]: (row["ordinals"], row["counts"]) for row in rows}
+        return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
+
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+        """What these chunks mention, and the passages of that and of these entities."""
+        if not entity_ids and not ordinals:
+            return Vicinity((), ())
+        rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
+        held = [
+            (ordinal, row["entity_id"], count)
+            for row in rows
+            if row["held_ordinals"] is not None
+            for ordinal, count in zip(row["held_ordinals"], row["held_counts"], strict=True)
+        ]
+        return Vicinity(
+            tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in sorted(held)),
+            tuple(_mentions(row["entity_id"], row["ordinals"], row["counts"], cap) for row in rows),
+        )
+
+    async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
+        """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
+        if not entity_ids:
+            return []
+        rows = await self._fetch(NEIGHBOURS, *self._key, entity_ids, self._version, cap)
+        found: dict[UUID, list[Neighbour]] = {}
+        for row in rows:
+            neighbour = Neighbour(row["entity_id"], row["related"], row["weight"])
+            found.setdefault(neighbour.entity_id, []).append(neighbour)
+        return [neighbour for entity_id in entity_ids for neighbour in found.get(entity_id, [])]
+
+    async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
+        """Display names of known entities."""
+        if not entity_ids:
+            return {}
+        rows = await self._connection.fetch(NAMES, *self._key, entity_ids)
+        return {row["entity_id"]: row["name"] for row in rows}
+
+    async def _fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
+        if self._access.is_everything:
+            return await self._connection.fetch(statement.replace("{readable}", "true"), *arguments)
+        readable = f"access_id = ANY (${len(arguments) + 1}::integer[])"
+        return await self._connection.fetch(
+            statement.replace("{readable}", readable), *arguments, self._access.access_ids
+        )
+
+
+def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityMentions:
+    if len(ordinals) > cap:
+        return EntityMentions(entity_id, cap + 1, (), ())
+    return EntityMentions(entity_id, len(ordinals), tuple(ordinals), tuple(counts))

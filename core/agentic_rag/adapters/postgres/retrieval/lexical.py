@@ -1,0 +1,101 @@
+"""`retrieval.ports.LexicalReader` on Postgres: segments are fetched once per process, the search itself is the
+domain's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from uuid import UUID
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.postgres.retrieval.segments import (
+    SEGMENT_COLUMNS,
+    SegmentCache,
+    read_moves,
+    segment_from,
+    segment_size,
+    visible_size,
+)
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.language.tokenizer import content_terms
+from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
+from agentic_rag.retrieval.lexical.postings import Segment
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+SEGMENTS = f"""
+SELECT {SEGMENT_COLUMNS} FROM rag_segments WHERE org_id = $1 AND workspace_id = $2 AND segment_id = ANY ($3::uuid[])
+"""  # noqa: S608 - a constant list of columns
+
+CLOSED = """
+SELECT ordinal FROM rag_closed_ordinals WHERE org_id = $1 AND workspace_id = $2 AND closed_at <= $3 ORDER BY ordinal
+"""
+
+
+class PostgresLexicalReader:
+    """Search inside one snapshot; no round trip at all once segments and closed ordinals are in memory."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        version: int,
+        segment_ids: Sequence[UUID],
+        cache: SegmentCache,
+        access_version: int,
+    ) -> None:
+        self._connection = connection
+        self._workspace = workspace
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+        self._segment_ids = segment_ids
+        self._cache = cache
+        self._access_version = access_version
+
+    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+        """BM25 for the query terms, best first, ties by ordinal."""
+        allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
+        return (await self._visible(scope)).search(terms, content_terms(terms), allowed, limit)
+
+    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+        """How rare each term is among the visible chunks, in (0, 1]."""
+        return (await self._visible(scope)).rarity(terms)
+
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+        """What each of these chunks holds of the query terms."""
+        return (await self._visible(scope)).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
+
+    async def passages(self, scope: Scope) -> int:
+        """How many chunks are visible to the scope's access sets."""
+        return (await self._visible(scope)).passages
+
+    async def _visible(self, scope: Scope) -> VisiblePostings:
+        # A version never changes what it shows, except by erasure, which makes new segments, and by rights, which have
+        # a version of their own.
+        at = (self._version, self._access_version)
+        key = (self._workspace.workspace_id, at, tuple(self._segment_ids), scope.access_ids)
+        visible = self._cache.visible.get(key)
+        if visible is None:
+            moves = await read_moves(self._connection, *self._key)
+            visible = VisiblePostings.of(
+                await self._segments(), await self._closed(), self._version, scope.access_ids, moves
+            )
+            self._cache.visible.put(key, visible, visible_size(visible))
+        return visible
+
+    async def _segments(self) -> list[Segment]:
+        workspace_id = self._workspace.workspace_id
+        held = {segment_id: self._cache.segments.get((workspace_id, segment_id)) for segment_id in self._segment_ids}
+        missing = [segment_id for segment_id, segment in held.items() if segment is None]
+        if missing:
+            for row in await self._connection.fetch(SEGMENTS, *self._key, missing):
+                segment = segment_from(row)
+                held[row["segment_id"]] = segment
+                self._cache.segments.put((workspace_id, row["segment_id"]), segment, segment_size(segment))
+        return [segment for segment in held.values() if segment is not None]
+
+    async def _closed(self) -> NDArray[np.int32]:
+        rows = await self._connection.fetch(CLOSED, *self._key, self._version)
+        return np.array([row["ordinal"] for row in rows], np.int32)

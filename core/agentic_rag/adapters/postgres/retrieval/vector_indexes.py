@@ -1,0 +1,176 @@
+"""`retrieval.ports.VectorIndexStore` and `retrieval.ports.IndexBuilder` on Postgres: partial HNSW indexes, one per
+workspace and space.
+"""
+
+# asyncpg ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import AsyncGenerator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, Connection
+from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.kernel.errors import Retryable
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.vector_index import IndexRecord, IndexState
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+PREFIX = "rag_hnsw_"
+
+ALL = """
+SELECT space_id, state, rows_seen, recall, reason FROM rag_vector_indexes
+WHERE org_id = $1 AND workspace_id = $2
+ORDER BY space_id
+"""
+
+PUT = """
+INSERT INTO rag_vector_indexes (org_id, workspace_id, space_id, state, rows_seen, recall, reason)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT (org_id, workspace_id, space_id) DO UPDATE
+SET state = excluded.state, rows_seen = excluded.rows_seen, recall = excluded.recall, reason = excluded.reason,
+    checked_at = now()
+"""
+
+FORGET = "DELETE FROM rag_vector_indexes WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3"
+
+# Names come from a hash, ids are UUIDs, the rest are numbers: nothing of a caller's text reaches these statements.
+# ef_construction: twice pgvector's default, for the recall that is required.
+CREATE = """
+CREATE INDEX CONCURRENTLY {name} ON rag_embeddings USING hnsw ((v::halfvec({dimensions})) halfvec_ip_ops)
+WITH (m = 16, ef_construction = 128)
+WHERE org_id = '{org}'::uuid AND workspace_id = '{workspace}'::uuid AND space_id = {space}::smallint
+"""
+
+DROP = "DROP INDEX CONCURRENTLY IF EXISTS {name}"
+
+STATE = """
+SELECT i.indisvalid FROM pg_class c JOIN pg_index i ON i.indexrelid = c.oid
+WHERE c.relname = $1 AND c.relnamespace = 'public'::regnamespace
+"""
+
+OTHERS = """
+SELECT count(*) FROM pg_class
+WHERE relkind = 'i' AND relnamespace = 'public'::regnamespace AND starts_with(relname, $1) AND relname <> $2
+"""
+
+# By session: it goes with the connection, so a dead builder leaves none.
+TRY_LOCK = "SELECT pg_try_advisory_lock(hashtextextended($1, 2))"
+
+BUILD_SETTINGS = {
+    "maintenance_work_mem": "256MB",
+    # Shared memory of containers is small; one process needs none.
+    "max_parallel_maintenance_workers": "0",
+    "statement_timeout": "0",
+    # A builder that is killed must not go on building.
+    "client_connection_check_interval": "2s",
+}
+
+
+class PostgresVectorIndexStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection) -> None:
+        self._connection = connection
+
+    async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
+        """What is known of the indexes of a workspace's spaces."""
+        return [
+            IndexRecord(row["space_id"], IndexState(row["state"]), row["rows_seen"], row["recall"], row["reason"])
+            for row in await self._connection.fetch(ALL, *_key(workspace))
+        ]
+
+    async def put(self, workspace: WorkspaceRef, record: IndexRecord) -> None:
+        """Replace what is known of a space's index."""
+        await self._connection.execute(
+            PUT,
+            *_key(workspace),
+            record.space_id,
+            record.state.value,
+            record.rows_seen,
+            record.recall,
+            record.reason,
+        )
+
+    async def forget(self, workspace: WorkspaceRef, space_id: int) -> None:
+        """Nothing is known of it any more."""
+        await self._connection.execute(FORGET, *_key(workspace), space_id)
+
+
+class PostgresIndexBuilder:
+    """Connects as the owner of the tables for each piece of work."""
+
+    def __init__(self, dsn: str, role: str = "rag_owner", connect_seconds: float = 10.0) -> None:
+        self._dsn = dsn
+        self._role = role
+        self._connect_seconds = connect_seconds
+
+    async def build(self, workspace: WorkspaceRef, space: RegisteredSpace) -> None:
+        """Make the index; a complete one of an earlier attempt is kept, an incomplete one dropped."""
+        name = index_name(workspace, space.space_id)
+        async with self._locked(name) as connection:
+            is_valid = await connection.fetchval(STATE, name)
+            if is_valid:
+                return
+            if is_valid is False:
+                await connection.execute(DROP.format(name=name))
+            await connection.execute(
+                CREATE.format(
+                    name=name,
+                    dimensions=int(space.space.dimensions),
+                    org=UUID(int=workspace.org_id.int),
+                    workspace=UUID(int=workspace.workspace_id.int),
+                    space=int(space.space_id),
+                )
+            )
+
+    async def drop(self, workspace: WorkspaceRef, space_id: int) -> None:
+        """Drop it, if it is there."""
+        name = index_name(workspace, space_id)
+        async with self._locked(name) as connection:
+            await connection.execute(DROP.format(name=name))
+
+    async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
+        """How many there are beside this one, of all tenants."""
+        async with self._connected() as connection:
+            found: int = await connection.fetchval(OTHERS, PREFIX, index_name(workspace, space_id))
+            return found
+
+    @asynccontextmanager
+    async def _locked(self, name: str) -> AsyncGenerator[Any]:
+        async with self._connected() as connection:
+            if not await connection.fetchval(TRY_LOCK, name):
+                raise Retryable("Another process works on this index.", code="INDEX_BUSY")
+            yield connection
+
+    @asynccontextmanager
+    async def _connected(self) -> AsyncGenerator[Any]:
+        settings = {"role": self._role, "application_name": "agentic-rag index", "search_path": "public"}
+        connect: Any = asyncpg.connect
+        try:
+            connection = await connect(
+                self._dsn, timeout=self._connect_seconds, server_settings=settings | BUILD_SETTINGS
+            )
+            try:
+                yield connection
+            finally:
+                # Not a polite good-bye: a cancelled build must end, and the lock with it.
+                connection.terminate()
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
+
+
+def index_name(workspace: WorkspaceRef, space_id: int) -> str:
+    """The name of a space's index: a hash, for ids of three things do not fit into a name."""
+    identity = workspace.org_id.bytes + workspace.workspace_id.bytes + space_id.to_bytes(2, "big")
+    return PREFIX + hashlib.sha256(identity).hexdigest()[:24]
+
+
+def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
+    return workspace.org_id, workspace.workspace_id

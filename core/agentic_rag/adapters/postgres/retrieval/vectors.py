@@ -1,0 +1,157 @@
+"""`retrieval.ports.VectorReader` on Postgres: an exact scan of the workspace's narrow rows, or its own index where
+that is READY.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.halfvec import from_query, to_matrix
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Scope
+from agentic_rag.retrieval.ports import VectorSearch
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+MARGIN = 16
+"""Candidates beyond the limit: pgvector ranks by half-precision distances whose last bits differ by CPU, so rows
+near the last rank may change places when they are scored again.
+"""
+
+# Exact by construction: an approximate index is built on an expression with the space's dimensions, which this ordering
+# does not name. Vectors have unit length, so the inner product ranks as the cosine does, for a third of the arithmetic.
+# The candidates' vectors are fetched by key afterwards: a join would scan the workspace once per candidate while a new
+# table has no statistics.
+NEAREST = """
+WITH candidates AS MATERIALIZED (
+    SELECT ordinal
+    FROM rag_embeddings
+    WHERE org_id = $1 AND workspace_id = $2 AND space_id = $3 AND {access}
+      AND visible_from <= $6 AND (visible_to IS NULL OR visible_to > $6)
+    ORDER BY v <#> $4, ordinal
+    LIMIT $7
+)
+SELECT c.ordinal, (
+    SELECT v FROM rag_embeddings e
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3 AND e.ordinal = c.ordinal
+) AS v
+FROM candidates c
+"""
+
+# One access set, the usual case, is compared as a number: an array costs the scan 5 %.
+NEAREST_OF_ONE = NEAREST.replace("{access}", "access_id = $5::integer")
+NEAREST_OF_MANY = NEAREST.replace("{access}", "access_id = ANY ($5::integer[])")
+_AMONG = ("visible_from <= $6", "ordinal = ANY ($8::integer[]) AND visible_from <= $6")
+
+
+BY_ORDINAL = """
+SELECT asked.ordinal, (
+    SELECT v FROM rag_embeddings e
+    WHERE e.org_id = $1 AND e.workspace_id = $2 AND e.space_id = $3 AND e.ordinal = asked.ordinal
+) AS v
+FROM unnest($4::integer[]) AS asked(ordinal)
+"""
+
+NEAREST_BY_INDEX = "SELECT ordinal, v FROM rag_nearest_by_index($1, $2, $3, $4, $5, $6, $7, $8, $9)"
+
+EF_SEARCH = 200
+"""Candidates an index search looks at: at 100,000 vectors 2.7 ms, .95 of the exact hits."""
+
+OVER_FETCH = 2
+"""Candidates per hit wanted, because the index returns them in a relaxed order."""
+
+
+class PostgresVectorReader:
+    """Search inside one snapshot."""
+
+    def __init__(
+        self,
+        connection: Connection,
+        workspace: WorkspaceRef,
+        version: int,
+        space: RegisteredSpace | None,
+        is_indexed: bool = False,
+    ) -> None:
+        self._connection = connection
+        self._key = (workspace.org_id, workspace.workspace_id)
+        self._version = version
+        self._space = space
+        self._is_indexed = is_indexed
+
+    async def nearest(
+        self,
+        query: NDArray[np.float32],
+        space_id: int,
+        limit: int,
+        scope: Scope,
+        search: VectorSearch = VectorSearch.SERVED,
+    ) -> list[ArmHit]:
+        """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
+        if self._space is None or limit < 1:
+            return []
+        self._space.require(space_id, len(query))
+        if not query.any():
+            return []
+        rows: Sequence[Row] = ()
+        # A filter may leave few of what the index returns; a search that wants more than it looks at is exact anyway.
+        by_index = search is VectorSearch.INDEXED or (search is VectorSearch.SERVED and self._is_indexed)
+        if by_index and scope.ordinals is None and limit * OVER_FETCH <= EF_SEARCH:
+            rows = await self._connection.fetch(
+                NEAREST_BY_INDEX,
+                *self._key,
+                space_id,
+                len(query),
+                from_query(query),
+                scope.access_ids,
+                self._version,
+                limit * OVER_FETCH,
+                EF_SEARCH,
+            )
+        if len(rows) < limit and search is not VectorSearch.INDEXED:
+            rows = await self._scan(query, space_id, limit, scope)
+        return _ranked(query, rows, limit)
+
+    async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
+        """The cosine of each of these chunks that has a vector."""
+        if self._space is None or not ordinals:
+            return {}
+        self._space.require(space_id, len(query))
+        rows = await self._connection.fetch(BY_ORDINAL, *self._key, space_id, list(ordinals))
+        found = [(row["ordinal"], row["v"]) for row in rows if row["v"] is not None]
+        if not found:
+            return {}
+        cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
+        return dict(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
+
+    async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> Sequence[Row]:
+        only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
+        statement = NEAREST_OF_MANY if only is None else NEAREST_OF_ONE
+        access = scope.access_ids if only is None else only
+        arguments = (*self._key, space_id, from_query(query), access, self._version, limit + MARGIN)
+        if scope.ordinals is None:
+            return await self._connection.fetch(statement, *arguments)
+        return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
+
+
+def _ranked(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:
+    """Candidates scored from their stored vectors, best first, ties by ordinal."""
+    if not rows:
+        return []
+    ordinals = np.array([row["ordinal"] for row in rows], np.int64)
+    cosines = _cosines(query.astype(np.float64), to_matrix([row["v"] for row in rows]))
+    order = np.lexsort((ordinals, -cosines))[:limit]
+    return [
+        ArmHit(ordinal, cosine, max(0.0, cosine))
+        for ordinal, cosine in zip(ordinals[order].tolist(), cosines[order].tolist(), strict=True)
+    ]
+
+
+def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Cosines rounded to `SCORE_DIGITS`; 0 for a null vector."""
+    norms = np.linalg.norm(vectors, axis=1) * np.linalg.norm(query)
+    products: NDArray[np.float64] = vectors @ query
+    cosines = np.divide(products, norms, out=np.zeros_like(products), where=norms > 0)
+    return np.round(cosines, SCORE_DIGITS).astype(np.float64) + 0.0

@@ -1,0 +1,343 @@
+"""`kernel.database.Database` on Postgres: the one place that opens tenant transactions."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from functools import partial
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.documents.document_reader import PostgresDocumentReader
+from agentic_rag.adapters.postgres.documents.documents import PostgresDocumentStore
+from agentic_rag.adapters.postgres.documents.originals import PostgresOriginalStore
+from agentic_rag.adapters.postgres.documents.uploads import PostgresUploadStore
+from agentic_rag.adapters.postgres.erasure.certificates import PostgresErasureStore
+from agentic_rag.adapters.postgres.ingestion.publication import PostgresPublisher
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.models.provider_keys import PostgresProviderStore
+from agentic_rag.adapters.postgres.models.space_rows import space_from
+from agentic_rag.adapters.postgres.models.spaces import PostgresSpaceStore
+from agentic_rag.adapters.postgres.models.usage import PostgresUsageStore
+from agentic_rag.adapters.postgres.operations.eval_runs import PostgresEvalRunStore
+from agentic_rag.adapters.postgres.operations.snapshots import PostgresSnapshotStore
+from agentic_rag.adapters.postgres.retrieval.graph import PostgresGraphReader
+from agentic_rag.adapters.postgres.retrieval.lexical import PostgresLexicalReader
+from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
+from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
+from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.tenancy.access import READABLE, PostgresAccessStore, principals_of, readable_from
+from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
+from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
+from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
+from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore, rag_config_from
+from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.kernel.database import Snapshot, Transaction
+from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
+from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.ports import GraphReader, GraphStore
+from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.corpus_head import CorpusHead
+from agentic_rag.workspaces.effective_settings import rag_config_in_force
+from agentic_rag.workspaces.workspace import WorkspaceKind
+
+# The first statement of the transaction, so it fixes what all later ones see.
+HEADER = f"""
+SELECT w.corpus_version, w.oldest_version, w.access_version, a.access_ids, a.access_sets,
+       s.space_id, s.provider, s.model, s.dimensions, s.precision,
+       ARRAY (
+           SELECT segment_id FROM rag_segments g
+           WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
+             AND g.visible_from <= coalesce($3, w.corpus_version)
+           ORDER BY visible_from, segment_id
+       ) AS segment_ids,
+       EXISTS (
+           SELECT FROM rag_vector_indexes i
+           WHERE i.org_id = w.org_id AND i.workspace_id = w.workspace_id AND i.space_id = s.space_id
+             AND i.state = 'READY'
+       ) AS is_indexed
+FROM rag_workspaces w
+LEFT JOIN rag_embedding_spaces s
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = coalesce($4, w.active_space)
+{READABLE.format(readers="$5")}
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""  # noqa: S608 - constant columns
+
+CORPUS_VERSION = "SELECT rag_corpus_version($1, $2)"
+
+HEAD = "SELECT * FROM rag_corpus_head($1, $2, $3)"
+
+CHECK = """
+SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'vector') AS has_vector,
+       to_regclass('public.rag_schema_version') IS NOT NULL AS is_migrated,
+       current_user AS role,
+       r.rolsuper OR r.rolbypassrls AS is_above_policies,
+       EXISTS (
+           SELECT FROM pg_class c
+           WHERE c.relname LIKE 'rag\\_%' AND c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+             AND pg_has_role(r.oid, c.relowner, 'USAGE')
+       ) AS owns_tables
+FROM pg_roles r
+WHERE r.rolname = current_user
+"""
+
+SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresSnapshot:
+    """Stores are made when first used: a retrieval that needs one arm pays for one."""
+
+    connection: Connection
+    workspace: WorkspaceRef
+    version: int
+    space: RegisteredSpace | None
+    segment_ids: tuple[UUID, ...]
+    cache: SegmentCache
+    is_indexed: bool
+    access: Readable
+    outside: GraphReader | None = None
+
+    @property
+    def documents(self) -> PostgresDocumentReader:
+        """Chunks and revisions."""
+        return PostgresDocumentReader(self.connection, self.workspace, self.version)
+
+    @property
+    def vectors(self) -> PostgresVectorReader:
+        """Dense arm."""
+        return PostgresVectorReader(self.connection, self.workspace, self.version, self.space, self.is_indexed)
+
+    @property
+    def lexical(self) -> PostgresLexicalReader:
+        """Lexical arm."""
+        return PostgresLexicalReader(
+            self.connection, self.workspace, self.version, self.segment_ids, self.cache, self.access.version
+        )
+
+    @property
+    def graph(self) -> GraphReader:
+        """Graph arm: on the graph outside Postgres where there is one, and it is asked for the newest version."""
+        if self.outside is not None:
+            return self.outside
+        return PostgresGraphReader(self.connection, self.workspace, self.version, self.access)
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresTransaction:
+    """Writes of one organisation."""
+
+    connection: Connection
+    org_id: UUID
+    codec: AnswerCodec
+    is_followed: bool = False
+
+    @property
+    def organisations(self) -> PostgresOrganisationStore:
+        """The organisation itself."""
+        return PostgresOrganisationStore(self.connection, self.org_id)
+
+    @property
+    def api_keys(self) -> PostgresApiKeyStore:
+        """Its API keys."""
+        return PostgresApiKeyStore(self.connection, self.org_id)
+
+    @property
+    def workspaces(self) -> PostgresWorkspaceStore:
+        """Workspaces and embedding spaces."""
+        return PostgresWorkspaceStore(self.connection, self.org_id)
+
+    @property
+    def documents(self) -> PostgresDocumentStore:
+        """Documents and staged work."""
+        return PostgresDocumentStore(self.connection)
+
+    @property
+    def access(self) -> PostgresAccessStore:
+        """Who may read which document."""
+        return PostgresAccessStore(self.connection, is_followed=self.is_followed)
+
+    @property
+    def jobs(self) -> PostgresJobStore:
+        """The outbox."""
+        return PostgresJobStore(self.connection, self.org_id)
+
+    @property
+    def originals(self) -> PostgresOriginalStore:
+        """Which blob holds which content."""
+        return PostgresOriginalStore(self.connection)
+
+    @property
+    def uploads(self) -> PostgresUploadStore:
+        """Idempotency keys of uploads."""
+        return PostgresUploadStore(self.connection)
+
+    @property
+    def spaces(self) -> PostgresSpaceStore:
+        """Embedding spaces being filled, answering, or retired."""
+        return PostgresSpaceStore(self.connection, is_followed=self.is_followed)
+
+    @property
+    def indexes(self) -> PostgresVectorIndexStore:
+        """Approximate indexes."""
+        return PostgresVectorIndexStore(self.connection)
+
+    @property
+    def publisher(self) -> PostgresPublisher:
+        """Publish, erase, compact."""
+        return PostgresPublisher(self.connection, self.codec, is_followed=self.is_followed)
+
+    @property
+    def audit(self) -> PostgresAuditLog:
+        """Who did what."""
+        return PostgresAuditLog(self.connection, self.org_id)
+
+    @property
+    def providers(self) -> PostgresProviderStore:
+        """Keys that the organisation brought."""
+        return PostgresProviderStore(self.connection, self.org_id)
+
+    @property
+    def usage(self) -> PostgresUsageStore:
+        """What calls of models used."""
+        return PostgresUsageStore(self.connection, self.org_id)
+
+    @property
+    def erasures(self) -> PostgresErasureStore:
+        """Certificates of what was erased."""
+        return PostgresErasureStore(self.connection, self.codec)
+
+    @property
+    def snapshots(self) -> PostgresSnapshotStore:
+        """What is known of snapshots."""
+        return PostgresSnapshotStore(self.connection, self.org_id)
+
+    @property
+    def eval_runs(self) -> PostgresEvalRunStore:
+        """Evaluations that jobs run."""
+        return PostgresEvalRunStore(self.connection, self.org_id)
+
+
+class PostgresDatabase:
+    """Opens snapshots and transactions on a pool.
+
+    A snapshot costs two round trips to open (begin with the tenant setting; versions, space and segments) and one to
+    end. With a `graph` outside Postgres, snapshots of the newest version read that one; older versions, which it does
+    not keep, are still read here.
+    """
+
+    def __init__(
+        self,
+        pool: PostgresPool,
+        codec: AnswerCodec,
+        schema_head: str,
+        cache: SegmentCache | None = None,
+        graph: GraphStore | None = None,
+    ) -> None:
+        self._pool = pool
+        self._codec = codec
+        self._schema_head = schema_head
+        self._cache = cache or SegmentCache()
+        self._graph = graph
+
+    @asynccontextmanager
+    async def snapshot(
+        self,
+        workspace: WorkspaceRef,
+        as_of: int | None = None,
+        space_id: int | None = None,
+        readers: Readers = ANYBODY,
+    ) -> AsyncGenerator[Snapshot]:
+        """Open a read-only snapshot in the name of `readers`."""
+        async with self._pool.snapshot(workspace.org_id) as connection:
+            row = await connection.fetchrow(
+                HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id, principals_of(readers)
+            )
+            if row is None:
+                raise NotFound(f"There is no workspace {workspace.workspace_id}.")
+            version = _version(row, as_of)
+            access = readable_from(row)
+            outside: GraphReader | None = None
+            if self._graph is not None and version == row["corpus_version"]:
+                documents = PostgresDocumentReader(connection, workspace, version)
+                visible = partial(documents.visible, access_ids=access.access_ids)
+                outside = self._graph.reader(workspace, version, access, visible)
+            yield PostgresSnapshot(
+                connection=connection,
+                workspace=workspace,
+                version=version,
+                outside=outside,
+                space=None if row["space_id"] is None else space_from(row),
+                segment_ids=tuple(row["segment_ids"]),
+                cache=self._cache,
+                is_indexed=row["is_indexed"],
+                access=access,
+            )
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
+        """Open a write transaction of one organisation."""
+        async with self._pool.transaction(org_id) as connection:
+            yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
+
+    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+        """The newest corpus version, its space and what `readers` may read. One round trip, no tenant transaction."""
+        async with self._pool.connection() as connection:
+            row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id, principals_of(readers))
+        if row is None:
+            return None
+        space = None if row["space_id"] is None else space_from(row).space
+        config = rag_config_in_force(WorkspaceKind(row["kind"]), rag_config_from(row["rag_config"]))
+        return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
+
+    async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
+        """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""
+        async with self._pool.connection() as connection:
+            version: int | None = await connection.fetchval(CORPUS_VERSION, workspace.org_id, workspace.workspace_id)
+            return version
+
+    async def check(self) -> None:
+        """Answer, or raise `DependencyUnavailable` or `Misconfigured` codes PGVECTOR_MISSING, MIGRATIONS_PENDING,
+        DATABASE_ROLE_TOO_STRONG.
+        """
+        async with self._pool.connection() as connection:
+            state = await connection.fetchrow(CHECK)
+            if state is None or not state["has_vector"]:
+                raise Misconfigured(
+                    "The database has no pgvector: run `rag migrate up`, which adds it or says how to install it.",
+                    code="PGVECTOR_MISSING",
+                )
+            current = await connection.fetchval(SCHEMA_VERSION) if state["is_migrated"] else None
+            if current != self._schema_head:
+                raise Misconfigured(
+                    f"The database is at schema {current or 'none'}, this version needs {self._schema_head}: "
+                    "run `rag migrate up`.",
+                    code="MIGRATIONS_PENDING",
+                )
+            if state["is_above_policies"] or state["owns_tables"]:
+                raise Misconfigured(
+                    f"The server would act as the database role {state['role']!r}, which row level security does not "
+                    "bind (superuser, BYPASSRLS or owner of the tables). Let it act as rag_app: keep the default role, "
+                    "or use a login that is only a member of rag_app.",
+                    code="DATABASE_ROLE_TOO_STRONG",
+                )
+
+    async def aclose(self) -> None:
+        """Close the pool."""
+        await self._pool.aclose()
+
+
+def _version(header: Row, as_of: int | None) -> int:
+    newest: int = header["corpus_version"]
+    if as_of is None:
+        return newest
+    if not header["oldest_version"] <= as_of <= newest:
+        raise InvalidInput(
+            f"Version {as_of} cannot be read: this workspace keeps versions {header['oldest_version']} to {newest}.",
+            code="AS_OF_UNAVAILABLE",
+            path=("asOf",),
+        )
+    return as_of

@@ -1,0 +1,205 @@
+"""Connections: one pool per process, acting as the application role, and transactions bound to one organisation."""
+
+# asyncpg ships no types.
+# pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false, reportUnknownVariableType=false
+# pyright: reportUnknownArgumentType=false, reportUnknownParameterType=false
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+import asyncpg
+import orjson
+
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, Connection, TranslatingConnection
+from agentic_rag.adapters.postgres.session.errors import translate
+from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
+
+_HALFVEC_SCHEMA = """
+SELECT n.nspname FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace WHERE t.typname = 'halfvec'
+"""
+
+_JSONB_VERSION = b"\x01"
+
+BEGIN_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+
+
+@dataclass(frozen=True, slots=True)
+class PoolOptions:
+    """How to connect. `role` is taken as a start-up parameter (None: stay the login, as in production with one login
+    per role).
+    """
+
+    role: str | None = "rag_app"
+    application_name: str = "agentic-rag"
+    min_size: int = 0
+    """0 connects at first use, so that a process can start, and say what is missing, while Postgres is down."""
+    max_size: int = 10
+    connect_seconds: float = 10.0
+    command_seconds: float = 60.0
+    idle_transaction_seconds: float = 15.0
+    """A process that is stopped inside a transaction keeps its locks, and with them its workspace, this long."""
+    plan_cache_mode: str = "auto"
+    """Planning anew each time costs 0.3–0.5 ms a statement. Only a search by an approximate index needs a custom plan
+    (a generic one ignores partial indexes), and says so with SET LOCAL.
+    """
+
+    def server_settings(self) -> dict[str, str]:
+        """The session's start-up parameters."""
+        settings = {
+            "application_name": self.application_name,
+            "plan_cache_mode": self.plan_cache_mode,
+            "jit": "off",
+            "search_path": "public",
+            # A killed process that waits for a lock keeps what it locked until somebody looks whether it is there.
+            "client_connection_check_interval": "2s",
+            "idle_in_transaction_session_timeout": f"{round(1000 * self.idle_transaction_seconds)}ms",
+        }
+        if self.role is not None:
+            settings["role"] = self.role
+        return settings
+
+
+class PostgresPool:
+    """Opens connections lazily; safe to share between tasks of one event loop."""
+
+    def __init__(self, dsn: str, options: PoolOptions | None = None) -> None:
+        self._dsn = dsn
+        self._options = options or PoolOptions()
+        self._pool: Any = None
+        self._opening = asyncio.Lock()
+        self._ending: set[asyncio.Task[None]] = set()
+
+    @asynccontextmanager
+    async def connection(self) -> AsyncGenerator[Connection]:
+        """A connection in autocommit. Errors: `DependencyUnavailable`, `Misconfigured`."""
+        pool = self._pool or await self._opened()
+        try:
+            driver = await pool.acquire(timeout=self._options.connect_seconds)
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
+        try:
+            yield self._joined(driver)
+        finally:
+            await pool.release(driver)
+
+    @asynccontextmanager
+    async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[Connection]:
+        """A transaction bound to one organisation: begin and binding are one round trip, the end is another.
+
+        `settings` are further `SET LOCAL` statements. Values come as a UUID or from constants, so nothing can be
+        injected into the simple query.
+        """
+        async with self.connection() as connection:
+            try:
+                # Inside the block: a caller who gives up while this is under way must not leave a transaction open.
+                await connection.execute(f"BEGIN; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'; {settings}")
+                yield connection
+            except BaseException:
+                await _roll_back(connection)
+                raise
+            if await connection.execute("COMMIT") == "ROLLBACK":
+                raise Permanent(
+                    "A statement failed and its error was not passed on: nothing was written.", code="DATABASE_ERROR"
+                )
+
+    @asynccontextmanager
+    async def snapshot(self, org_id: UUID) -> AsyncGenerator[Connection]:
+        """A read-only transaction at one instant, bound to one organisation. Nothing hangs on its end, so nobody waits
+        for it: the connection goes back to the pool behind the caller.
+        """
+        pool = self._pool or await self._opened()
+        try:
+            driver = await pool.acquire(timeout=self._options.connect_seconds)
+        except DRIVER_ERRORS as error:
+            raise translate(error) from error
+        try:
+            connection = self._joined(driver)
+            await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
+            yield connection
+        finally:
+            ending = asyncio.create_task(_give_back(pool, driver))
+            self._ending.add(ending)
+            ending.add_done_callback(self._ending.discard)
+
+    def _joined(self, driver: Any) -> Connection:
+        """How statements reach a driver connection."""
+        return TranslatingConnection(driver)
+
+    async def aclose(self) -> None:
+        """Close every connection."""
+        if self._ending:
+            await asyncio.wait(self._ending)
+        pool, self._pool = self._pool, None
+        if pool is not None:
+            await pool.close()
+
+    async def _opened(self) -> Any:
+        async with self._opening:
+            if self._pool is None:
+                options = self._options
+                try:
+                    self._pool = await asyncpg.create_pool(
+                        self._dsn,
+                        min_size=options.min_size,
+                        max_size=options.max_size,
+                        timeout=options.connect_seconds,
+                        command_timeout=options.command_seconds,
+                        server_settings=options.server_settings(),
+                        init=_teach_types,
+                        reset=_keep_session,
+                    )
+                except DRIVER_ERRORS as error:
+                    raise translate(error) from error
+            return self._pool
+
+
+async def _give_back(pool: Any, driver: Any) -> None:
+    """End a reader's transaction and release its connection; one that cannot end is closed."""
+    try:
+        await driver.execute("ROLLBACK")
+    except DRIVER_ERRORS:
+        driver.terminate()
+    finally:
+        await pool.release(driver)
+
+
+async def _roll_back(connection: Connection) -> None:
+    """End a failed transaction; when that fails too the pool discards the connection, and the first error matters."""
+    try:
+        await connection.execute("ROLLBACK")
+    except AgenticRagError:
+        return
+
+
+async def _keep_session(_: Any) -> None:
+    """Do nothing: every setting is local to its transaction and nobody listens or locks by session, so the driver's
+    `RESET ALL; …` would be a round trip per use for nothing.
+    """
+
+
+async def _teach_types(driver: Any) -> None:
+    """Binary codecs: `jsonb` as Python values, `halfvec` as the wire bytes of `halfvec.py`."""
+    schema = await driver.fetchval(_HALFVEC_SCHEMA)
+    if schema is None:
+        raise Misconfigured(
+            "The database has no pgvector: run `rag migrate up`, which adds it or says how to install it.",
+            code="PGVECTOR_MISSING",
+        )
+    await driver.set_type_codec("halfvec", schema=schema, encoder=bytes, decoder=bytes, format="binary")
+    await driver.set_type_codec(
+        "jsonb", schema="pg_catalog", encoder=_encode_json, decoder=_decode_json, format="binary"
+    )
+
+
+def _encode_json(value: Any) -> bytes:
+    return _JSONB_VERSION + orjson.dumps(value)
+
+
+def _decode_json(value: bytes) -> Any:
+    return orjson.loads(value[1:])

@@ -1,0 +1,180 @@
+"""`tenancy.ports.AccessStore` on Postgres: interned access sets, and documents that move from one to another."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.jobs.job import graph_job
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.ports import AccessChange
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+
+# Lateral columns for a row `w` of rag_workspaces. {readers}: the caller's principals, null for everything.
+READABLE = """
+CROSS JOIN LATERAL (
+    SELECT array_agg(g.access_id) FILTER (
+               WHERE g.access_id = 0 OR {readers}::text[] IS NULL OR g.principals && {readers}::text[]
+           ) AS access_ids,
+           count(*) AS access_sets
+    FROM rag_access_sets g
+    WHERE g.org_id = w.org_id AND g.workspace_id = w.workspace_id
+) a
+"""
+
+READABLE_NOW = f"""
+SELECT w.access_version, a.access_ids, a.access_sets
+FROM rag_workspaces w
+{READABLE.format(readers="$3")}
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""  # noqa: S608 - constant columns
+
+FIND = """
+SELECT access_id FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2 AND principals = $3::text[]
+"""
+
+# Numbers are given one transaction at a time.
+LOCK_SETS = "SELECT pg_advisory_xact_lock(hashtextextended($1::uuid::text, 2))"
+
+ADD = """
+INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals)
+SELECT w.org_id, w.workspace_id,
+       (SELECT coalesce(max(access_id), 0) + 1 FROM rag_access_sets WHERE org_id = $1 AND workspace_id = $2), $3
+FROM rag_workspaces w
+WHERE w.org_id = $1 AND w.workspace_id = $2
+RETURNING access_id
+"""
+
+PRINCIPALS = """
+SELECT access_id, principals FROM rag_access_sets
+WHERE org_id = $1 AND workspace_id = $2 AND access_id = ANY ($3::integer[])
+"""
+
+UNREADABLE = """
+SELECT d.document_id
+FROM rag_documents d
+JOIN rag_access_sets g ON g.org_id = d.org_id AND g.workspace_id = d.workspace_id AND g.access_id = d.access_id
+WHERE d.org_id = $1 AND d.workspace_id = $2 AND d.document_id = ANY ($3::uuid[])
+  AND d.access_id <> 0 AND NOT g.principals && $4::text[]
+"""
+
+LOCK_DOCUMENT = """
+SELECT access_id, revision_id FROM rag_documents
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+FOR NO KEY UPDATE
+"""
+
+NEXT_VERSION = """
+UPDATE rag_workspaces
+SET corpus_version = corpus_version + 1, access_version = corpus_version + 1,
+    graph_version = CASE WHEN $3 THEN graph_version ELSE corpus_version + 1 END
+WHERE org_id = $1 AND workspace_id = $2
+RETURNING corpus_version
+"""
+
+SET_DOCUMENT = """
+UPDATE rag_documents SET access_id = $4, corpus_version = coalesce($5, corpus_version), updated_at = now()
+WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+"""
+
+# Every version of the document: rights are no part of what a version shows. One space at a time, by the primary key.
+MOVE = """
+WITH chunks AS (
+    UPDATE rag_chunks SET access_id = $4
+    WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3
+    RETURNING ordinal
+), own AS (
+    SELECT DISTINCT ordinal FROM chunks
+), vectors AS (
+    UPDATE rag_embeddings SET access_id = $4
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (SELECT ordinal FROM own)
+      AND space_id IN (SELECT space_id FROM rag_embedding_spaces WHERE org_id = $1 AND workspace_id = $2)
+), mentions AS (
+    UPDATE rag_mentions SET access_id = $4
+    WHERE org_id = $1 AND workspace_id = $2 AND ordinal IN (SELECT ordinal FROM own)
+), moved AS (
+    INSERT INTO rag_moved_ordinals (org_id, workspace_id, ordinal, access_id)
+    SELECT $1, $2, ordinal, $4 FROM own
+    ON CONFLICT (org_id, workspace_id, ordinal) DO UPDATE SET access_id = excluded.access_id
+)
+SELECT count(*) FROM own
+"""
+
+
+def principals_of(readers: Readers) -> list[str] | None:
+    """The argument of `READABLE` and of `rag_corpus_head`."""
+    return None if readers.everything else list(readers.principals)
+
+
+def readable_from(row: Row) -> Readable:
+    """A row with the columns of `READABLE` and `access_version`."""
+    ids = row["access_ids"] or [DEFAULT_ACCESS_ID]
+    return Readable(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
+
+
+class PostgresAccessStore:
+    """Inside a transaction of one organisation. With `is_followed` a graph outside Postgres is told of a change, by a
+    job in the same transaction.
+    """
+
+    def __init__(self, connection: Connection, *, is_followed: bool = False) -> None:
+        self._connection = connection
+        self._is_followed = is_followed
+
+    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+        """What the readers may read now."""
+        row = await self._connection.fetchrow(READABLE_NOW, *_key(workspace), principals_of(readers))
+        return Readable() if row is None else readable_from(row)
+
+    async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
+        """The number of the set of exactly these principals, made when there is none."""
+        found: int | None = await self._connection.fetchval(FIND, *_key(workspace), principals)
+        if found is None:
+            await self._connection.execute(LOCK_SETS, workspace.workspace_id)
+            found = await self._connection.fetchval(FIND, *_key(workspace), principals)
+        if found is None:
+            found = await self._connection.fetchval(ADD, *_key(workspace), principals)
+        if found is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        return found
+
+    async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> Mapping[int, tuple[str, ...]]:
+        """The principals of these sets."""
+        rows = await self._connection.fetch(PRINCIPALS, *_key(workspace), sorted(access_ids))
+        return {row["access_id"]: tuple(row["principals"]) for row in rows}
+
+    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+        """Those of the documents that are there and that the readers may not read."""
+        if readers.everything or not document_ids:
+            return set()
+        rows = await self._connection.fetch(UNREADABLE, *_key(workspace), list(document_ids), list(readers.principals))
+        return {row["document_id"] for row in rows}
+
+    async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
+        """Give a document to the readers of another set; None when there is no such document.
+
+        The document before the workspace's row, as in publishing: whichever comes second sees the other's work. The
+        workspace's row also keeps out a space that is being filled, which copies access sets from chunks.
+        """
+        key = (*_key(workspace), document_id)
+        document = await self._connection.fetchrow(LOCK_DOCUMENT, *key)
+        if document is None:
+            return None
+        if document["access_id"] == access_id:
+            return AccessChange(None, 0)
+        if document["revision_id"] is None:
+            await self._connection.execute(SET_DOCUMENT, *key, access_id, None)
+            return AccessChange(None, 0)
+        if self._is_followed:
+            await PostgresJobStore(self._connection, workspace.org_id).enqueue(graph_job(workspace))
+        version: int = await self._connection.fetchval(NEXT_VERSION, *_key(workspace), self._is_followed)
+        passages: int = await self._connection.fetchval(MOVE, *key, access_id)
+        await self._connection.execute(SET_DOCUMENT, *key, access_id, version)
+        return AccessChange(version, passages)
+
+
+def _key(workspace: WorkspaceRef) -> tuple[UUID, UUID]:
+    return workspace.org_id, workspace.workspace_id

@@ -1,0 +1,85 @@
+"""`tenancy.ports.ApiKeyStore` on Postgres."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
+from agentic_rag.tenancy.principals import KeyScope, Role
+
+_COLUMNS = "key_id, name, subject, role, groups, scopes, created_at, expires_at, revoked_at, last_used_at"
+
+ADD = f"""
+INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role, groups, scopes, expires_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+ALL = f"SELECT {_COLUMNS} FROM rag_api_keys WHERE org_id = $1 ORDER BY created_at DESC, key_id"  # noqa: S608
+
+REVOKE = f"""
+UPDATE rag_api_keys SET revoked_at = coalesce(revoked_at, now()) WHERE org_id = $1 AND key_id = $2
+RETURNING {_COLUMNS}
+"""  # noqa: S608
+
+
+class PostgresApiKeyStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def add(self, key_id: UUID, key: NewApiKey) -> ApiKey:
+        """Store a key. Errors: `NotFound` (organisation)."""
+        row = await self._connection.fetchrow(
+            ADD,
+            self._org_id,
+            key_id,
+            key.key_hash,
+            key.name,
+            key.subject,
+            key.role.value,
+            list(key.groups),
+            stored_scopes(key.scopes),
+            key.expires_at,
+        )
+        if row is None:
+            raise NotFound("There is no such organisation.")
+        return _key(row)
+
+    async def all(self) -> list[ApiKey]:
+        """Every key, newest first."""
+        return [_key(row) for row in await self._connection.fetch(ALL, self._org_id)]
+
+    async def revoke(self, key_id: UUID) -> ApiKey | None:
+        """Make a key worthless; None when there is none of that id."""
+        row = await self._connection.fetchrow(REVOKE, self._org_id, key_id)
+        return None if row is None else _key(row)
+
+
+def stored_scopes(scopes: frozenset[KeyScope] | None) -> list[str] | None:
+    """Scopes as the table has them."""
+    return None if scopes is None else sorted(scope.value for scope in scopes)
+
+
+def read_scopes(stored: list[str] | None) -> frozenset[KeyScope] | None:
+    """Scopes out of the table; one that another version of the product wrote allows nothing here."""
+    return None if stored is None else frozenset(scope for scope in KeyScope if scope.value in stored)
+
+
+def _key(row: Row) -> ApiKey:
+    return ApiKey(
+        key_id=row["key_id"],
+        name=row["name"],
+        subject=row["subject"],
+        role=Role(row["role"]),
+        groups=tuple(row["groups"]),
+        scopes=read_scopes(row["scopes"]),
+        created_at=row["created_at"],
+        expires_at=row["expires_at"],
+        revoked_at=row["revoked_at"],
+        last_used_at=row["last_used_at"],
+    )

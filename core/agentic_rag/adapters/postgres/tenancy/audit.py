@@ -1,0 +1,81 @@
+"""`tenancy.ports.AuditLog` on Postgres. The application role may append and read, but neither change nor delete."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, id_once
+
+RECORD = """
+INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, detail, trace_id, created_at)
+VALUES ($1, $2, $3, $4, $5, $6, $7, $8, clock_timestamp())
+"""
+
+RECORD_ONCE = f"""{RECORD}
+ON CONFLICT (org_id, audit_id) DO NOTHING
+RETURNING audit_id
+"""
+
+PAGE = """
+SELECT audit_id, created_at, workspace_id, actor, action, subject, detail, trace_id FROM rag_audit
+WHERE org_id = $1
+  AND ($2::timestamptz IS NULL OR (created_at, audit_id) < ($2, $3::uuid))
+  AND ($4::uuid IS NULL OR workspace_id = $4)
+ORDER BY created_at DESC, audit_id DESC
+LIMIT $5
+"""
+
+
+class PostgresAuditLog:
+    """On a connection whose transaction is open and set to `org_id`."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def record(self, entry: AuditEntry) -> None:
+        """Append."""
+        await self._connection.execute(RECORD, *self._values(entry, uuid.uuid4()))
+
+    async def record_once(self, entry: AuditEntry, key: str) -> bool:
+        """Append unless it is there."""
+        return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, id_once(entry, key))) is not None
+
+    async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
+        """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        size = page_size(request)
+        rows = await self._connection.fetch(
+            PAGE, self._org_id, *decode_instant_cursor(request.after), workspace_id, size + 1
+        )
+        records = tuple(
+            AuditRecord(
+                audit_id=row["audit_id"],
+                created_at=row["created_at"],
+                action=row["action"],
+                subject=row["subject"],
+                actor=row["actor"],
+                workspace_id=row["workspace_id"],
+                detail=row["detail"],
+                trace_id=row["trace_id"],
+            )
+            for row in rows[:size]
+        )
+        cursors = tuple(instant_cursor(record.created_at, record.audit_id) for record in records)
+        return Page(records, cursors, len(rows) > size)
+
+    def _values(self, entry: AuditEntry, audit_id: UUID) -> tuple[Any, ...]:
+        return (
+            self._org_id,
+            audit_id,
+            entry.workspace_id,
+            entry.actor,
+            entry.action.value,
+            entry.subject,
+            dict(entry.detail),
+            entry.trace_id,
+        )

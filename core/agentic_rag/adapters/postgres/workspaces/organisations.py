@@ -1,0 +1,123 @@
+"""`workspaces.ports.Organisations`, `workspaces.ports.OrganisationDirectory` and `workspaces.ports.OrganisationStore`
+on Postgres.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.models.model_settings import read_limits, read_models, stored_limits, stored_models
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.pool import PostgresPool
+from agentic_rag.adapters.postgres.tenancy.api_keys import stored_scopes
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.api_keys import NewApiKey
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, OrganisationSettings
+from agentic_rag.workspaces.rate_limits import RateLimits
+
+FIND = "SELECT rag_find_organization($1)"
+
+CURRENT = "SELECT org_id, name, external_ref, settings, created_at FROM rag_organizations WHERE org_id = $1"
+
+LOCK = f"{CURRENT} FOR UPDATE"
+
+# Keys that another version of the product wrote stay.
+CHANGE = """
+UPDATE rag_organizations SET settings = settings || $2 WHERE org_id = $1
+RETURNING org_id, name, external_ref, settings, created_at
+"""
+
+ENSURE_ORGANISATION = """
+INSERT INTO rag_organizations (org_id, name) VALUES ($1, $2)
+ON CONFLICT (org_id) DO NOTHING
+"""
+
+ENSURE_API_KEY = """
+INSERT INTO rag_api_keys (org_id, key_id, key_hash, name, subject, role, groups, scopes, expires_at)
+SELECT $1, gen_random_uuid(), $2, $3, $4, $5, $6, $7, $8
+WHERE NOT EXISTS (SELECT FROM rag_api_keys WHERE org_id = $1 AND key_hash = $2)
+"""
+
+
+class PostgresOrganisations:
+    """What start-up and identity need. The calls that make something may be repeated and change nothing the second
+    time.
+    """
+
+    def __init__(self, pool: PostgresPool) -> None:
+        self._pool = pool
+
+    async def ensure_organisation(self, org_id: UUID, name: str) -> None:
+        """Make the organisation when it does not exist."""
+        async with self._pool.transaction(org_id) as connection:
+            await connection.execute(ENSURE_ORGANISATION, org_id, name)
+
+    async def find(self, reference: str) -> UUID | None:
+        """The organisation with that id, or with that id at whoever issues tokens."""
+        if not is_storable(reference):
+            return None
+        async with self._pool.connection() as connection:
+            found: UUID | None = await connection.fetchval(FIND, reference)
+            return found
+
+    async def ensure_api_key(self, org_id: UUID, key: NewApiKey) -> None:
+        """Store the key when the organisation has none with that hash. Errors: `NotFound` (organisation)."""
+        async with self._pool.transaction(org_id) as connection:
+            await connection.execute(
+                ENSURE_API_KEY,
+                org_id,
+                key.key_hash,
+                key.name,
+                key.subject,
+                key.role.value,
+                list(key.groups),
+                stored_scopes(key.scopes),
+                key.expires_at,
+            )
+
+
+class PostgresOrganisationStore:
+    """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def current(self) -> Organisation:
+        """The organisation of the transaction."""
+        return organisation_from(await self._connection.fetchrow(CURRENT, self._org_id))
+
+    async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
+        """Replace the settings by what `apply` makes of them."""
+        before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))
+        stored = _stored(apply(before.settings))
+        return organisation_from(await self._connection.fetchrow(CHANGE, self._org_id, stored))
+
+
+def organisation_from(row: Row | None) -> Organisation:
+    """An organisation out of its row. Errors: `NotFound` without one."""
+    if row is None:
+        raise NotFound("There is no such organisation.")
+    return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))
+
+
+def _stored(settings: OrganisationSettings) -> dict[str, Any]:
+    return {
+        "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag},
+        "models": stored_models(settings.models),
+        "budget": stored_limits(settings.budget),
+        "rates": {"asks": settings.rates.asks, "writes": settings.rates.writes, "reads": settings.rates.reads},
+    }
+
+
+def _settings(stored: Mapping[str, Any]) -> OrganisationSettings:
+    flags, rates = stored.get("flags", {}), stored.get("rates", {})
+    return OrganisationSettings(
+        flags=frozenset(flag for flag in FeatureFlag if flags.get(flag.value) is True),
+        models=read_models(stored.get("models", {})),
+        budget=read_limits(stored.get("budget", {})),
+        rates=RateLimits(rates.get("asks"), rates.get("writes"), rates.get("reads")),
+    )

@@ -1,0 +1,179 @@
+"""`workspaces.ports.WorkspaceStore` on Postgres."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+from uuid import UUID
+
+from agentic_rag.adapters.postgres.models.model_settings import read_limits, stored_limits
+from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
+from agentic_rag.adapters.postgres.operations.retention import drop_expired
+from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
+from agentic_rag.operations.canary import canary_workspace
+from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
+from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
+from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
+
+DEFAULT_HISTORY_DAYS = 7
+
+_COLUMNS = """
+    workspace_id, name, kind, external_ref, corpus_version, graph_version, active_space, created_at, settings
+"""
+
+CREATE = f"""
+INSERT INTO rag_workspaces (org_id, workspace_id, name, kind, external_ref, settings, history_days)
+VALUES ($1, $2, $3, $4, $5, $6, $7)
+ON CONFLICT DO NOTHING
+RETURNING {_COLUMNS}
+"""  # noqa: S608 - a constant list of columns
+
+CREATE_DEFAULT_ACCESS = """
+INSERT INTO rag_access_sets (org_id, workspace_id, access_id, principals) VALUES ($1, $2, $3, '{}')
+"""
+
+GET = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2"  # noqa: S608
+
+BY_NAME = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND name = $2"  # noqa: S608
+
+BY_REFERENCE = f"""
+SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND kind = $2 AND external_ref = $3
+"""  # noqa: S608
+
+LOCK = f"SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id = $2 FOR UPDATE"  # noqa: S608
+
+CHANGE_SETTINGS = f"""
+UPDATE rag_workspaces SET settings = $3, history_days = $4 WHERE org_id = $1 AND workspace_id = $2
+RETURNING {_COLUMNS}
+"""  # noqa: S608
+
+ALL = f"""
+SELECT {_COLUMNS} FROM rag_workspaces WHERE org_id = $1 AND workspace_id <> $2 ORDER BY name
+"""  # noqa: S608 - a constant list of columns
+
+ACTIVE_SPACE = """
+SELECT s.space_id, s.provider, s.model, s.dimensions, s.precision
+FROM rag_workspaces w
+JOIN rag_embedding_spaces s
+  ON s.org_id = w.org_id AND s.workspace_id = w.workspace_id AND s.space_id = w.active_space
+WHERE w.org_id = $1 AND w.workspace_id = $2
+"""
+
+
+class PostgresWorkspaceStore:
+    """Inside a transaction of one organisation."""
+
+    def __init__(self, connection: Connection, org_id: UUID) -> None:
+        self._connection = connection
+        self._org_id = org_id
+
+    async def create(
+        self,
+        workspace_id: UUID,
+        name: str,
+        kind: WorkspaceKind,
+        external_ref: str | None,
+        settings: WorkspaceSettings,
+    ) -> Workspace:
+        """Make a workspace with its default access set."""
+        row = await self._connection.fetchrow(
+            CREATE, self._org_id, workspace_id, name, kind.value, external_ref, _stored(settings), _history(settings)
+        )
+        if row is None:
+            taken = f"name {name!r}" if external_ref is None else f"name {name!r} or reference {external_ref!r}"
+            raise InvalidInput(f"A workspace with the {taken} exists already.", code="WORKSPACE_EXISTS")
+        await self._connection.execute(CREATE_DEFAULT_ACCESS, self._org_id, workspace_id, DEFAULT_ACCESS_ID)
+        return self._workspace(row)
+
+    async def get(self, workspace_id: UUID) -> Workspace | None:
+        """The workspace, or None."""
+        row = await self._connection.fetchrow(GET, self._org_id, workspace_id)
+        return None if row is None else self._workspace(row)
+
+    async def by_name(self, name: str) -> Workspace | None:
+        """The workspace of that name, or None."""
+        row = await self._connection.fetchrow(BY_NAME, self._org_id, name)
+        return None if row is None else self._workspace(row)
+
+    async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
+        """The workspace of that kind under the caller's own id, or None."""
+        row = await self._connection.fetchrow(BY_REFERENCE, self._org_id, kind.value, external_ref)
+        return None if row is None else self._workspace(row)
+
+    async def change_settings(
+        self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
+    ) -> Workspace:
+        """Replace the settings by what `apply` makes of them. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
+        row = await self._connection.fetchrow(LOCK, self._org_id, workspace_id)
+        if row is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        settings = apply(_settings(row["settings"]))
+        changed = await self._connection.fetchrow(
+            CHANGE_SETTINGS, self._org_id, workspace_id, _stored(settings), _history(settings)
+        )
+        return self._workspace(changed or row)
+
+    async def all(self) -> list[Workspace]:
+        """Every workspace of the organisation but that of the leak canary, by name."""
+        hidden = canary_workspace(self._org_id).workspace_id
+        return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id, hidden)]
+
+    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+        """Drop a bounded number of what is past its keeping; True when there may be more."""
+        return await drop_expired(self._connection, workspace)
+
+    async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+        """The workspace's number for the space. Errors: `NotFound` (workspace)."""
+        return await register_space(self._connection, workspace, space)
+
+    async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
+        """The space that answers questions; None for an empty workspace."""
+        row = await self._connection.fetchrow(ACTIVE_SPACE, workspace.org_id, workspace.workspace_id)
+        return None if row is None else space_from(row)
+
+    def _workspace(self, row: Row) -> Workspace:
+        return Workspace(
+            ref=WorkspaceRef(self._org_id, row["workspace_id"]),
+            name=row["name"],
+            kind=WorkspaceKind(row["kind"]),
+            external_ref=row["external_ref"],
+            corpus_version=row["corpus_version"],
+            graph_version=row["graph_version"],
+            active_space=row["active_space"],
+            created_at=row["created_at"],
+            settings=_settings(row["settings"]),
+        )
+
+
+def _history(settings: WorkspaceSettings) -> int:
+    return DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
+
+
+def _stored(settings: WorkspaceSettings) -> dict[str, Any]:
+    config = settings.rag_config
+    return {
+        "chunk_profile": settings.chunk_profile,
+        "history_days": settings.history_days,
+        "inline_guidelines": settings.inline_guidelines,
+        "budget": stored_limits(settings.budget),
+        "embedding_dimensions": settings.embedding_dimensions,
+        "rag_config": config and {"top_k": config.top_k, "similarity_threshold": config.similarity_threshold},
+    }
+
+
+def _settings(stored: Mapping[str, Any]) -> WorkspaceSettings:
+    return WorkspaceSettings(
+        chunk_profile=stored.get("chunk_profile"),
+        history_days=stored.get("history_days"),
+        inline_guidelines=stored.get("inline_guidelines"),
+        budget=read_limits(stored.get("budget", {})),
+        embedding_dimensions=stored.get("embedding_dimensions"),
+        rag_config=rag_config_from(stored.get("rag_config")),
+    )
+
+
+def rag_config_from(stored: Mapping[str, Any] | None) -> RagConfig | None:
+    """How a workspace is searched, out of its settings."""
+    return None if stored is None else RagConfig(stored["top_k"], stored["similarity_threshold"])

@@ -1,0 +1,166 @@
+"""Citations in the schema."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from uuid import UUID
+
+import strawberry
+
+from agentic_rag.answering import answer as answers
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.language import prompt_injection as suspicion
+from agentic_rag.retrieval import candidates as retrieval
+from agentic_rag_server.graphql.documents.documents import Document, show_document
+from agentic_rag_server.graphql.http.context import Info
+
+Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
+HopKind = strawberry.enum(
+    retrieval.HopKind,
+    description="NAMES: the passage before names the title of the next; NAMED_BY: the other way round; SHARES: both "
+    "mention an entity; SAME_TITLE; COVERS: no entity links them, the next holds what is still open of the question.",
+)
+
+Suspicion = strawberry.enum(
+    suspicion.Suspicion,
+    description="A sign that a text was written to steer a model. Nothing such a text says can choose a tool, an "
+    "address or a citation; the sign is there for the reader.",
+)
+
+
+@strawberry.type(description="Unicode code points [start, end); note that JavaScript strings count UTF-16 units.")
+class TextSpan:
+    """A piece of a text."""
+
+    start: int
+    end: int
+
+
+@strawberry.type(description="What one arm of retrieval gave a passage.")
+class ArmScore:
+    """The arm's own figure and its share in the fused score."""
+
+    retriever: Retriever  # type: ignore[valid-type]
+    rank: int = strawberry.field(description="From 1.")
+    raw: float = strawberry.field(description="Cosine, BM25 or graph mass.")
+    normalized: float = strawberry.field(description="The same on an absolute scale, 0 to 1.")
+    weight: float
+
+
+@strawberry.type(description="One step of the trail that led to a passage.")
+class Hop:
+    """From one passage to the next."""
+
+    kind: HopKind  # type: ignore[valid-type]
+    via: str = strawberry.field(description="The title or entity that both passages have; empty for COVERS.")
+    from_chunk_id: strawberry.ID
+    from_source_id: strawberry.ID = strawberry.field(description="The document of the passage before.")
+    from_title: str
+    to_chunk_id: strawberry.ID
+    to_source_id: strawberry.ID
+    to_title: str
+
+
+@strawberry.type(description="A quoted span of a stored document that supports sentences of the answer.")
+class Citation:
+    """A citation as clients see it."""
+
+    marker: int = strawberry.field(description="The number in brackets in the answer, from 1.")
+    source_id: strawberry.ID = strawberry.field(description="The cited document's id.")
+    chunk_id: strawberry.ID
+    title: str
+    source_path: str
+    url: str | None
+    snippet: str = strawberry.field(description="The quoted span, letter by letter as stored.")
+    source_span: TextSpan = strawberry.field(
+        description="Where the snippet stands in the document's text, in Unicode code points, end exclusive."
+    )
+    answer_spans: list[TextSpan] = strawberry.field(
+        description="The sentences of the answer it supports, in Unicode code points of `answer`, end exclusive."
+    )
+    page: int | None = strawberry.field(description="From 1; null for formats without pages.")
+    line_start: int
+    line_end: int
+    heading_path: list[str]
+    score: float
+    scores: list[ArmScore]
+    origin: str = strawberry.field(
+        description="`corpus`, `section` for text beside a passage that was found, `figures` for what was looked for "
+        "by the measure asked for, or the tool whose result is quoted."
+    )
+    verified: bool = strawberry.field(description="True when the snippet was compared with the stored text.")
+    path: list[Hop] = strawberry.field(
+        description="How the answer came to this passage from another cited one; empty when it was found by itself."
+    )
+    read_at: datetime | None = strawberry.field(
+        description="When the cited text was read from its source: tells which of two sources that disagree is younger."
+    )
+    flags: list[Suspicion] = strawberry.field(  # type: ignore[valid-type]
+        description="Signs that the quoted passage was written to steer a model; empty for an ordinary one."
+    )
+    workspace_id: strawberry.Private[UUID]
+    document_id: strawberry.Private[UUID]
+
+    @strawberry.field(description="The cited document; null when it was deleted since, and for a page from the web.")
+    async def document(self, info: Info) -> Document | None:
+        """Loaded only when asked for."""
+        found = await info.context.documents.load((self.workspace_id, self.document_id))
+        return show_document(found) if found else None
+
+
+def show_span(span: answers.TextSpan) -> TextSpan:
+    """A span of the domain as one of the schema."""
+    return TextSpan(start=span.start, end=span.end)
+
+
+def show_arms(arms: tuple[retrieval.ArmScore, ...]) -> list[ArmScore]:
+    """Arm scores of the domain as those of the schema."""
+    return [
+        ArmScore(retriever=arm.retriever, rank=arm.rank, raw=arm.raw, normalized=arm.normalised, weight=arm.weight)
+        for arm in arms
+    ]
+
+
+def show_path(path: tuple[retrieval.Hop, ...], workspace_id: UUID) -> list[Hop]:
+    """A path of the domain as one of the schema."""
+    return [
+        Hop(
+            kind=hop.kind,
+            via=hop.via,
+            from_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id)),
+            from_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.from_document_id)),
+            from_title=hop.from_title,
+            to_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.to_chunk_id)),
+            to_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.to_document_id)),
+            to_title=hop.to_title,
+        )
+        for hop in path
+    ]
+
+
+def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
+    """A citation of the domain as one of the schema."""
+    return Citation(
+        marker=citation.marker,
+        source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, citation.document_id)),
+        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, citation.chunk_id)),
+        title=citation.title,
+        source_path=citation.source_path,
+        url=citation.url,
+        snippet=citation.snippet,
+        source_span=show_span(citation.source_span),
+        answer_spans=[show_span(span) for span in citation.answer_spans],
+        page=citation.page,
+        line_start=citation.line_start,
+        line_end=citation.line_end,
+        heading_path=list(citation.heading_path),
+        score=citation.score,
+        scores=show_arms(citation.arms),
+        origin=citation.origin,
+        verified=citation.verified,
+        path=show_path(citation.path, workspace_id),
+        read_at=citation.read_at,
+        flags=list(citation.flags),
+        workspace_id=workspace_id,
+        document_id=citation.document_id,
+    )

@@ -1,0 +1,206 @@
+"""The arguments of `ragAnswer`, and their way into the domain, whose `answer_options.validate` judges the values."""
+
+from __future__ import annotations
+
+from uuid import UUID
+
+import strawberry
+
+from agentic_rag.answering import question as question_values
+from agentic_rag.answering.options import CONTEXT_TOKENS, MAX_TOP_K, TIMEOUT_MS
+from agentic_rag.answering.question import (
+    MAX_HISTORY_TURNS,
+    MAX_QUESTION_CHARACTERS,
+    MAX_TURN_CITED,
+    AnswerOptions,
+    Question,
+    Turn,
+)
+from agentic_rag.documents.document import CitedPassage, DocumentFilter
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.retrieval import fusion
+from agentic_rag.retrieval.fusion import FusionWeights
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+FusionMethod = strawberry.enum(fusion.FusionMethod, description="How the arms' results are merged.")
+CacheMode = strawberry.enum(
+    question_values.CacheMode,
+    description="DEFAULT reads and writes the cache, REFRESH only writes, BYPASS does neither.",
+)
+
+MAX_KEY_CHARACTERS = 200
+
+
+@strawberry.input(description="A passage that an earlier answer cited: `sourceId` and `chunkId` of its citation.")
+class CitedInput:
+    """A cited passage."""
+
+    source_id: strawberry.ID
+    chunk_id: strawberry.ID
+
+
+@strawberry.input(description="An earlier question and its answer.")
+class TurnInput:
+    """A turn of the conversation."""
+
+    question: str
+    answer: str
+    cited: list[CitedInput] | None = strawberry.field(
+        default=None,
+        description=f"What the answer cited, at most {MAX_TURN_CITED}; kept as evidence where it still matters.",
+    )
+
+
+@strawberry.input(description="Narrows retrieval to some documents; what is left out does not restrict.")
+class DocumentFilterInput:
+    """A filter."""
+
+    document_ids: list[strawberry.ID] | None = None
+    without_ids: list[strawberry.ID] | None = strawberry.field(default=None, description="Documents to leave out.")
+    source_path_prefix: str | None = None
+    media_types: list[str] | None = None
+
+
+@strawberry.input(description="Shares of the arms, each 0 to 1.")
+class FusionWeightsInput:
+    """Weights of one request."""
+
+    vector: float = strawberry.field(default=0.7, description="The two text arms together.")
+    graph: float = 0.3
+    lexical_share: float | None = strawberry.field(
+        default=None, description="Lexical part of the text arms' share; null lets the question decide."
+    )
+
+
+@strawberry.input(description="What a caller may tune; what is left out has the workspace's default.")
+class AnswerOptionsInput:
+    """Options of one request."""
+
+    top_k: int | None = strawberry.field(default=None, description=f"Passages handed to synthesis, 1 to {MAX_TOP_K}.")
+    min_score: float | None = strawberry.field(default=None, description="Least score of a passage, 0 to 1.")
+    max_context_tokens: int | None = strawberry.field(
+        default=None, description=f"{CONTEXT_TOKENS[0]:,} to {CONTEXT_TOKENS[1]:,}."
+    )
+    use_hyde: bool | None = None
+    use_tools: bool | None = None
+    filter: DocumentFilterInput | None = None
+    cache: CacheMode = question_values.CacheMode.DEFAULT  # type: ignore[valid-type]
+    timeout_ms: int | None = strawberry.field(default=None, description=f"{TIMEOUT_MS[0]:,} to {TIMEOUT_MS[1]:,}.")
+    fusion: FusionMethod | None = None  # type: ignore[valid-type]
+    weights: FusionWeightsInput | None = None
+    per_document: int | None = strawberry.field(
+        default=None, description=f"At most so many passages of one document, up to {MAX_TOP_K}; 0: no cap."
+    )
+    diversity: float | None = strawberry.field(
+        default=None,
+        description="Weight of being unlike the passages already chosen (maximal marginal relevance), 0 to 1; 0: off.",
+    )
+
+
+@strawberry.input(description="A question over one workspace.")
+class RagAnswerInput:
+    """Arguments of `ragAnswer`."""
+
+    question: str = strawberry.field(description=f"1 to {MAX_QUESTION_CHARACTERS} characters.")
+    workspace_id: strawberry.ID
+    history: list[TurnInput] | None = strawberry.field(
+        default=None, description=f"Earlier turns, oldest first, at most {MAX_HISTORY_TURNS}."
+    )
+    after: strawberry.ID | None = strawberry.field(
+        default=None, description="A run that this question follows: its last turn, with what it cited."
+    )
+    as_of: int | None = strawberry.field(default=None, description="A corpus version to read at; null: the newest.")
+    options: AnswerOptionsInput | None = None
+    idempotency_key: str | None = strawberry.field(
+        default=None, description="The same key with the same input returns the stored run."
+    )
+
+
+def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
+    """The question of a request. Errors: `InvalidInput`, naming the argument."""
+    return Question(
+        workspace=workspace,
+        text=_text(given.question, "question"),
+        history=tuple(
+            Turn(
+                question=_text(turn.question, "history", str(at), "question"),
+                answer=_text(turn.answer, "history", str(at), "answer"),
+                cited=tuple(
+                    _cited(one, workspace, ("history", str(at), "cited", str(place)))
+                    for place, one in enumerate(turn.cited or ())
+                ),
+            )
+            for at, turn in enumerate(given.history or ())
+        ),
+        as_of=given.as_of,
+        options=_options(given.options, workspace) if given.options else AnswerOptions(),
+        idempotency_key=_key(given.idempotency_key),
+        after=None if given.after is None else _own(given.after, NodeKind.RUN, workspace, ("after",)),
+    )
+
+
+def _cited(given: CitedInput, workspace: WorkspaceRef, path: tuple[str, ...]) -> CitedPassage:
+    return CitedPassage(
+        _own(given.source_id, NodeKind.DOCUMENT, workspace, (*path, "sourceId")),
+        _own(given.chunk_id, NodeKind.CHUNK, workspace, (*path, "chunkId")),
+    )
+
+
+def _own(given: str, kind: NodeKind, workspace: WorkspaceRef, path: tuple[str, ...]) -> UUID:
+    """The key of something in the asked workspace."""
+    found = decode(given, kind, path=path)
+    if found.workspace_id != workspace.workspace_id:
+        raise InvalidInput(f"This {kind.name.lower()} is not of the asked workspace.", path=path)
+    return found.key
+
+
+def _options(given: AnswerOptionsInput, workspace: WorkspaceRef) -> AnswerOptions:
+    weights = given.weights
+    return AnswerOptions(
+        top_k=given.top_k,
+        min_score=given.min_score,
+        max_context_tokens=given.max_context_tokens,
+        use_hyde=given.use_hyde,
+        use_tools=given.use_tools,
+        filter=_filter(given.filter, workspace) if given.filter else DocumentFilter(),
+        cache=given.cache,
+        timeout_ms=given.timeout_ms,
+        fusion=given.fusion,
+        weights=FusionWeights(weights.vector, weights.graph, weights.lexical_share) if weights else None,
+        per_document=given.per_document,
+        diversity=given.diversity,
+    )
+
+
+def _filter(given: DocumentFilterInput, workspace: WorkspaceRef) -> DocumentFilter:
+    path = ("options", "filter")
+    prefix = given.source_path_prefix
+    return DocumentFilter(
+        document_ids=_documents(given.document_ids, workspace, (*path, "documentIds")),
+        without_ids=_documents(given.without_ids, workspace, (*path, "withoutIds")),
+        source_path_prefix=_text(prefix, *path, "sourcePathPrefix") if prefix else None,
+        media_types=tuple(_text(it, *path, "mediaTypes", str(at)) for at, it in enumerate(given.media_types or ())),
+    )
+
+
+def _documents(given: list[strawberry.ID] | None, workspace: WorkspaceRef, path: tuple[str, ...]) -> tuple[UUID, ...]:
+    documents = [decode(it, NodeKind.DOCUMENT, path=(*path, str(at))) for at, it in enumerate(given or ())]
+    if any(it.workspace_id != workspace.workspace_id for it in documents):
+        raise InvalidInput("A filter names documents of the asked workspace only.", path=path)
+    return tuple(it.key for it in documents)
+
+
+def _key(key: str | None) -> str | None:
+    if key is None:
+        return None
+    if not key.strip() or len(key) > MAX_KEY_CHARACTERS:
+        raise InvalidInput(f"An idempotency key has 1 to {MAX_KEY_CHARACTERS} characters.", path=("idempotencyKey",))
+    return _text(key, "idempotencyKey")
+
+
+def _text(text: str, *path: str) -> str:
+    """Postgres stores every character but one."""
+    if "\0" in text:
+        raise InvalidInput(f"`{path[-1]}` holds a NUL character.", path=path)
+    return text

@@ -1,0 +1,107 @@
+"""Files in GraphQL requests (graphql-multipart-request-spec), and what an upload returns."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+import strawberry
+from starlette.requests import Request
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_server.graphql.documents.documents import Document
+from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.responses import Operation, RequestFault, operation_from
+from agentic_rag_server.graphql.jobs.jobs import Job
+from agentic_rag_server.rest.http.multipart import MultipartBody
+
+PREFLIGHT_HEADERS = ("graphql-require-preflight", "apollo-require-preflight", "x-requested-with")
+"""A browser sends a form to another origin without asking; one of these headers makes it ask first."""
+
+
+@dataclass(frozen=True, slots=True)
+class UploadedFile:
+    """A file that arrives while the operation runs: it can be read once, after the operation began."""
+
+    file_name: str
+    content: AsyncIterator[bytes]
+
+
+FILE = strawberry.scalar(
+    name="Upload",
+    description="A file, sent as graphql-multipart-request-spec says: one file, mapped to one variable.",
+    parse_value=lambda value: _checked(value),
+)
+"""How the schema calls `UploadedFile`."""
+
+
+@strawberry.type(description="The document that was uploaded, or why there is none.")
+class UploadDocumentPayload:
+    """Result of `uploadDocument`."""
+
+    document: Document | None
+    job: Job | None = strawberry.field(description="What ingests it; null when these very bytes are READY already.")
+    unchanged: bool = strawberry.field(description="Whether these very bytes were READY already.")
+    user_errors: list[UserError]
+
+
+def require_preflight(request: Request) -> None:
+    """Errors: `RequestFault` code PREFLIGHT_HEADER_MISSING for what a form of another site could send."""
+    if not any(request.headers.get(name) for name in PREFLIGHT_HEADERS):
+        raise RequestFault(
+            403, "PREFLIGHT_HEADER_MISSING", f"Send one of the headers {', '.join(PREFLIGHT_HEADERS)} with a file."
+        )
+
+
+async def read_multipart(request: Request, most: int, most_json: int) -> Operation:
+    """The operation of a multipart request; its file is read by whoever resolves it. Errors: `RequestFault`,
+    `InvalidInput`, `UploadTooLarge`.
+    """
+    parts = MultipartBody(request, most).parts()
+    operations = await _json(parts, "operations", most_json)
+    places = await _json(parts, "map", most_json)
+    variables = operations.get("variables")
+    name, place = _only_place(places)
+    if not isinstance(variables, dict) or place not in variables or variables[place] is not None:
+        raise RequestFault(400, "BAD_REQUEST", "`map` must name a variable of `operations` that is null.")
+    variables[place] = UploadedFile(*await _file(parts, name))
+    return operation_from(operations)
+
+
+async def _file(parts: AsyncIterator[Any], name: str) -> tuple[str, AsyncIterator[bytes]]:
+    part = await anext(parts, None)
+    if part is None or part.name != name or part.file_name is None:
+        raise RequestFault(400, "BAD_REQUEST", "After `operations` and `map` comes the file that `map` names.")
+    return part.file_name, part.content
+
+
+async def _json(parts: AsyncIterator[Any], name: str, most: int) -> dict[str, Any]:
+    part = await anext(parts, None)
+    if part is None or part.name != name:
+        raise RequestFault(400, "BAD_REQUEST", "The parts are `operations`, `map` and the file, in this order.")
+    try:
+        given = orjson.loads(await part.text(most))
+    except orjson.JSONDecodeError as wrong:
+        raise RequestFault(400, "BAD_JSON", f"`{name}` is not JSON: {wrong.msg}.") from wrong
+    if not isinstance(given, dict):
+        raise RequestFault(400, "BAD_REQUEST", f"`{name}` must be one JSON object; batches are not served.")
+    return given
+
+
+def _only_place(places: dict[str, Any]) -> tuple[str, str]:
+    """The part's name and the variable it stands for."""
+    if len(places) == 1:
+        ((name, paths),) = places.items()
+        if isinstance(paths, list) and len(paths) == 1 and isinstance(paths[0], str):
+            first, dot, variable = paths[0].partition(".")
+            if first == "variables" and dot and "." not in variable:
+                return name, variable
+    raise RequestFault(400, "BAD_REQUEST", "`map` must map one file to one variable, as `variables.file`.")
+
+
+def _checked(value: object) -> UploadedFile:
+    if not isinstance(value, UploadedFile):
+        raise InvalidInput("Send the file as a part of a multipart request.", path=("file",))
+    return value

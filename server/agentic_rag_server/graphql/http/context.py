@@ -1,0 +1,131 @@
+"""What the resolvers of one request share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from uuid import UUID
+
+import strawberry
+from strawberry.dataloader import DataLoader
+
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.document_access import may_read
+from agentic_rag.jobs.job import JobAttempt
+from agentic_rag.kernel.database import Transaction
+from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
+from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
+from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.principals import Principal, WorkspaceRef
+from agentic_rag.workspaces.rate_limits import Demand
+from agentic_rag_server.wiring import ServerContainer
+
+DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
+
+
+def require_enabled(container: ServerContainer) -> None:
+    """Errors: `FeatureDisabled` unless the operator switched the product on."""
+    if not container.options.enabled:
+        raise FeatureDisabled(DISABLED_MESSAGE)
+
+
+class RequestContext:
+    """The wired process, the caller of one request, and the operation it named."""
+
+    def __init__(
+        self,
+        container: ServerContainer,
+        principal: Principal,
+        trace_id: str,
+        operation_name: str | None = None,
+        counted: Demand | None = None,
+    ) -> None:
+        self.container = container
+        self.principal = principal
+        self.trace_id = trace_id
+        self.operation_name = operation_name
+        self.counted: Demand = counted or {}
+        """What of the request was counted against the limits before its body was read."""
+        self.refusal: AgenticRagError | None = None
+        """Why nothing of the operation ran, when the whole request was refused."""
+
+    def require_enabled(self) -> None:
+        """Errors: `FeatureDisabled` unless the operator switched the product on."""
+        require_enabled(self.container)
+
+    def ref(self, node: NodeId) -> WorkspaceRef:
+        """The composite key of the workspace that a public id names, always inside the caller's organisation."""
+        return WorkspaceRef(self.principal.org_id, node.workspace_id)
+
+    async def workspace(self, workspace_id: str, path: tuple[str, ...] = ("workspaceId",)) -> WorkspaceRef:
+        """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
+        ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
+        if await self.container.database.corpus_version(ref) is None:
+            raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
+        return ref
+
+    async def require_all_readable(self, workspace: WorkspaceRef) -> None:
+        """Let pass who may count all passages. Errors: `Forbidden` for others than who manages the workspace where some
+        document is hidden from them.
+        """
+        if manages(self.principal):
+            return
+        async with self.container.database.transaction(workspace.org_id) as transaction:
+            access = await transaction.access.readable(workspace, readers(self.principal))
+        if not access.is_everything:
+            raise Forbidden("This counts passages of documents that you may not read. An admin may see it.")
+
+    @cached_property
+    def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
+        """Documents by (workspace, document), all those of one level of a query in one transaction. None where there is
+        none that the caller may know of.
+        """
+        return DataLoader(self._load_documents)
+
+    @cached_property
+    def access_sets(self) -> DataLoader[tuple[UUID, int], tuple[str, ...]]:
+        """Principals by (workspace, access set), those of one level of a query in one transaction."""
+        return DataLoader(self._load_access_sets)
+
+    @cached_property
+    def job_attempts(self) -> DataLoader[tuple[UUID, UUID], tuple[JobAttempt, ...]]:
+        """Attempts by (workspace, job), those of one level of a query in one transaction."""
+        return DataLoader(self._load_attempts)
+
+    async def _load_attempts(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[tuple[JobAttempt, ...]]:
+        org_id = self.principal.org_id
+        async with self.container.database.transaction(org_id) as transaction:
+            return [await transaction.jobs.attempts(WorkspaceRef(org_id, workspace), key) for workspace, key in keys]
+
+    async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
+        org_id = self.principal.org_id
+        found: list[Document | None] = []
+        async with self.container.database.transaction(org_id) as transaction:
+            for workspace, key in keys:
+                document = await transaction.documents.get(WorkspaceRef(org_id, workspace), key)
+                found.append(document if document and await self._may_know(transaction, document) else None)
+        return found
+
+    async def _may_know(self, transaction: Transaction, document: Document) -> bool:
+        return manages(self.principal) or await may_read(transaction, self.principal, document)
+
+    async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
+        org_id = self.principal.org_id
+        found: dict[tuple[UUID, int], tuple[str, ...]] = {}
+        async with self.container.database.transaction(org_id) as transaction:
+            for workspace in {workspace for workspace, _ in keys}:
+                asked = {access_id for held, access_id in keys if held == workspace}
+                sets = await transaction.access.principals(WorkspaceRef(org_id, workspace), asked)
+                found |= {(workspace, access_id): principals for access_id, principals in sets.items()}
+        return [found.get(key, ()) for key in keys]
+
+
+Info = strawberry.Info[RequestContext, None]
+
+
+def page_request(first: int, after: str | None) -> PageRequest:
+    """The arguments of a connection. Errors: `InvalidInput`."""
+    if not 1 <= first <= MAX_PAGE:
+        raise InvalidInput(f"`first` must be 1 to {MAX_PAGE}.", path=("first",))
+    return PageRequest(first, after)

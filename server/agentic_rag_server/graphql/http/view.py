@@ -1,0 +1,149 @@
+"""The endpoint `/graphql`: one operation a request, over GET (queries only) and POST."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from strawberry.exceptions import MissingQueryError
+from strawberry.schema.exceptions import CannotGetOperationTypeError, InvalidOperationTypeError
+from strawberry.types import ExecutionResult
+from strawberry.types.graphql import OperationType
+
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.workspaces.rate_limits import Demand, Traffic
+from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
+from agentic_rag_server.graphql.http.context import RequestContext
+from agentic_rag_server.graphql.http.errors import present, response_error
+from agentic_rag_server.graphql.http.persisted import read_persisted
+from agentic_rag_server.graphql.http.responses import (
+    GRAPHQL_RESPONSE,
+    JSON,
+    Operation,
+    RequestFault,
+    read_operation,
+    response_type,
+)
+from agentic_rag_server.graphql.ide.page import QueryPage
+from agentic_rag_server.graphql.schema import RagSchema
+from agentic_rag_server.request_telemetry import trace_id_of
+from agentic_rag_server.rest.http.errors import headers_of, status_of
+from agentic_rag_server.rest.http.multipart import is_multipart
+from agentic_rag_server.wiring import ServerContainer
+
+NOT_STORED = {"cache-control": "no-store"}
+"""Answers hold what one caller may read."""
+
+A_FILE: Demand = {Traffic.WRITE: 1}
+"""Counted before the body of a request with a file is read: only changes take files."""
+
+_GET_OPERATIONS = frozenset({OperationType.QUERY})
+_POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
+
+
+class GraphQLEndpoint:
+    """An ASGI application. Answers in the client's media type, with typed errors for whatever is not GraphQL."""
+
+    def __init__(self, container: ServerContainer, schema: RagSchema) -> None:
+        self._container = container
+        self._schema = schema
+        options = container.options
+        self._persisted = read_persisted(options.persisted_operations, only=options.persisted_only)
+        self._page = QueryPage() if container.options.graphiql else None
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request."""
+        request = Request(scope, receive)
+        if self._page is not None and _wants_page(request):
+            await self._page.response()(scope, receive, send)
+            return
+        media = response_type(request.headers.get("accept", ""))
+        trace_id = trace_id_of(scope)
+        try:
+            response = await self._answer(request, media, trace_id)
+        except RequestFault as fault:
+            error = {"message": fault.message, "extensions": {"code": fault.code, "traceId": trace_id}}
+            response = _errors([error], fault.status, media or JSON, fault.headers)
+        except AgenticRagError as error:
+            response = _errors([response_error(error, trace_id)], status_of(error), media or JSON, headers_of(error))
+        await response(scope, receive, send)
+
+    async def _answer(self, request: Request, media: str | None, trace_id: str) -> Response:
+        if media is None:
+            raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
+        principal = await principal_of(request, self._container.identity)
+        counted: Demand = {}
+        if _carries_file(request):
+            require_preflight(request)
+            counted = A_FILE
+            await self._container.admission.admit(principal, counted)
+        operation = self._persisted.admitted(await self._read(request))
+        context = RequestContext(self._container, principal, trace_id, operation.operation_name, counted)
+        result = await self._execute(operation, context, allow_mutations=request.method == "POST")
+        if context.refusal is not None:
+            raise context.refusal
+        if not result.errors:
+            return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
+        errors = present(result.errors, trace_id, self._container.telemetry)
+        if result.data is None and all(error.path is None for error in result.errors):
+            return _errors(errors, 400 if media == GRAPHQL_RESPONSE else 200, media)
+        return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media, headers=NOT_STORED)
+
+    async def _read(self, request: Request) -> Operation:
+        options = self._container.options
+        if _carries_file(request):
+            most = options.max_upload_bytes + options.max_body_bytes
+            return await read_multipart(request, most, options.max_body_bytes)
+        return await read_operation(request, options.max_body_bytes)
+
+    async def _execute(
+        self, operation: Operation, context: RequestContext, *, allow_mutations: bool
+    ) -> ExecutionResult:
+        try:
+            return await self._schema.execute(
+                operation.query,
+                variable_values=operation.variables,
+                context_value=context,
+                operation_name=operation.operation_name,
+                allowed_operation_types=_POST_OPERATIONS if allow_mutations else _GET_OPERATIONS,
+            )
+        except CannotGetOperationTypeError as wrong:
+            raise RequestFault(400, "UNKNOWN_OPERATION", "`operationName` must name one operation.") from wrong
+        except InvalidOperationTypeError as wrong:
+            raise _wrong_operation(allow_mutations) from wrong
+        except MissingQueryError as wrong:
+            raise RequestFault(400, "BAD_REQUEST", "`query` must be a GraphQL document.") from wrong
+
+
+def _wrong_operation(allow_mutations: bool) -> RequestFault:
+    if allow_mutations:
+        return RequestFault(400, "BAD_REQUEST", "Subscriptions are not served: send a query or a mutation.")
+    return RequestFault(405, "METHOD_NOT_ALLOWED", "Send mutations by POST.", {"allow": "POST"})
+
+
+def _carries_file(request: Request) -> bool:
+    return request.method == "POST" and is_multipart(request)
+
+
+def _wants_page(request: Request) -> bool:
+    return (
+        request.method == "GET"
+        and "query" not in request.query_params
+        and "text/html" in request.headers.get("accept", "")
+    )
+
+
+def _errors(
+    errors: Sequence[Mapping[str, Any]], status: int, media: str, headers: Mapping[str, str] | None = None
+) -> Response:
+    return Response(
+        orjson.dumps({"errors": errors}),
+        status_code=status,
+        media_type=media,
+        headers={**NOT_STORED, **(headers or {})},
+    )

@@ -1,0 +1,164 @@
+"""In the schema: evaluations that workers run."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import Annotated
+
+import strawberry
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
+from agentic_rag.operations import evaluation as eval_runs
+from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.errors import USER_ERRORS, UserError, user_error
+from agentic_rag_server.graphql.jobs.jobs import Job, show_job
+
+
+@strawberry.type(description="A mean over the questions it applies to, 0 to 1, with its 95 % interval.")
+class EvalFigure:
+    """A figure of a report."""
+
+    name: str
+    mean: float
+    low: float
+    high: float
+    questions: int
+
+
+@strawberry.type(description="An evaluation that a worker runs.")
+class EvalRun:
+    """An evaluation as clients see it."""
+
+    job_id: strawberry.ID = strawberry.field(description="The job that runs it; this is how it is named.")
+    workspace_id: strawberry.ID
+    dataset: str
+    k: int = strawberry.field(description="How many passages an answer is made from.")
+    questions: int
+    answered: int
+    figures: list[EvalFigure] = strawberry.field(description="Empty until all questions are answered.")
+    report: str | None = strawberry.field(
+        description="What `rag eval --json` prints, as JSON text; its answers are empty, their runs hold them. "
+        "Null until all questions are answered."
+    )
+    created_at: datetime
+    source: strawberry.Private[eval_runs.EvalRun]
+
+    @strawberry.field(description="How the work stands.")
+    async def job(self, info: Info) -> Job | None:
+        """Null when it is gone."""
+        async with info.context.container.database.transaction(self.source.workspace.org_id) as transaction:
+            found = await transaction.jobs.get(self.source.workspace, self.source.job_id)
+        return show_job(found) if found else None
+
+
+@strawberry.input(description="A question with what is known to be right about it: docs/evaluation.md.")
+class EvalQuestionInput:
+    """A line of a dataset."""
+
+    id: str
+    question: str
+    answers: list[str] = strawberry.field(default_factory=list[str])
+    gold_ids: list[str] = strawberry.field(
+        default_factory=list[str], description="Source paths of the documents that answer it."
+    )
+    type: str = "single"
+    without: list[str] = strawberry.field(
+        default_factory=list[str], description="Source paths of documents that it is asked without."
+    )
+    gold_spans: list[list[int]] = strawberry.field(
+        default_factory=list[list[int]], description="[start, end) in the one document of `goldIds`."
+    )
+
+
+@strawberry.input(description="The questions of an evaluation.")
+class StartEvalRunInput:
+    """Arguments of `startEvalRun`."""
+
+    workspace_id: strawberry.ID
+    dataset: str = strawberry.field(description="The name it is reported under.")
+    questions: list[EvalQuestionInput]
+
+
+@strawberry.type(description="The evaluation that was asked for, or why there is none.")
+class StartEvalRunPayload:
+    """Result of `startEvalRun`."""
+
+    eval_run: EvalRun | None
+    user_errors: list[UserError]
+
+
+@strawberry.type
+class EvaluationQuery:
+    """Reads of evaluations."""
+
+    @strawberry.field(description="The evaluation that a job runs, by the job's id. Takes the role admin.")
+    async def eval_run(self, info: Info, job_id: strawberry.ID) -> EvalRun | None:
+        """Null when there is none."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.EVALUATE)
+        node = decode(job_id, NodeKind.JOB, path=("jobId",))
+        found = await context.container.evaluations.get(context.ref(node), node.key)
+        return show_eval_run(found) if found else None
+
+
+@strawberry.type
+class EvaluationMutation:
+    """Changes of evaluations."""
+
+    @strawberry.mutation(
+        description="Have a worker ask questions and report how the answers did; while an evaluation of the same "
+        "questions is unfinished, that one is returned. Takes the role admin."
+    )
+    async def start_eval_run(
+        self, info: Info, given: Annotated[StartEvalRunInput, strawberry.argument(name="input")]
+    ) -> StartEvalRunPayload:
+        """The questions are kept with the evaluation, as long as the runs that it makes."""
+        context = info.context
+        context.require_enabled()
+        authorise(context.principal, Action.EVALUATE)
+        try:
+            ref = await context.workspace(given.workspace_id)
+            asked = eval_runs.EvalSet(given.dataset, tuple(map(_question, given.questions)))
+            started = await context.container.evaluations.start(ref, asked, context.principal.subject)
+        except USER_ERRORS as error:
+            return StartEvalRunPayload(eval_run=None, user_errors=[user_error(error)])
+        return StartEvalRunPayload(eval_run=show_eval_run(started), user_errors=[])
+
+
+def _question(given: EvalQuestionInput) -> eval_runs.EvalQuestion:
+    spans = [tuple(span) for span in given.gold_spans]
+    if any(len(span) != 2 for span in spans):
+        raise InvalidInput(f"A gold span of {given.id!r} is not [start, end).", code="DATASET_INVALID")
+    return eval_runs.EvalQuestion(
+        question_id=given.id,
+        question=given.question,
+        answers=tuple(given.answers),
+        gold_ids=tuple(given.gold_ids),
+        kind=given.type,
+        without=tuple(given.without),
+        gold_spans=tuple((span[0], span[1]) for span in spans),
+    )
+
+
+def show_eval_run(run: eval_runs.EvalRun) -> EvalRun:
+    """An evaluation of the domain as one of the schema."""
+    workspace_id = run.workspace.workspace_id
+    figures = {} if run.report is None else eval_runs.figures_in(run.report)
+    return EvalRun(
+        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, run.job_id)),
+        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
+        dataset=run.asked.name,
+        k=run.k,
+        questions=len(run.asked.questions),
+        answered=run.answered,
+        figures=[
+            EvalFigure(name=name, mean=one.mean, low=one.low, high=one.high, questions=one.questions)
+            for name, one in figures.items()
+        ],
+        report=run.report,
+        created_at=run.created_at,
+        source=run,
+    )

@@ -1,0 +1,112 @@
+"""`GET /v1/documents/{id}/source`: the original of a document, so that a citation can be opened."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import replace
+from urllib.parse import quote
+
+from starlette.requests import Request
+from starlette.responses import Response, StreamingResponse
+
+from agentic_rag.documents.document import Document
+from agentic_rag.documents.ports import Original
+from agentic_rag.kernel.errors import NotFound, no_such_document
+from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
+from agentic_rag_server.rest.http.operations import Answer, Operation
+from agentic_rag_server.wiring import ServerContainer
+
+INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
+"""Types a browser may show. All others are saved: a document must never run as a page of this origin."""
+
+SECURITY_HEADERS = {
+    "x-content-type-options": "nosniff",
+    "content-security-policy": "sandbox; default-src 'none'",
+    "cache-control": "private, no-cache",
+    "cross-origin-resource-policy": "same-origin",
+    "referrer-policy": "no-referrer",
+}
+
+MAX_NAME_CHARACTERS = 150
+_MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,100}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9 ._()+,=@~-]")
+
+
+class SourceEndpoint:
+    """Streams originals to callers who may read the document."""
+
+    def __init__(self, container: ServerContainer) -> None:
+        self._container = container
+
+    def operations(self) -> list[Operation]:
+        """What this serves."""
+        return [
+            Operation(
+                method="GET",
+                path="/v1/documents/{id}/source",
+                name="getOriginal",
+                tag=TAG,
+                summary="The original of a document, byte by byte",
+                serve=self.get,
+                parameters=(replace(DOCUMENT, name="id"),),
+                answers=(Answer(200, "The file, in its own media type.", media_type="*/*"),),
+                refusals=(400, 401, 403, 404, 500, 503),
+            )
+        ]
+
+    async def get(self, request: Request) -> Response:
+        """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
+        principal = await principal_of(request, self._container.identity)
+        require_enabled(self._container)
+        authorise(principal, Action.READ)
+        node = decode(request.path_params["id"], NodeKind.DOCUMENT)
+        ref = WorkspaceRef(principal.org_id, node.workspace_id)
+        await self._container.document_access.require(principal, ref, node.key, text=True)
+        async with self._container.database.transaction(ref.org_id) as transaction:
+            document = await transaction.documents.get(ref, node.key)
+            originals = await transaction.originals.of(ref, node.key)
+        if document is None:
+            raise no_such_document()
+        stream = self._container.blobs.stream(_key(document, originals))
+        first = await anext(stream, b"")
+        media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
+        headers = {
+            **SECURITY_HEADERS,
+            "content-type": media,
+            "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
+        }
+        return StreamingResponse(_joined(first, stream), headers=headers)
+
+
+def _key(document: Document, originals: Sequence[Original]) -> str:
+    """The original that was last published; before the first publish, the newest."""
+    for held in originals:
+        if document.content_hash in (None, held.content_hash):
+            return held.key
+    raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
+
+
+async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    yield first
+    async for piece in rest:
+        yield piece
+
+
+def content_disposition(file_name: str, *, inline: bool) -> str:
+    """The header for a file name of any spelling: an ASCII fallback without quotes, separators or controls, and the
+    name itself percent-encoded (RFC 6266 §4.3, RFC 8187 §3.2).
+    """
+    kind = "inline" if inline else "attachment"
+    name = file_name.replace("\\", "/").rsplit("/", 1)[-1]
+    name = "".join(letter for letter in name if letter.isprintable())[:MAX_NAME_CHARACTERS].strip(" .") or "document"
+    fallback = _UNSAFE.sub("_", name)
+    header = f'{kind}; filename="{fallback}"'
+    if fallback != name:
+        header += f"; filename*=UTF-8''{quote(name.encode('utf-8', 'replace'), safe='')}"
+    return header

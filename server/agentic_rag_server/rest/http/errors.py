@@ -1,0 +1,112 @@
+"""Product errors as HTTP statuses: the one table, used by REST and for requests that never reach a GraphQL field."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Awaitable, Callable, Mapping
+from email.utils import format_datetime
+
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Scope
+
+from agentic_rag.kernel.errors import (
+    AgenticRagError,
+    BudgetExceeded,
+    ContentRefused,
+    ContentUnsupported,
+    DependencyUnavailable,
+    FeatureDisabled,
+    Forbidden,
+    IdempotencyConflict,
+    InvalidInput,
+    Misconfigured,
+    MissingProviderKey,
+    NotFound,
+    Permanent,
+    PolicyRefused,
+    RateLimited,
+    Retryable,
+    Unauthenticated,
+    UploadTooLarge,
+)
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag_server.auth.bearer import CHALLENGE
+from agentic_rag_server.graphql.http.errors import report_product
+from agentic_rag_server.request_telemetry import trace_id_of
+from agentic_rag_server.rest.http.envelope import ENVELOPED, enveloped_refusal
+from agentic_rag_server.rest.http.models import NOT_STORED, ErrorDetail, Refusal, answer
+
+STATUS: dict[type[AgenticRagError], int] = {
+    Unauthenticated: 401,
+    MissingProviderKey: 402,
+    Forbidden: 403,
+    FeatureDisabled: 403,
+    PolicyRefused: 403,
+    NotFound: 404,
+    IdempotencyConflict: 409,
+    UploadTooLarge: 413,
+    ContentUnsupported: 415,
+    ContentRefused: 422,
+    InvalidInput: 400,
+    Permanent: 422,
+    BudgetExceeded: 429,
+    RateLimited: 429,
+    DependencyUnavailable: 503,
+    Misconfigured: 503,
+    Retryable: 503,
+    AgenticRagError: 500,
+}
+
+
+def status_of(error: AgenticRagError) -> int:
+    """The status of the nearest class in the table."""
+    return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
+
+
+def headers_of(error: AgenticRagError) -> dict[str, str]:
+    """The headers that go with a product error."""
+    headers: dict[str, str] = {}
+    if isinstance(error, Unauthenticated):
+        headers.update(CHALLENGE)
+    if isinstance(error, Retryable) and error.retry_after_seconds is not None:
+        headers["retry-after"] = str(max(1, math.ceil(error.retry_after_seconds)))
+    if isinstance(error, BudgetExceeded) and error.resets_at is not None:
+        headers["retry-after"] = format_datetime(error.resets_at, usegmt=True)
+    return headers
+
+
+def error_response(request: Request, error: AgenticRagError) -> Response:
+    """A product error as the body that its path answers errors with."""
+    return refused(request.scope, status_of(error), error.code, error.message, headers_of(error))
+
+
+def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+    """A refusal of the request under way."""
+    detail = ErrorDetail(code=code, message=message, trace_id=trace_id_of(scope))
+    body = enveloped_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
+    return answer(body, status, {**NOT_STORED, **(headers or {})})
+
+
+def on_product_error(telemetry: Telemetry) -> Callable[[Request, Exception], Awaitable[Response]]:
+    """Starlette's exception handler for product errors."""
+
+    async def handle(request: Request, error: Exception) -> Response:
+        if not isinstance(error, AgenticRagError):
+            raise error
+        report_product(error, telemetry)
+        return error_response(request, error)
+
+    return handle
+
+
+async def on_wrong_method(request: Request, error: Exception) -> Response:
+    """Starlette's handler for a path that serves other methods."""
+    headers = getattr(error, "headers", None)
+    return refused(request.scope, 405, "METHOD_NOT_ALLOWED", "This path does not serve that method.", headers)
+
+
+async def on_no_route(request: Request, _: Exception) -> Response:
+    """Starlette's handler for a path it does not know."""
+    there = "GET /openapi.json lists the paths of REST, questions go to POST /graphql."
+    return error_response(request, NotFound(f"There is nothing at this path. {there}"))

@@ -1,0 +1,169 @@
+"""The OpenAPI 3.1 document of the REST API, made from the operations that are served, and `GET /openapi.json`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+
+from agentic_rag import __version__
+from agentic_rag_server.rest.http.models import Model, Refusal
+from agentic_rag_server.rest.http.operations import Answer, FileForm, Operation
+
+OPENAPI_VERSION = "3.1.0"
+PATH = "/openapi.json"
+TITLE = "agentic-rag REST API"
+DESCRIPTION = (
+    "Documents in and out over plain HTTP. Questions are asked by GraphQL at /graphql. Errors carry a stable code, "
+    "a message that says what to do, and a trace id."
+)
+_SECURITY = "bearer"
+_REFERENCE = "#/components/schemas/{name}"
+_PATH_PARAMETER = re.compile(r"\{([^}]+)\}")
+
+REFUSALS = {
+    400: "The request is malformed; the message says where.",
+    401: "No valid token.",
+    402: "The organisation has to store a provider key first.",
+    403: "The role is too weak, or a feature is switched off.",
+    404: "Nothing of that id is visible to the caller.",
+    409: "The idempotency key was used for something else.",
+    413: "The body or file is too large.",
+    415: "The body or file is of a kind that is not taken.",
+    422: "The file is empty or protected, or what it takes is gone.",
+    429: "A ceiling is reached. Wait as Retry-After says, if it is there.",
+    500: "A fault of the server; it is logged under the trace id.",
+    503: "A server that this takes does not answer.",
+}
+
+
+class OpenAPIEndpoint:
+    """Serves the document; it is made once."""
+
+    def __init__(self, others: Sequence[Operation]) -> None:
+        self._body = msgspec.json.encode(document([*others, *self.operations()]))
+
+    def operations(self) -> list[Operation]:
+        """What this serves."""
+        return [
+            Operation(
+                method="GET",
+                path=PATH,
+                name="openapi",
+                tag="description",
+                summary="This document",
+                serve=self.get,
+                answers=(Answer(200, "OpenAPI 3.1."),),
+                takes_token=False,
+            )
+        ]
+
+    async def get(self, request: Request) -> Response:
+        """The document; it holds nothing of any tenant, so it takes no token."""
+        return Response(self._body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
+
+
+def document(operations: Sequence[Operation]) -> dict[str, Any]:
+    """The OpenAPI document of these operations."""
+    types = list(dict.fromkeys(_types(operations)))
+    schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
+    reference = dict(zip(types, schemas, strict=True))
+    paths: dict[str, dict[str, Any]] = {}
+    for one in operations:
+        paths.setdefault(one.path, {})[one.method.lower()] = _operation(one, reference)
+    return {
+        "openapi": OPENAPI_VERSION,
+        "info": {
+            "title": TITLE,
+            "version": __version__,
+            "description": DESCRIPTION,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": name} for name in dict.fromkeys(one.tag for one in operations)],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {_SECURITY: {"type": "http", "scheme": "bearer", "description": "A JWT or an API key."}},
+        },
+    }
+
+
+def _types(operations: Iterable[Operation]) -> Iterable[type[Model]]:
+    yield Refusal
+    for one in operations:
+        if one.refusals:
+            yield one.refusal
+        if isinstance(one.takes, type):
+            yield one.takes
+        yield from (answer.body for answer in one.answers if answer.body is not None)
+
+
+def _operation(one: Operation, reference: dict[type[Model], Any]) -> dict[str, Any]:
+    named = set(_PATH_PARAMETER.findall(one.path))
+    described = {parameter.name for parameter in one.parameters if parameter.place == "path"}
+    if named != described:
+        raise ValueError(f"{one.method} {one.path} does not describe its path parameters: {named ^ described}")
+    shown: dict[str, Any] = {
+        "operationId": one.name,
+        "tags": [one.tag],
+        "summary": one.summary,
+        "responses": {
+            **{str(answer.status): _answer(answer, reference) for answer in one.answers},
+            **{str(status): _refusal(status, one, reference) for status in one.refusals},
+        },
+        "security": [{_SECURITY: []}] if one.takes_token else [],
+    }
+    if one.description:
+        shown["description"] = one.description
+    if one.parameters:
+        shown["parameters"] = [
+            {
+                "name": parameter.name,
+                "in": parameter.place,
+                "required": parameter.place == "path",
+                "description": parameter.description,
+                "schema": parameter.schema,
+            }
+            for parameter in one.parameters
+        ]
+    if one.takes is not None:
+        shown["requestBody"] = _body(one.takes, reference)
+    return shown
+
+
+def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> dict[str, Any]:
+    if not isinstance(takes, FileForm):
+        return {"required": True, "content": {"application/json": {"schema": reference[takes]}}}
+    # OpenAPI 3.1 says a file in a form is a schema with no type: its bytes are no JSON.
+    properties: dict[str, Any] = {"file": {"description": "The file, with its name.", "format": "binary"}}
+    for field in takes.fields:
+        properties[field.name] = {
+            "type": "string",
+            "description": field.description,
+            "maxLength": field.most_characters,
+        }
+    form = {"type": "object", "properties": properties, "required": ["file"], "additionalProperties": False}
+    return {"required": True, "content": {"multipart/form-data": {"schema": form}}}
+
+
+def _answer(answer: Answer, reference: dict[type[Model], Any]) -> dict[str, Any]:
+    shown: dict[str, Any] = {"description": answer.description}
+    if answer.body is not None:
+        shown["content"] = {answer.media_type: {"schema": reference[answer.body]}}
+    else:
+        shown["content"] = {answer.media_type: {}}
+    if answer.headers:
+        shown["headers"] = {name: {"description": says, "schema": {"type": "string"}} for name, says in answer.headers}
+    return shown
+
+
+def _refusal(status: int, one: Operation, reference: dict[type[Model], Any]) -> dict[str, Any]:
+    return {
+        "description": REFUSALS[status],
+        "content": {"application/json": {"schema": reference[one.refusal]}},
+    }

@@ -1,0 +1,90 @@
+import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+from tests.unit.answering.answering_world import Cache, Runs, Telemetry, World
+from tests.unit.answering.corpus import WORKSPACE, Corpus
+
+from agentic_rag.answering.run import Run
+from agentic_rag.answering.runs.record import BATCH, RunRecorder
+
+
+def database() -> Any:
+    return Corpus()
+
+
+async def _run() -> Run:
+    world = World(Corpus())
+    run = await world.ask("Hello!")
+    await world.recorder.aclose()
+    return run
+
+
+async def test_runs_are_stored_in_batches_in_order() -> None:
+    run, runs = await _run(), Runs()
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
+    for number in range(BATCH + 3):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+    await recorder.drain()
+    assert runs.batches == [BATCH, 3]
+    assert [one.run_id.int for one in runs.stored] == list(range(BATCH + 3))
+    await recorder.aclose()
+
+
+async def test_a_run_can_be_found_before_it_is_stored() -> None:
+    run, runs = await _run(), Runs()
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
+    recorder.submit(run)
+    assert recorder.find(WORKSPACE, run.run_id) is run
+    assert recorder.find(replace(WORKSPACE, workspace_id=UUID(int=1)), run.run_id) is None
+    await recorder.aclose()
+    assert recorder.find(WORKSPACE, run.run_id) is None
+    assert runs.stored == [run]
+
+
+async def test_what_does_not_fit_is_dropped_and_counted() -> None:
+    run, runs, telemetry = await _run(), Runs(), Telemetry()
+    recorder = RunRecorder(database(), runs, Cache(), telemetry, capacity=2)
+    for number in range(5):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+    await recorder.aclose()
+    assert len(runs.stored) == 2
+    assert telemetry.counts["rag_runs_unrecorded_total", (("reason", "full"),)] == 3
+
+
+async def test_it_takes_runs_again_after_a_drain_and_closes_idle() -> None:
+    run, runs = await _run(), Runs()
+    recorder = RunRecorder(database(), runs, Cache(), Telemetry())
+    await recorder.drain()
+    for number in range(3):
+        recorder.submit(replace(run, run_id=UUID(int=number)))
+        await recorder.drain()
+    assert runs.batches == [1, 1, 1]
+    await recorder.aclose()
+    await RunRecorder(database(), runs, Cache(), Telemetry()).aclose()
+
+
+class BrokenRuns(Runs):
+    """A store with a fault that is none of the product's errors."""
+
+    broken = True
+
+    async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
+        if self.broken:
+            raise TypeError("a value nobody foresaw")
+        await super().record(runs, durable=durable)
+
+
+async def test_an_unforeseen_fault_is_reported_and_neither_hangs_a_drain_nor_the_next_run() -> None:
+    run, runs, telemetry = await _run(), BrokenRuns(), Telemetry()
+    recorder = RunRecorder(database(), runs, Cache(), telemetry)
+    recorder.submit(run)
+    await asyncio.wait_for(recorder.drain(), 5)
+    runs.broken = False
+    recorder.submit(run)
+    await asyncio.wait_for(recorder.aclose(), 5)
+
+    assert telemetry.counts["rag_runs_unrecorded_total", (("reason", "INTERNAL"),)] == 1
+    assert runs.stored == [run]

@@ -1,0 +1,48 @@
+"""What remains of paths that lead over an erased document."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from uuid import UUID
+
+from tests.unit.retrieval.test_paths import CHUNKS, LEAGUE, PLAYER, TOWN, UNION, citation
+
+from agentic_rag.answering.answer import Answer, AnswerDebug, Outcome
+from agentic_rag.answering.gate_decision import Directives, GateDecision
+from agentic_rag.answering.runs.redaction import cited_documents, redacted
+from agentic_rag.retrieval.candidates import CandidateTrace, HopKind
+from agentic_rag.retrieval.graph.paths import Step, told
+
+PATH = told([Step(PLAYER, LEAGUE, HopKind.SHARES, None), Step(LEAGUE, TOWN, HopKind.NAMES, None)], CHUNKS, {})
+
+
+def answer() -> Answer:
+    gate = GateDecision(Directives(True), "retrieve", 0.5, {}, (), (), "w", "on")
+    town = CHUNKS[TOWN]
+    trace = CandidateTrace(town.chunk_id, town.document_id, town.document_title, 0.5, (), None, PATH)
+    return Answer(
+        "Words.", Outcome.GROUNDED, None, (citation(TOWN, *PATH),), (), gate, AnswerDebug(candidates=(trace,))
+    )
+
+
+def test_a_document_that_only_a_path_leads_over_is_known_to_be_used() -> None:
+    assert cited_documents(answer()) == {CHUNKS[place].document_id for place in (PLAYER, LEAGUE, TOWN)}
+
+
+def test_a_path_over_an_erased_document_goes_whole() -> None:
+    left = redacted(answer(), CHUNKS[LEAGUE].document_id)
+
+    assert left.citations[0].path == ()
+    assert left.debug.candidates[0].path == ()
+    assert left.citations[0].snippet == "Words."
+    assert CHUNKS[LEAGUE].document_title not in repr(left)
+
+
+def test_a_path_that_leads_elsewhere_stays() -> None:
+    given = answer()
+
+    left = redacted(given, CHUNKS[UNION].document_id)
+
+    assert left.citations == (replace(given.citations[0], answer_spans=()),)
+    assert left.debug.candidates == given.debug.candidates
+    assert redacted(given, UUID(int=1)).citations[0].path == PATH

@@ -1,0 +1,58 @@
+"""What an estimate is made with; that it comes true is tested on a real data plane."""
+
+from datetime import timedelta
+from pathlib import Path
+from uuid import uuid4
+
+from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
+from agentic_rag.adapters.memory.blobs import MemoryBlobStore
+from agentic_rag.adapters.memory.cache import MemoryAnswerCache
+from agentic_rag.adapters.memory.compute import InlineCompute
+from agentic_rag.adapters.memory.database import MemoryDatabase
+from agentic_rag.adapters.memory.store import MemoryStore
+from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.language.token_estimate import estimate_tokens
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.workspaces.settings import WorkspaceSettings
+from agentic_rag.workspaces.workspace import WorkspaceKind
+
+PAID = EmbeddingSpace("openai", "text-embedding-3-small", 1536)
+
+
+async def test_a_workspace_is_estimated_in_the_space_that_it_was_switched_to(tmp_path: Path) -> None:
+    (tmp_path / "pump.md").write_text("# Pump\n\nThe pump lifts water from the well.")
+    store = MemoryStore(SystemClock())
+    database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
+    parser, telemetry = ProcessParser(), RecordingTelemetry()
+    keys = OriginalKeys(store.clock, RandomIds())
+    sync = SyncSource(database, MemoryBlobStore(), keys, parser, telemetry, "small", only(DeterministicEmbedder()))
+    analysis = TextAnalysis(estimate_tokens, InlineCompute())
+    estimate = EstimateIngest(database, sync, parser, analysis, only(DeterministicEmbedder()), "small")
+    workspace = WorkspaceRef(uuid4(), uuid4())
+    async with database.transaction(workspace.org_id) as transaction:
+        await transaction.workspaces.create(
+            workspace.workspace_id, "w", WorkspaceKind.GENERAL, None, WorkspaceSettings()
+        )
+        await transaction.workspaces.register_space(workspace, DETERMINISTIC_SPACE)
+        switched = await transaction.spaces.begin(workspace, PAID, None)
+        await transaction.spaces.activate(workspace, switched.registered.space_id, timedelta(days=1))
+
+    [one] = await estimate.run(workspace, DirectorySource(tmp_path))
+    [without] = await estimate.run(None, DirectorySource(tmp_path))
+    await parser.aclose()
+
+    assert one.cost is not None
+    assert without.cost is not None
+    assert one.cost.space == PAID.name
+    assert (one.cost.usd or 0) > 0
+    assert without.cost.space == DETERMINISTIC_SPACE.name
