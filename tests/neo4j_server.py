@@ -19,8 +19,8 @@ import neo4j.exceptions
 import pytest
 
 from agentic_rag.embedded.loopback import HOST, free_port
-from agentic_rag.embedded.os_user import ServerAccount
-from agentic_rag.embedded.process import KeptProcess, Launch, StopStep
+from agentic_rag.embedded.os_user import OsUser
+from agentic_rag.embedded.process import Launch, StopStep, WatchedProcess
 
 GIVEN_URI = "AGENTIC_RAG_TEST_NEO4J_URI"
 """bolt://[user:password@]host:port of a server to use instead; its graphs are told apart by workspace."""
@@ -62,7 +62,7 @@ class Neo4jServer:
         self._home = home
         self.password = password
         self._port = free_port()
-        self._process: KeptProcess | None = None
+        self._process: WatchedProcess | None = None
 
     @property
     def uri(self) -> str:
@@ -85,7 +85,7 @@ class Neo4jServer:
         log = self._home / "console.log"
         with log.open("ab") as life:
             launch = Launch((*self._command(jars),), _STOPS)
-            self._process = KeptProcess.start(launch, ServerAccount(None, None), log, life.fileno())
+            self._process = WatchedProcess.start(launch, OsUser(None, None), log, life.fileno())
         self._wait(log)
         return self.uri
 

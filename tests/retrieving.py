@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.bootstrap import Container
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import FusionWeights
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieved
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, RetrievalResult
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 
@@ -19,7 +19,7 @@ async def retrieved(
     vector: NDArray[np.float32],
     weights: FusionWeights,
     top_k: int,
-) -> Retrieved:
+) -> RetrievalResult:
     """The best passages for one text with these shares of the arms, on a snapshot of its own."""
     async with container.database.snapshot(workspace) as snapshot:
         return await container.retrieve.run(
@@ -28,7 +28,7 @@ async def retrieved(
                 workspace_id=workspace.workspace_id,
                 text=text,
                 vector=QueryVector(container.embedder.space, vector),
-                scope=Scope((DEFAULT_ACCESS_ID,)),
+                scope=SearchScope((DEFAULT_ACCESS_ID,)),
                 top_k=top_k,
                 weights=weights,
                 dense_trust=container.dense_trust,

@@ -38,7 +38,7 @@ def token_of(settings: Settings) -> str:
 
 def ensure_token(settings: Settings) -> str:
     """The token of the home, made when it has none, readable by its owner only. Errors: `EmbeddedServerError`."""
-    return _ensured(settings, TOKEN_FILE)
+    return _ensure_file(settings, TOKEN_FILE)
 
 
 def with_local_issuer(settings: Settings) -> Settings:
@@ -47,10 +47,10 @@ def with_local_issuer(settings: Settings) -> Settings:
     """
     if settings.jwks_url or settings.jwt_secret or not settings.is_local or settings.profile == PRODUCTION:
         return settings
-    return replace(settings, jwt_secret=_ensured(settings, SECRET_FILE))
+    return replace(settings, jwt_secret=_ensure_file(settings, SECRET_FILE))
 
 
-def _ensured(settings: Settings, file: str) -> str:
+def _ensure_file(settings: Settings, file: str) -> str:
     path = settings.state_home / file
     with usable_home(settings.state_home):
         settings.state_home.mkdir(parents=True, exist_ok=True)

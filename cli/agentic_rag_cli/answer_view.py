@@ -12,13 +12,13 @@ from agentic_rag.answering.answer import Citation
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.public_ids import NodeKind, encode
-from agentic_rag_cli.paths import ShownHop, hop_json, path_text, shown_hop
+from agentic_rag_cli.paths import HopView, hop_json, path_text, view_hop
 
 _WIDTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class ShownCitation:
+class CitationView:
     """A quoted span; pages and lines count from 1."""
 
     marker: int
@@ -33,7 +33,7 @@ class ShownCitation:
     document_id: str
     read_at: str | None = None
     """When the cited text was read from its source, ISO 8601."""
-    path: tuple[ShownHop, ...] = ()
+    path: tuple[HopView, ...] = ()
 
     @property
     def place(self) -> str:
@@ -46,7 +46,7 @@ class ShownCitation:
 
 
 @dataclass(frozen=True, slots=True)
-class ShownAnswer:
+class AnswerView:
     """Seconds are wall time; `retrieved` are the source paths of the fused candidates, best first, each once."""
 
     question: str
@@ -54,8 +54,8 @@ class ShownAnswer:
     outcome: str
     abstention_reason: str | None
     abstention_explanation: str | None
-    nearest: tuple[ShownCitation, ...]
-    citations: tuple[ShownCitation, ...]
+    nearest: tuple[CitationView, ...]
+    citations: tuple[CitationView, ...]
     degraded: tuple[str, ...]
     run_id: str
     corpus_version: int
@@ -68,20 +68,20 @@ class ShownAnswer:
     """What a follow-up question was read as."""
 
 
-def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
+def view_run(run: Run, paths: Mapping[UUID, str]) -> AnswerView:
     """A run of this process; `paths` names the documents behind its candidates."""
     answer, workspace_id = run.answer, run.workspace.workspace_id
     check = answer.debug.self_check
     seen = dict.fromkeys(paths[c.document_id] for c in answer.debug.candidates if c.document_id in paths)
     abstention = answer.abstention
-    return ShownAnswer(
+    return AnswerView(
         question=run.question,
         answer=answer.text,
         outcome=answer.outcome.value,
         abstention_reason=abstention.reason.value if abstention else None,
         abstention_explanation=abstention.explanation if abstention else None,
-        nearest=tuple(_shown_citation(one, workspace_id) for one in abstention.nearest) if abstention else (),
-        citations=tuple(_shown_citation(one, workspace_id) for one in answer.citations),
+        nearest=tuple(_view_citation(one, workspace_id) for one in abstention.nearest) if abstention else (),
+        citations=tuple(_view_citation(one, workspace_id) for one in answer.citations),
         degraded=tuple(one.value for one in answer.degraded),
         run_id=encode(NodeKind.RUN, workspace_id, run.run_id),
         corpus_version=run.versions.corpus_version,
@@ -94,8 +94,8 @@ def shown_run(run: Run, paths: Mapping[UUID, str]) -> ShownAnswer:
     )
 
 
-def _shown_citation(citation: Citation, workspace_id: UUID) -> ShownCitation:
-    return ShownCitation(
+def _view_citation(citation: Citation, workspace_id: UUID) -> CitationView:
+    return CitationView(
         marker=citation.marker,
         source_path=citation.source_path,
         title=citation.title,
@@ -107,11 +107,11 @@ def _shown_citation(citation: Citation, workspace_id: UUID) -> ShownCitation:
         verified=citation.verified,
         document_id=encode(NodeKind.DOCUMENT, workspace_id, citation.document_id),
         read_at=None if citation.read_at is None else citation.read_at.isoformat(),
-        path=tuple(shown_hop(hop, workspace_id) for hop in citation.path),
+        path=tuple(view_hop(hop, workspace_id) for hop in citation.path),
     )
 
 
-def answer_json(shown: ShownAnswer) -> dict[str, Any]:
+def answer_json(shown: AnswerView) -> dict[str, Any]:
     """The JSON form; its field names are stable and those of the GraphQL API where both have them."""
     return {
         "question": shown.question,
@@ -135,7 +135,7 @@ def answer_json(shown: ShownAnswer) -> dict[str, Any]:
     }
 
 
-def _citation_json(citation: ShownCitation) -> dict[str, Any]:
+def _citation_json(citation: CitationView) -> dict[str, Any]:
     return {
         "marker": citation.marker,
         "sourcePath": citation.source_path,
@@ -152,16 +152,16 @@ def _citation_json(citation: ShownCitation) -> dict[str, Any]:
     }
 
 
-def answer_text(shown: ShownAnswer) -> str:
+def answer_text(shown: AnswerView) -> str:
     """The answer with numbered citations, or the abstention with its reason and the nearest passages."""
-    parts: list[str] = [] if shown.standalone is None else [_wrapped(f"Read as: {shown.standalone}")]
+    parts: list[str] = [] if shown.standalone is None else [_wrap(f"Read as: {shown.standalone}")]
     if shown.abstention_reason is None:
-        parts.append(_wrapped(shown.answer))
+        parts.append(_wrap(shown.answer))
         if shown.outcome != "GROUNDED":
             parts.append(f"({shown.outcome.lower().replace('_', ' ')})")
         parts += [_citation_text(one, dated=shown.outcome == "CONFLICTING") for one in shown.citations]
     else:
-        parts.append(_wrapped(f"No answer ({shown.abstention_reason}): {shown.abstention_explanation}"))
+        parts.append(_wrap(f"No answer ({shown.abstention_reason}): {shown.abstention_explanation}"))
         if shown.nearest:
             parts.append("The nearest passages:")
         parts += [_citation_text(one) for one in shown.nearest]
@@ -174,7 +174,7 @@ def _missing(part: str) -> str:
     return f"{part} ({'rag graph status' if part == Dependency.GRAPH.value else 'rag doctor'} says why)"
 
 
-def _citation_text(citation: ShownCitation, *, dated: bool = False) -> str:
+def _citation_text(citation: CitationView, *, dated: bool = False) -> str:
     proof = "verified" if citation.verified else "NOT VERIFIED"
     quoted = indent(fill(f"“{' '.join(citation.snippet.split())}”", _WIDTH - 4), "    ")
     read = f", read {citation.read_at[:10]}" if dated and citation.read_at else ""
@@ -183,5 +183,5 @@ def _citation_text(citation: ShownCitation, *, dated: bool = False) -> str:
     return "\n".join((head, quoted, *reached))
 
 
-def _wrapped(text: str) -> str:
+def _wrap(text: str) -> str:
     return "\n".join(fill(line, _WIDTH) for line in text.splitlines())

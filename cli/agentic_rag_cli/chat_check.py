@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentic_rag.answering.prompts.probe import PROBE, read_probe
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag.models.chat.request import ChatEnd, ChatReply, ReplyInvalid
+from agentic_rag.models.chat.request import ChatReply, FinishReason, ReplyInvalid
 from agentic_rag.settings import Settings
 from agentic_rag_cli.doctor_checks import DEGRADED, Check, ok
 
@@ -42,24 +42,24 @@ async def _probe(model: ChatModel, settings: Settings, seconds: float) -> Check:
         async with asyncio.timeout(seconds):
             reply = await model.complete(PROBE)
     except TimeoutError:
-        return _degraded(
+        return _warning(
             "CHAT_NO_TIME",
             f"{model.name} gave no answer within {seconds:g} s",
             "See the provider's state, or raise AGENTIC_RAG_CHAT_TIMEOUT_SECONDS.",
         )
     except AgenticRagError as error:
-        return _degraded(error.code, f"{model.name}: {error.message}", _REMEDIES.get(error.code, _REMEDY))
-    return _judged(model.name, reply, _cost(reply, settings))
+        return _warning(error.code, f"{model.name}: {error.message}", _REMEDIES.get(error.code, _REMEDY))
+    return _judge_reply(model.name, reply, _cost(reply, settings))
 
 
-def _judged(name: str, reply: ChatReply, cost: str) -> Check:
-    if reply.end is not ChatEnd.COMPLETE:
-        return _degraded(reply.end.value, f"{name} ended without a reply ({cost})", _REMEDY)
+def _judge_reply(name: str, reply: ChatReply, cost: str) -> Check:
+    if reply.finish_reason is not FinishReason.COMPLETE:
+        return _warning(reply.finish_reason.value, f"{name} ended without a reply ({cost})", _REMEDY)
     try:
         read_probe(reply.text)
     except ReplyInvalid as error:
         detail = f"{name} does not keep to the form it is given: {error.message} ({cost})"
-        return _degraded(error.code, detail, _REMEDIES[error.code])
+        return _warning(error.code, detail, _REMEDIES[error.code])
     return ok("chat model", f"{name} answers in the form it is given ({cost})")
 
 
@@ -73,5 +73,5 @@ def _cost(reply: ChatReply, settings: Settings) -> str:
     return f"{tokens}, {usd:.6f} USD" if usd else f"{tokens}, price not known"
 
 
-def _degraded(code: str, detail: str, remedy: str) -> Check:
+def _warning(code: str, detail: str, remedy: str) -> Check:
     return Check("chat model", DEGRADED, detail, code, remedy)

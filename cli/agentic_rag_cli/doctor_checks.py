@@ -47,7 +47,7 @@ def ok(name: str, detail: str) -> Check:
     return Check(name, OK, detail)
 
 
-def failed(name: str, code: str, detail: str, remedy: str) -> Check:
+def failure(name: str, code: str, detail: str, remedy: str) -> Check:
     """Something a person must do."""
     return Check(name, FAILED, detail, code, remedy)
 
@@ -84,7 +84,7 @@ def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
     shown = f"{version[0]}.{version[1]}"
     if version in _SUPPORTED_PYTHON:
         return ok("python", shown)
-    return failed("python", "PYTHON_UNSUPPORTED", shown, "Install agentic-rag under Python 3.11 or 3.12.")
+    return failure("python", "PYTHON_UNSUPPORTED", shown, "Install agentic-rag under Python 3.11 or 3.12.")
 
 
 def check_home(settings: Settings) -> Check:
@@ -97,7 +97,7 @@ def check_home(settings: Settings) -> Check:
         with tempfile.TemporaryFile(dir=place):
             pass
     except OSError as error:
-        return failed(
+        return failure(
             "home",
             "EMBEDDED_HOME_UNUSABLE",
             f"{place} cannot be written: {error.strerror}",
@@ -115,7 +115,7 @@ def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> C
         return ok("port", f"{settings.port} is free")
     if _is_our_server(server_url(settings), answer_seconds):
         return ok("port", f"{settings.port}: an agentic-rag server is running")
-    return failed(
+    return failure(
         "port", "PORT_IN_USE", f"{settings.port} is taken by another program", "Set AGENTIC_RAG_PORT to a free port."
     )
 
@@ -145,14 +145,14 @@ async def check_embedder(settings: Settings) -> Check:
         async with httpx2.AsyncClient(timeout=_ANSWER_SECONDS, trust_env=False) as client:
             response = await client.get(f"{settings.openai_base_url.rstrip('/')}/models", headers=headers)
     except httpx2.TransportError as error:
-        return failed(
+        return failure(
             "embedder",
             "EMBEDDER_UNREACHABLE",
             f"OPENAI_BASE_URL does not answer: {error}",
             "Start that server or correct OPENAI_BASE_URL; RAG_EMBEDDER=deterministic needs none.",
         )
     if response.status_code in (401, 403):
-        return failed("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
+        return failure("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
     return ok("embedder", f"{settings.embedding_model}, its server answers")
 
 
@@ -162,7 +162,7 @@ def _check_model(settings: Settings) -> Check:
     try:
         space = local_space(settings)
     except Misconfigured as error:
-        return failed("embedder", error.code, error.message, "Run rag model get minilm.")
+        return failure("embedder", error.code, error.message, "Run rag model get minilm.")
     return ok("embedder", f"{space.name} in {settings.model}")
 
 
@@ -172,7 +172,7 @@ def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
     from agentic_rag.embedded.postgres import EmbeddedPostgres
     from agentic_rag.embedded.postgres_program import programs_in_wheel
 
-    return _embedded_address(
+    return _find_embedded_server(
         "postgres", lambda: str(programs_in_wheel()), lambda: EmbeddedPostgres(settings.state_home).attach()
     )
 
@@ -192,10 +192,10 @@ def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
             )
         return str(found)
 
-    return _embedded_address("redis", program, lambda: EmbeddedRedis(settings.state_home).attach())
+    return _find_embedded_server("redis", program, lambda: EmbeddedRedis(settings.state_home).attach())
 
 
-def _embedded_address(
+def _find_embedded_server(
     name: str, program: Callable[[], str], attach: Callable[[], str]
 ) -> tuple[str | None, list[Check]]:
     """The address of a running embedded server; without one, whether its program is there."""
@@ -204,13 +204,13 @@ def _embedded_address(
     try:
         found = program()
     except EmbeddedServerError as error:
-        return None, [failed(name, error.code, "the embedded server is not installed", error.message)]
+        return None, [failure(name, error.code, "the embedded server is not installed", error.message)]
     try:
         return attach(), [ok(f"{name} program", found)]
     except EmbeddedServerError as error:
         if error.code == "EMBEDDED_NOT_RUNNING":
             return None, [ok(f"{name} program", f"{found} (embedded; not running, `rag up` starts it)")]
-        return None, [failed(name, error.code, "the embedded server cannot be used", error.message)]
+        return None, [failure(name, error.code, "the embedded server cannot be used", error.message)]
 
 
 async def check_postgres(database_url: str) -> list[Check]:
@@ -221,7 +221,7 @@ async def check_postgres(database_url: str) -> list[Check]:
         connection = await asyncpg.connect(_plain(database_url), timeout=_ANSWER_SECONDS)
     except (OSError, TimeoutError, ValueError, asyncpg.PostgresError, asyncpg.InterfaceError) as error:
         remedy = "Start the server, correct DATABASE_URL, or unset it to use the embedded server."
-        return [failed("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
+        return [failure("postgres", "DATABASE_UNREACHABLE", str(error) or type(error).__name__, remedy)]
     try:
         checks = [_check_version(connection), await _check_vector(connection)]
     finally:
@@ -234,7 +234,7 @@ def _check_version(connection: asyncpg.Connection) -> Check:
     shown = f"{version.major}.{version.minor}"
     if version.major >= _LEAST_POSTGRES:
         return ok("postgres", shown)
-    return failed("postgres", "POSTGRES_TOO_OLD", shown, f"Use Postgres {_LEAST_POSTGRES} or newer.")
+    return failure("postgres", "POSTGRES_TOO_OLD", shown, f"Use Postgres {_LEAST_POSTGRES} or newer.")
 
 
 async def _check_vector(connection: asyncpg.Connection) -> Check:
@@ -243,8 +243,8 @@ async def _check_vector(connection: asyncpg.Connection) -> Check:
     if installed:
         return ok("pgvector", installed)
     if available:
-        return failed("pgvector", "PGVECTOR_MISSING", "not in this database yet", "Run `rag migrate up`.")
-    return failed(
+        return failure("pgvector", "PGVECTOR_MISSING", "not in this database yet", "Run `rag migrate up`.")
+    return failure(
         "pgvector",
         "PGVECTOR_MISSING",
         "not on this server",
@@ -258,7 +258,7 @@ async def _migrations(database_url: str) -> Check:
     found = await status(database_url)
     if found.pending:
         pending = f"{len(found.pending)} pending: {', '.join(found.pending)}"
-        return failed("migrations", "MIGRATIONS_PENDING", pending, "Run `rag migrate up`.")
+        return failure("migrations", "MIGRATIONS_PENDING", pending, "Run `rag migrate up`.")
     return ok("migrations", f"at {found.head}")
 
 
@@ -272,9 +272,9 @@ async def check_redis(redis_url: str) -> Check:
         async with redis.asyncio.Redis.from_url(redis_url, socket_timeout=_ANSWER_SECONDS) as client:
             found = str((await client.info("server"))["redis_version"])
     except (OSError, ValueError, redis.exceptions.RedisError) as error:
-        return failed("redis", "REDIS_UNREACHABLE", str(error), remedy)
+        return failure("redis", "REDIS_UNREACHABLE", str(error), remedy)
     if tuple(int(part) for part in found.split(".")[:2]) < _LEAST_REDIS:
-        return failed("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
+        return failure("redis", "REDIS_TOO_OLD", found, "Use Redis 6.2 or newer.")
     return ok("redis", found)
 
 
@@ -316,9 +316,9 @@ async def _attempt(name: str, check: Callable[[], Awaitable[Check]]) -> Check:
     try:
         return await asyncio.wait_for(check(), 4 * _ANSWER_SECONDS)
     except PRODUCT_ERRORS as error:
-        return failed(name, error.code, getattr(error, "reason", "") or "refused", error.message)
+        return failure(name, error.code, getattr(error, "reason", "") or "refused", error.message)
     except TimeoutError:
-        return failed(name, "TIMEOUT", "no answer in time", "See the logs of the servers.")
+        return failure(name, "TIMEOUT", "no answer in time", "See the logs of the servers.")
 
 
 def _plain(database_url: str) -> str:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
-from agentic_rag.tenancy.principals import checked_name
+from agentic_rag.tenancy.principals import validate_name
 from agentic_rag_cli import output
 from agentic_rag_cli.session import Session
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 async def estimate_directory(session: Session, workspace: str, directory: Path) -> list[FileEstimate]:
     """An estimate for every file that `rag ingest` would ingest; changes nothing."""
-    name = checked_name(workspace, ("workspace",))
+    name = validate_name(workspace, ("workspace",))
     known = next((one for one in await session.workspaces() if one.name == name), None)
     return await session.estimate(known.ref if known else None, directory)
 
@@ -33,7 +33,7 @@ def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:
     )
     total = total_cost(found)
     price = "price of the model not known" if total["costUsd"] is None else f"about USD {total['costUsd']:.6f}"
-    chunks, tokens = told_count(total["chunks"], "chunk"), told_count(total["tokens"], "token")
+    chunks, tokens = format_count(total["chunks"], "chunk"), format_count(total["tokens"], "token")
     output.result(f"{workspace}: {chunks}, {tokens} to embed, {price}")
 
 

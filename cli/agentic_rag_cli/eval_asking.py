@@ -13,19 +13,19 @@ from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.prices import PriceTable
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.embedding.space import SpaceRecord
 from agentic_rag.retrieval.fusion import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.answer_view import ShownAnswer, shown_run
+from agentic_rag_cli.answer_view import AnswerView, view_run
 from agentic_rag_cli.graphql_client import GraphQLClient
 from agentic_rag_cli.listing import collect
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.judged import Judge
-from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EvalQuestion, RetrievedSpan, Usage
+from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
 
 
-def record_of(shown: ShownAnswer) -> AskRecord:
+def record_of(shown: AnswerView) -> AskRecord:
     """An answer as the harness scores it."""
     return AskRecord(
         answer=shown.answer,
@@ -50,7 +50,7 @@ async def ask_here(session: Session, workspace: WorkspaceRef, weights: FusionWei
         without = DocumentFilter(without_ids=tuple(ids[path] for path in question.without if path in ids))
         options = AnswerOptions(cache=CacheMode.BYPASS, weights=weights, filter=without)
         run = await session.ask(Question(workspace, question.question, options=options))
-        record = replace(record_of(shown_run(run, paths)), usage=_usage(run, spaces, session.prices))
+        record = replace(record_of(view_run(run, paths)), usage=_usage(run, spaces, session.prices))
         if not question.gold_spans:
             return record
         places: dict[UUID, RetrievedSpan] = {}
@@ -66,7 +66,7 @@ async def ask_here(session: Session, workspace: WorkspaceRef, weights: FusionWei
 def judge_here(session: Session) -> Judge:
     """Grades answers by the chat model of the settings."""
 
-    async def judge(question: EvalQuestion, record: AskRecord) -> Grade | Fault:
+    async def judge(question: EvalQuestion, record: AskRecord) -> Grade | LlmError:
         sources = [citation.snippet for citation in record.citations]
         return await session.grade(question.question, question.answers, record.answer, sources)
 
@@ -89,11 +89,11 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
     return ask
 
 
-def _usage(run: Run, spaces: Sequence[SpaceRecord], prices: PriceTable) -> Usage:
+def _usage(run: Run, spaces: Sequence[SpaceRecord], prices: PriceTable) -> EmbeddingUsage:
     """The stand-alone question, and its parts when it has several, were embedded."""
     debug = run.answer.debug
     parts = debug.plan.sub_questions if debug.plan is not None and len(debug.plan.sub_questions) > 1 else ()
     tokens = sum(map(estimate_tokens, [debug.standalone_question or run.question, *(one.text for one in parts)]))
     space = next((one.registered.space for one in spaces if one.registered.space.name == run.versions.space), None)
     price = None if space is None else prices.of_space(space)
-    return Usage(tokens, None if price is None else price.of(tokens))
+    return EmbeddingUsage(tokens, None if price is None else price.of(tokens))

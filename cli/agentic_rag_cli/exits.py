@@ -51,9 +51,9 @@ def exit_code_for(error: AgenticRagError | EmbeddedServerError) -> ExitCode:
 
 def error_line(error: AgenticRagError | EmbeddedServerError) -> str:
     """How an error is told: its stable code, what a person can do, and what the server that refused said."""
-    return f"error [{error.code}]: {error.message}{_said(error)}"
+    return f"error [{error.code}]: {error.message}{_reason_suffix(error)}"
 
 
-def _said(error: AgenticRagError | EmbeddedServerError) -> str:
+def _reason_suffix(error: AgenticRagError | EmbeddedServerError) -> str:
     about_servers = isinstance(error, DependencyUnavailable | Misconfigured | Permanent | Retryable)
     return f" ({error.reason})" if about_servers and error.reason and error.reason not in error.message else ""

@@ -7,11 +7,18 @@ from textwrap import fill
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from agentic_rag.answering.runs.explanation import ArmStanding, ArmState, CandidateStory, Fate, SearchStanding, WhyNot
+from agentic_rag.answering.runs.explanation import (
+    ArmPlacement,
+    ArmState,
+    CandidateExplanation,
+    CandidateFate,
+    SearchPlacement,
+    WhyNot,
+)
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.retrieval.candidates import ArmScore, Retriever
 from agentic_rag_cli.output import table
-from agentic_rag_cli.paths import hop_json, path_text, shown_hop
+from agentic_rag_cli.paths import hop_json, path_text, view_hop
 
 if TYPE_CHECKING:
     from agentic_rag.answering.runs.explain import Explanation
@@ -20,17 +27,17 @@ _WIDTH = 100
 _TITLE = 44
 
 _FATES = {
-    Fate.CITED: "cited",
-    Fate.NEAREST: "shown as nearest",
-    Fate.UNUSED: "not needed",
-    Fate.TOP_K: "below the cut",
-    Fate.PER_DOCUMENT: "document is full",
-    Fate.NEAR_DUPLICATE: "near duplicate",
-    Fate.DIVERSITY: "too much alike",
-    Fate.MIN_SCORE: "score too low",
-    Fate.SIMILARITY: "not similar enough",
-    Fate.CONTEXT_BUDGET: "context is full",
-    Fate.DROPPED: "dropped",
+    CandidateFate.CITED: "cited",
+    CandidateFate.NEAREST: "shown as nearest",
+    CandidateFate.UNUSED: "not needed",
+    CandidateFate.TOP_K: "below the cut",
+    CandidateFate.PER_DOCUMENT: "document is full",
+    CandidateFate.NEAR_DUPLICATE: "near duplicate",
+    CandidateFate.DIVERSITY: "too much alike",
+    CandidateFate.MIN_SCORE: "score too low",
+    CandidateFate.SIMILARITY: "not similar enough",
+    CandidateFate.CONTEXT_BUDGET: "context is full",
+    CandidateFate.DROPPED: "dropped",
 }
 
 _STATES = {
@@ -57,7 +64,7 @@ def explanation_json(found: Explanation) -> dict[str, Any]:
     }
 
 
-def _candidate_json(story: CandidateStory, workspace_id: UUID) -> dict[str, Any]:
+def _candidate_json(story: CandidateExplanation, workspace_id: UUID) -> dict[str, Any]:
     trace = story.trace
     return {
         "rank": story.rank,
@@ -75,7 +82,7 @@ def _candidate_json(story: CandidateStory, workspace_id: UUID) -> dict[str, Any]
             }
             for arm in trace.arms
         ],
-        "path": [hop_json(shown_hop(hop, workspace_id)) for hop in trace.path],
+        "path": [hop_json(view_hop(hop, workspace_id)) for hop in trace.path],
         "fate": story.fate.name,
         "reason": story.reason,
         "markers": list(story.markers),
@@ -88,20 +95,20 @@ def _why_not_json(one: WhyNot, workspace_id: UUID) -> dict[str, Any]:
         "title": one.title,
         "verdict": one.verdict.name,
         "explanation": one.explanation,
-        "candidate": None if one.story is None else _candidate_json(one.story, workspace_id),
+        "candidate": None if one.candidate is None else _candidate_json(one.candidate, workspace_id),
         "searches": [_search_json(standing) for standing in one.searches],
     }
 
 
-def _search_json(standing: SearchStanding) -> dict[str, Any]:
+def _search_json(standing: SearchPlacement) -> dict[str, Any]:
     return {
         "search": standing.search,
         "rank": standing.rank,
         "reranked": standing.reranked,
         "score": standing.score,
         "candidates": standing.candidates,
-        "handedOn": standing.handed_on,
-        "leastScore": standing.least_score,
+        "handedOn": standing.cutoff,
+        "leastScore": standing.cutoff_score,
         "scores": [
             {
                 "retriever": arm.retriever.name,
@@ -130,7 +137,7 @@ def explanation_text(found: Explanation) -> str:
     return "\n\n".join(parts)
 
 
-def _candidates(told: Sequence[CandidateStory]) -> str:
+def _candidates(told: Sequence[CandidateExplanation]) -> str:
     rows = [
         (
             story.rank,
@@ -151,9 +158,9 @@ def _arms(arms: Iterable[ArmScore]) -> list[str]:
     return [by_arm.get(arm, "–") for arm in Retriever]
 
 
-def _trails(told: Sequence[CandidateStory], workspace_id: UUID) -> list[str]:
+def _trails(told: Sequence[CandidateExplanation], workspace_id: UUID) -> list[str]:
     lines = [
-        f"  {story.rank}  {path_text([shown_hop(hop, workspace_id) for hop in story.trace.path])}"
+        f"  {story.rank}  {path_text([view_hop(hop, workspace_id) for hop in story.trace.path])}"
         for story in told
         if story.trace.path
     ]
@@ -176,7 +183,7 @@ def _why_not(one: WhyNot, workspace_id: UUID) -> str:
     return "\n".join(lines)
 
 
-def _standing(arm: ArmStanding) -> str:
+def _standing(arm: ArmPlacement) -> str:
     if arm.rank is None or arm.normalised is None:
         return _STATES.get(arm.state, "–")
     return f"#{arm.rank} {arm.normalised:.3f}" + (" (too low)" if arm.state is ArmState.BEYOND else "")

@@ -17,7 +17,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli.answer_view import ShownAnswer, ShownCitation
+from agentic_rag_cli.answer_view import AnswerView, CitationView
 from agentic_rag_cli.choice import choose_workspace
 from agentic_rag_cli.paths import read_hop
 from agentic_rag_cli.server_client import ServerClient
@@ -121,7 +121,7 @@ class GraphQLClient(ServerClient):
         *,
         fresh: bool = False,
         after: str | None = None,
-    ) -> ShownAnswer:
+    ) -> AnswerView:
         """Ask through `ragAnswer`; `paths` names the documents behind the candidates, `fresh` bypasses the cache,
         `after` is the run that the question follows.
 
@@ -136,7 +136,7 @@ class GraphQLClient(ServerClient):
         if payload["userErrors"]:
             first = payload["userErrors"][0]
             raise _user_error(first["code"], first["message"])
-        return _shown(question, payload, paths)
+        return _answer_view(question, payload, paths)
 
     def _data(self, response: httpx2.Response) -> dict[str, Any]:
         try:
@@ -175,11 +175,11 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
     return _ERRORS.get(code, AgenticRagError)(message, code=code)
 
 
-def _shown(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) -> ShownAnswer:
+def _answer_view(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) -> AnswerView:
     abstention = payload["abstention"]
     debug = payload["debug"]
     check = debug["selfCheck"]
-    return ShownAnswer(
+    return AnswerView(
         question=question,
         answer=payload["answer"],
         outcome=payload["outcome"],
@@ -201,8 +201,8 @@ def _shown(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) 
     )
 
 
-def _citation(found: Mapping[str, Any]) -> ShownCitation:
-    return ShownCitation(
+def _citation(found: Mapping[str, Any]) -> CitationView:
+    return CitationView(
         marker=found["marker"],
         source_path=found["sourcePath"],
         title=found["title"],

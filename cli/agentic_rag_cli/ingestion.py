@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.kernel.errors import Retryable
-from agentic_rag.tenancy.principals import WorkspaceRef, checked_name
+from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.session import Session
 
@@ -50,13 +50,13 @@ class FileOutcome:
     chunks: int = 0
 
     @property
-    def failed(self) -> bool:
+    def needs_attention(self) -> bool:
         """Whether a person has to look at it."""
         return self.outcome in ("FAILED", "UNREADABLE")
 
 
 @dataclass(frozen=True, slots=True)
-class IngestReport:
+class IngestSummary:
     """What one `rag ingest` did. Files that did not change are only counted."""
 
     workspace: str
@@ -71,9 +71,9 @@ class IngestReport:
         return sum(file.outcome == outcome for file in self.files)
 
     @property
-    def failed(self) -> int:
+    def failures(self) -> int:
         """How many files a person has to look at."""
-        return sum(file.failed for file in self.files)
+        return sum(file.needs_attention for file in self.files)
 
     def as_json(self) -> dict[str, Any]:
         """The JSON form, with stable names."""
@@ -85,7 +85,7 @@ class IngestReport:
             "queued": self.count("QUEUED"),
             "unchanged": self.unchanged,
             "deleted": self.count("DELETED"),
-            "failed": self.failed,
+            "failed": self.failures,
             "seconds": self.seconds,
             "files": [
                 {
@@ -107,13 +107,13 @@ class IngestReport:
         return f"{self.workspace}: {', '.join(counts) or 'the source holds no file'} ({self.seconds:.1f} s)"
 
 
-async def plan_directory(session: Session, workspace: str, directory: Path) -> IngestReport:
+async def plan_directory(session: Session, workspace: str, directory: Path) -> IngestSummary:
     """What synchronising would do; changes nothing, also when there is no such workspace yet."""
     began = time.monotonic()
-    workspace = checked_name(workspace, ("workspace",))
-    known = await _workspace_named(session, workspace)
+    workspace = validate_name(workspace, ("workspace",))
+    known = await _find_workspace(session, workspace)
     result = await (session.sync(known.ref, directory, dry_run=True) if known else session.preview(directory))
-    return _report(workspace, directory, _planned(result), result, began)
+    return _report(workspace, directory, _plan_outcomes(result), result, began)
 
 
 async def ingest_directory(
@@ -124,28 +124,28 @@ async def ingest_directory(
     *,
     wait: bool,
     progress: ProgressReport,
-) -> IngestReport:
+) -> IngestSummary:
     """Synchronise, making the workspace when there is none, new files for `readers`; with `wait` return when every file
     is done.
 
     Errors: `IngestStalled`, `InvalidInput` for a name that no workspace may have, those of the session.
     """
     began = time.monotonic()
-    workspace = checked_name(workspace, ("workspace",))
-    into = await _workspace_named(session, workspace) or await session.create_workspace(workspace)
+    workspace = validate_name(workspace, ("workspace",))
+    into = await _find_workspace(session, workspace) or await session.create_workspace(workspace)
     result = await session.sync(into.ref, directory, dry_run=False, readers=readers)
     documents = await _documents_of(session, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)
 
 
-async def _workspace_named(session: Session, name: str) -> Workspace | None:
+async def _find_workspace(session: Session, name: str) -> Workspace | None:
     return next((one for one in await session.workspaces() if one.name == name), None)
 
 
 def _report(
     workspace: str, directory: Path, files: list[FileOutcome], result: SyncResult, began: float
-) -> IngestReport:
-    return IngestReport(
+) -> IngestSummary:
+    return IngestSummary(
         workspace=workspace,
         source=str(directory),
         files=tuple(sorted(files, key=lambda file: file.path)),
@@ -189,13 +189,13 @@ async def _documents_of(
         await asyncio.sleep(max(_POLL_SECONDS, _POLL_SHARE * (now - asked)))
 
 
-def _planned(result: SyncResult) -> list[FileOutcome]:
+def _plan_outcomes(result: SyncResult) -> list[FileOutcome]:
     plan = (("NEW", result.new), ("CHANGED", result.changed), ("GONE", result.deleted))
-    return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _left_out(result)
+    return [FileOutcome(path, outcome) for outcome, paths in plan for path in paths] + _unreadable_outcomes(result)
 
 
 def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[FileOutcome]:
-    files = _left_out(result)
+    files = _unreadable_outcomes(result)
     for path, document in documents.items():
         if document.document_id not in result.waiting_for:
             continue
@@ -213,7 +213,7 @@ def _outcomes(result: SyncResult, documents: Mapping[str, Document]) -> list[Fil
     return files + [FileOutcome(path, "QUEUED" if path in documents else "DELETED") for path in result.deleted]
 
 
-def _left_out(result: SyncResult) -> list[FileOutcome]:
+def _unreadable_outcomes(result: SyncResult) -> list[FileOutcome]:
     return [
         FileOutcome(
             item.path, "SKIPPED" if item.code in _LEFT_OUT_ON_PURPOSE else "UNREADABLE", item.code, item.message

@@ -31,7 +31,7 @@ class KnownItem:
     source_path: str
 
 
-async def known_item(session: Session, workspace: WorkspaceRef) -> KnownItem:
+async def make_known_item(session: Session, workspace: WorkspaceRef) -> KnownItem:
     """A question about the first document that has a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
     ready: list[Document] = await collect(
         lambda request: session.documents(workspace, request, (DocumentStatus.READY,)), DOCUMENTS_TRIED

@@ -70,7 +70,7 @@ async def the_document(session: Session, workspace: WorkspaceRef, wanted: str) -
     return found
 
 
-def needed_id(text: str, kind: NodeKind) -> UUID:
+def require_id(text: str, kind: NodeKind) -> UUID:
     """The id in what was typed. Errors: `InvalidInput` code INVALID_ID."""
     found = id_in(text, kind)
     if found is None:

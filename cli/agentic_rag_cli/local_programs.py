@@ -12,7 +12,7 @@ from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.settings import Settings
 from agentic_rag_cli.access import server_url
-from agentic_rag_cli.processes import Children, until_signalled
+from agentic_rag_cli.processes import Children, wait_for_signal
 from agentic_rag_cli.servers import child_variables
 
 READY_SECONDS = 60.0
@@ -31,7 +31,7 @@ def require_free(settings: Settings) -> None:
         )
 
 
-async def earlier_worker_gone(settings: Settings, emit: Callable[[str, str], None]) -> None:
+async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str], None]) -> None:
     """Wait for the metrics port: after a crash of `rag up` its worker still holds the port while it ends its jobs.
     Returns at the latest when that worker's time is up; a port that another program holds is the worker's to report.
     """
@@ -66,14 +66,14 @@ async def run_programs(settings: Settings, emit: Callable[[str, str], None], wel
     """
 
     async def live(children: Children) -> None:
-        await earlier_worker_gone(settings, emit)
+        await wait_for_earlier_worker(settings, emit)
         await start_programs(children, settings)
         welcome()
         await children.guard(asyncio.Event().wait())
 
     async with Children(emit, settings.drain_seconds) as children:
         living = asyncio.ensure_future(live(children))
-        signalled = asyncio.ensure_future(until_signalled())
+        signalled = asyncio.ensure_future(wait_for_signal())
         try:
             await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
             if living.done():

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 
 _BAR_WIDTH = 28
 _REDRAW_SECONDS = 0.05
@@ -49,7 +49,7 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 def file_line(outcome: str, name: str, code: str | None, message: str | None, chunks: int) -> str:
     """A file and what became of it: why it was not taken, or how many chunks it has."""
-    why = f"  [{code}] {message}" if code else f"  {told_count(chunks, 'chunk')}" if chunks else ""
+    why = f"  [{code}] {message}" if code else f"  {format_count(chunks, 'chunk')}" if chunks else ""
     return f"{outcome:<10} {name}{why}"
 
 
@@ -61,7 +61,7 @@ def _one_line(text: str) -> str:
     return text.translate(_ON_ONE_LINE).translate(_SHOWN)
 
 
-class Progress:
+class ProgressLine:
     """One line on standard error, redrawn in place; silent when that is no terminal."""
 
     def __init__(self, label: str, clock: Callable[[], float] = time.monotonic) -> None:

@@ -20,7 +20,7 @@ _LINKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ShownHop:
+class HopView:
     """A hop with public ids; `kind` as in the GraphQL schema."""
 
     kind: str
@@ -31,9 +31,9 @@ class ShownHop:
     to_title: str
 
 
-def shown_hop(hop: Hop, workspace_id: UUID) -> ShownHop:
+def view_hop(hop: Hop, workspace_id: UUID) -> HopView:
     """A hop of this process."""
-    return ShownHop(
+    return HopView(
         hop.kind.name,
         hop.via,
         encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id),
@@ -43,14 +43,14 @@ def shown_hop(hop: Hop, workspace_id: UUID) -> ShownHop:
     )
 
 
-def read_hop(found: Mapping[str, Any]) -> ShownHop:
+def read_hop(found: Mapping[str, Any]) -> HopView:
     """A hop that a server told."""
-    return ShownHop(
+    return HopView(
         found["kind"], found["via"], found["fromChunkId"], found["fromTitle"], found["toChunkId"], found["toTitle"]
     )
 
 
-def hop_json(hop: ShownHop) -> dict[str, Any]:
+def hop_json(hop: HopView) -> dict[str, Any]:
     """The field names of the GraphQL API."""
     return {
         "kind": hop.kind,
@@ -62,7 +62,7 @@ def hop_json(hop: ShownHop) -> dict[str, Any]:
     }
 
 
-def path_text(path: Sequence[ShownHop]) -> str:
+def path_text(path: Sequence[HopView]) -> str:
     """A path in one line: title —link→ title; empty without hops."""
     if not path:
         return ""

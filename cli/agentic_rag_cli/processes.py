@@ -45,7 +45,7 @@ class Child:
         """Process id."""
         return self._process.pid
 
-    async def ended(self) -> int:
+    async def wait(self) -> int:
         """Wait for the process and the last of its output; its exit code."""
         code = await self._process.wait()
         await self._reading
@@ -59,7 +59,7 @@ class Child:
                 await asyncio.wait_for(self._process.wait(), grace_seconds)
             except TimeoutError:
                 self._process.kill()
-        await self.ended()
+        await self.wait()
 
     async def _read(self) -> None:
         assert self._process.stdout is not None  # noqa: S101 - we asked for the pipe
@@ -102,7 +102,7 @@ class Children:
         """Wait until some child ends (for ever when there is none), and say so with the tail of its log."""
         if not self._children:
             await asyncio.get_running_loop().create_future()
-        waits = {asyncio.create_task(child.ended()): child for child in self._children}
+        waits = {asyncio.create_task(child.wait()): child for child in self._children}
         try:
             done, _ = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
@@ -168,7 +168,7 @@ def stop_with_parent() -> None:
     threading.Thread(target=watch, name="parent-watch", daemon=True).start()
 
 
-async def until_signalled() -> None:
+async def wait_for_signal() -> None:
     """Return at the first SIGINT or SIGTERM."""
     loop = asyncio.get_running_loop()
     signalled = asyncio.Event()

@@ -30,9 +30,9 @@ def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_
         output.result_json(proof_json(workspace, proof))
     else:
         since = "" if proof.certificate is None else f" since {proof.certificate.erased_at:%F %T %Z}"
-        output.result(f"{wanted}: {f'erased{since}' if proof.erased else 'NOT proven erased'}")
+        output.result(f"{wanted}: {f'erased{since}' if proof.is_complete else 'NOT proven erased'}")
         for finding in proof.findings:
             output.result(f"{finding.severity.value:<8} {finding.store:<20} {finding.kind}: {finding.message}")
             output.result(f"{'':<29} {finding.remedy}")
-    if not proof.erased:
+    if not proof.is_complete:
         raise typer.Exit(ExitCode.FAILED)

@@ -8,8 +8,8 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind
-from agentic_rag_cli.answer_view import ShownAnswer
-from agentic_rag_cli.listing import needed_id, the_workspace
+from agentic_rag_cli.answer_view import AnswerView
+from agentic_rag_cli.listing import require_id, the_workspace
 from agentic_rag_cli.session import Session
 
 
@@ -22,11 +22,11 @@ class Difference:
     after: str
 
 
-async def asked_again(session: Session, workspace: str | None, run: str, *, newest: bool) -> tuple[Run, Run]:
+async def ask_again(session: Session, workspace: str | None, run: str, *, newest: bool) -> tuple[Run, Run]:
     """The stored run, and the new one. Errors: `NotFound` code RUN_NOT_FOUND, those of asking (a corpus version that
     retention dropped).
     """
-    run_id = needed_id(run, NodeKind.RUN)
+    run_id = require_id(run, NodeKind.RUN)
     chosen = (await the_workspace(session, workspace, run)).ref
     before = await session.run(chosen, run_id)
     if before is None:
@@ -40,7 +40,7 @@ async def asked_again(session: Session, workspace: str | None, run: str, *, newe
     return before, await session.ask(question)
 
 
-def differences(before: ShownAnswer, after: ShownAnswer) -> list[Difference]:
+def differences(before: AnswerView, after: AnswerView) -> list[Difference]:
     """What a reader of both answers would see."""
     pairs = (
         ("outcome", before.outcome, after.outcome),
@@ -51,5 +51,5 @@ def differences(before: ShownAnswer, after: ShownAnswer) -> list[Difference]:
     return [Difference(what, old, new) for what, old, new in pairs if old != new]
 
 
-def _places(shown: ShownAnswer) -> str:
+def _places(shown: AnswerView) -> str:
     return "; ".join(one.place for one in shown.citations)

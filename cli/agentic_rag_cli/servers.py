@@ -25,11 +25,11 @@ def reachable(settings: Settings) -> Iterator[Settings]:
         if not settings.database_url and not settings.redis_url:
             stack = running.enter_context(EmbeddedStack(settings.state_home))
             ready = replace(settings, database_url=stack.database_url, redis_url=stack.redis_url)
-            owned = stack.postgres.owned
+            owned = stack.postgres.is_owner
         elif not settings.database_url:
             postgres = EmbeddedPostgres(settings.state_home)
             running.enter_context(postgres)
-            ready, owned = replace(settings, database_url=postgres.url), postgres.owned
+            ready, owned = replace(settings, database_url=postgres.url), postgres.is_owner
         elif not settings.redis_url:
             redis = EmbeddedRedis(settings.state_home)
             running.enter_context(redis)

@@ -10,16 +10,16 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.answering.answer import TextSpan
-from agentic_rag.answering.prompts.grade import Grade, grade_consultation
+from agentic_rag.answering.prompts.grade import Grade, grade_prompt
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import Run
 from agentic_rag.documents.document import Chunk, Document, DocumentStatus
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState
-from agentic_rag.jobs.undecodable_message import StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.billing.prices import PriceTable
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord
 from agentic_rag.settings import Settings
@@ -33,18 +33,18 @@ if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container
     from agentic_rag.erasure.delete import Deletion
     from agentic_rag.ingestion.estimate import FileEstimate
-    from agentic_rag.ingestion.ingest_chunks import PlainDocument, PreparedReport
+    from agentic_rag.ingestion.ingest_chunks import ChunkIngestReport, PlainTextDocument
     from agentic_rag.ingestion.reingest import Reingestion
     from agentic_rag.ingestion.sync import SyncResult
     from agentic_rag.ingestion.upload import Upload
-    from agentic_rag.models.billing.manage_budgets import Spending
+    from agentic_rag.models.billing.manage_budgets import ManageBudgets
     from agentic_rag.models.providers.change_models import ChangeModels
-    from agentic_rag.models.providers.manage_keys import ProviderKeys
-    from agentic_rag.operations.dead_letters import Purged, Replayed
+    from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+    from agentic_rag.operations.dead_letters import PurgeResult, ReplayResult
     from agentic_rag.operations.graph.sync import GraphStatus
     from agentic_rag.operations.prove_erased import ErasureProof
     from agentic_rag.operations.start_evaluation import Evaluations
-    from agentic_rag.operations.switch_embedding import SwitchBegun
+    from agentic_rag.operations.switch_embedding import SwitchStart
     from agentic_rag.operations.verify import VerificationReport
     from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag_cli.snapshots import Snapshots
@@ -140,8 +140,8 @@ class Session(Protocol):
         ...
 
     async def ingest_texts(
-        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
-    ) -> PreparedReport:
+        self, workspace: WorkspaceRef, documents: Sequence[PlainTextDocument], progress: Callable[[int], None]
+    ) -> ChunkIngestReport:
         """Cut and ingest plain texts in this process. `progress` gets the number of chunks that can be found."""
         ...
 
@@ -160,7 +160,9 @@ class Session(Protocol):
         """Answer in this process."""
         ...
 
-    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+    async def grade(
+        self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]
+    ) -> Grade | LlmError:
         """A chat model's marks for an answer. Errors: `Misconfigured` code JUDGE_MISSING without a chat model."""
         ...
 
@@ -195,15 +197,15 @@ class Session(Protocol):
         """Every attempt at a job, first to last."""
         ...
 
-    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> ReplayResult:
         """Queue a dead letter again. Errors: `NotFound`."""
         ...
 
-    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> PurgeResult:
         """Remove what a dead letter holds. Errors: `NotFound`."""
         ...
 
-    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+    async def payloads(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
         """What was no message of ours, newest first."""
         ...
 
@@ -233,7 +235,7 @@ class Session(Protocol):
         ...
 
     @property
-    def spending(self) -> Spending:
+    def spending(self) -> ManageBudgets:
         """What models cost, and the ceilings on it."""
         ...
 
@@ -243,7 +245,7 @@ class Session(Protocol):
         ...
 
     @property
-    def provider_keys(self) -> ProviderKeys:
+    def provider_keys(self) -> ManageProviderKeys:
         """Keys that organisations bring."""
         ...
 
@@ -266,7 +268,7 @@ class Session(Protocol):
         """Its embedding spaces, oldest first."""
         ...
 
-    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchStart:
         """Begin a switch to another embedding space."""
         ...
 
@@ -359,7 +361,7 @@ class ContainerSession:
 
     async def prove_erased(self, workspace: WorkspaceRef, document_id: UUID) -> ErasureProof:
         """Look into every store for what an erasure left. Errors: `NotFound`."""
-        return await self._container.prove_erased.run(workspace, document_id)
+        return await self._container.prove_erasure.run(workspace, document_id)
 
     async def verify(self, workspace: WorkspaceRef, *, full: bool) -> VerificationReport:
         """Compare the stores of a workspace with each other."""
@@ -371,7 +373,7 @@ class ContainerSession:
 
     async def reingest_failed(self, workspace: WorkspaceRef) -> list[Reingestion]:
         """Queue every FAILED document whose original is kept."""
-        return await self._container.reingest.run_failed(workspace, OPERATOR.subject)
+        return await self._container.reingest.run_failures(workspace, OPERATOR.subject)
 
     async def share(self, document: Document, principals: tuple[str, ...]) -> None:
         """Let exactly these read a document; none: the whole workspace."""
@@ -380,7 +382,7 @@ class ContainerSession:
 
     async def readers_of(self, document: Document) -> tuple[str, ...]:
         """Who may read a document; none: the whole workspace."""
-        return await self._container.document_access.named(document)
+        return await self._container.document_access.list_readers(document)
 
     async def sync(
         self, workspace: WorkspaceRef, directory: Path, *, dry_run: bool, readers: tuple[str, ...] = ()
@@ -414,10 +416,10 @@ class ContainerSession:
         return await self._container.estimate.run(workspace, self._container.directory_source(directory))
 
     async def ingest_texts(
-        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
-    ) -> PreparedReport:
+        self, workspace: WorkspaceRef, documents: Sequence[PlainTextDocument], progress: Callable[[int], None]
+    ) -> ChunkIngestReport:
         """Cut and ingest plain texts in this process. `progress` gets the number of chunks that can be found."""
-        ingest, profile = self._container.ingest_prepared, self._container.settings.chunk_profile
+        ingest, profile = self._container.ingest_chunks, self._container.settings.chunk_profile
         prepared = [await ingest.cut(document, profile) for document in documents]
         return await ingest.run(workspace, prepared, OPERATOR.subject, progress)
 
@@ -439,18 +441,20 @@ class ContainerSession:
         """Answer in this process."""
         return await self._container.answer.ask(_operator_of(question.workspace), question)
 
-    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+    async def grade(
+        self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]
+    ) -> Grade | LlmError:
         """A chat model's marks for an answer."""
-        advisor = self._container.advisor
+        advisor = self._container.llm_client
         if advisor is None:
             raise Misconfigured(
                 "AGENTIC_RAG_ENABLE_LLM_JUDGE needs a chat model: set AGENTIC_RAG_CHAT_MODEL.", code="JUDGE_MISSING"
             )
         told = await advisor.ask_within(
-            lambda nonce: grade_consultation(question, expected, answer, sources, nonce),
+            lambda nonce: grade_prompt(question, expected, answer, sources, nonce),
             self._container.settings.chat_timeout_seconds,
         )
-        return told if isinstance(told, Fault) else told.value
+        return told if isinstance(told, LlmError) else told.value
 
     async def runs(self, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first."""
@@ -486,15 +490,15 @@ class ContainerSession:
         async with self._container.database.transaction(workspace.org_id) as transaction:
             return await transaction.jobs.attempts(workspace, job_id)
 
-    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> ReplayResult:
         """Queue a dead letter again."""
         return await self._container.dead_letters.replay(workspace, job_id, OPERATOR.subject)
 
-    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> PurgeResult:
         """Remove what a dead letter holds."""
         return await self._container.dead_letters.purge(workspace, job_id, OPERATOR.subject)
 
-    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+    async def payloads(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
         """What was no message of ours, newest first."""
         store = self._container.dead_payloads()
         try:
@@ -537,7 +541,7 @@ class ContainerSession:
         return self._container.change_models
 
     @property
-    def spending(self) -> Spending:
+    def spending(self) -> ManageBudgets:
         """What models cost, and the ceilings on it."""
         return self._container.spending
 
@@ -547,7 +551,7 @@ class ContainerSession:
         return self._container.settings.prices
 
     @property
-    def provider_keys(self) -> ProviderKeys:
+    def provider_keys(self) -> ManageProviderKeys:
         """Keys that organisations bring."""
         return self._container.provider_keys
 
@@ -574,7 +578,7 @@ class ContainerSession:
         """Its embedding spaces, oldest first."""
         return await self._container.switch_spaces.spaces(workspace)
 
-    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchStart:
         """Begin a switch to another embedding space."""
         return await self._container.switch_spaces.begin(workspace, to, gate, OPERATOR.subject)
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.settings import Settings
-from agentic_rag_cli.processes import Child, Children, death, until_signalled
+from agentic_rag_cli.processes import Child, Children, death, wait_for_signal
 from agentic_rag_cli.servers import child_variables
 
 SPARE_SECONDS = 5.0
@@ -45,7 +45,7 @@ async def supervise(
     """
     policy = policy or RestartPolicy()
     async with Children(emit, settings.drain_seconds + SPARE_SECONDS) as children:
-        told = asyncio.create_task(until_signalled())
+        told = asyncio.create_task(wait_for_signal())
         keeping = [
             asyncio.create_task(
                 _keep(children, f"worker {number}", arguments, _variables(settings, number), emit, policy)
@@ -75,7 +75,7 @@ async def _keep(
     while True:
         began = time.monotonic()
         child: Child = await children.start(name, arguments, variables)
-        code = await child.ended()
+        code = await child.wait()
         children.forget(child)
         early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
         if early_deaths >= policy.early_deaths:

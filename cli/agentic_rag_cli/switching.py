@@ -10,9 +10,9 @@ from pathlib import Path
 from agentic_rag.jobs.job import JobState
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, Permanent, Retryable
 from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate, checked_gate
+from agentic_rag.models.embedding.recall_gate import RecallGate, RecallQuestion, build_recall_gate
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
-from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli import output
 from agentic_rag_cli.processes import Children
@@ -27,8 +27,8 @@ def gate_from(path: Path, k: int, tolerance: float) -> RecallGate:
     """The gate over a data set; gold ids may be source paths, plain ids, or ids of the API. Errors: `InvalidInput`
     codes DATASET_MISSING, DATASET_INVALID, GATE_INVALID.
     """
-    questions = [GateQuestion(one.question, tuple(map(_gold, one.gold_ids))) for one in load_dataset(path)]
-    return checked_gate(questions, k, tolerance)
+    questions = [RecallQuestion(one.question, tuple(map(_gold, one.gold_ids))) for one in load_dataset(path)]
+    return build_recall_gate(questions, k, tolerance)
 
 
 def _gold(text: str) -> str:
@@ -39,10 +39,10 @@ def _gold(text: str) -> str:
 
 
 async def follow_switch(
-    session: Session, workspace: WorkspaceRef, begun: SwitchBegun, children: Children
+    session: Session, workspace: WorkspaceRef, begun: SwitchStart, children: Children
 ) -> SpaceRecord:
     """`wait_for_switch` with a progress bar, as long as the processes that do the work live."""
-    bar = output.Progress("re-embedding")
+    bar = output.ProgressLine("re-embedding")
     try:
         return await children.guard(wait_for_switch(session, workspace, begun, bar.update))
     finally:
@@ -50,7 +50,7 @@ async def follow_switch(
 
 
 async def wait_for_switch(
-    session: Session, workspace: WorkspaceRef, begun: SwitchBegun, progress: Callable[[int, int], None]
+    session: Session, workspace: WorkspaceRef, begun: SwitchStart, progress: Callable[[int, int], None]
 ) -> SpaceRecord:
     """Return when the workspace answers in the space. Errors: the code with which its job ended (SWITCH_GATE_REFUSED
     among them), SWITCH_CANCELLED, SWITCH_STALLED when nothing moved for two minutes.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Protocol
 from uuid import UUID
 
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, checked_name
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, validate_name
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
 from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
 from agentic_rag_cli.session import OPERATOR
@@ -84,9 +84,9 @@ class ContainerTenants:
 
     async def create(self, name: str, external_ref: str | None) -> Organisation:
         """Make one. Errors: `InvalidInput` code ORGANISATION_EXISTS."""
-        reference = None if external_ref is None else checked_name(external_ref, ("externalRef",))
+        reference = None if external_ref is None else validate_name(external_ref, ("externalRef",))
         return await self._container.organisations.create(
-            self._container.ids.new(), checked_name(name, ("name",)), reference
+            self._container.ids.new(), validate_name(name, ("name",)), reference
         )
 
     async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool) -> Organisation:

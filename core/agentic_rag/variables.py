@@ -74,7 +74,7 @@ _PARSERS: Mapping[type, Callable[[str], object]] = types.MappingProxyType(
 )
 
 
-def shown(text: str, variable: Variable) -> str:
+def display_value(text: str, variable: Variable) -> str:
     """A value as it may be printed."""
     if not text:
         return ""

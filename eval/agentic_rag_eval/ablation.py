@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from agentic_rag.retrieval.fusion import FusionWeights
-from agentic_rag_eval.comparison import Comparison, compare, measured
+from agentic_rag_eval.comparison import Comparison, compare, read_figures
 from agentic_rag_eval.comparison import as_json as comparison_json
 from agentic_rag_eval.harness import EvalReport, as_json
 from agentic_rag_eval.resampling import PairedDifference
@@ -36,10 +36,10 @@ def without(arm: Arm, weights: FusionWeights) -> FusionWeights:
             return replace(weights, graph=0.0)
 
 
-def added_by_arms(whole: EvalReport, reports: Mapping[Arm, EvalReport]) -> dict[Arm, Comparison]:
+def compare_arms(whole: EvalReport, reports: Mapping[Arm, EvalReport]) -> dict[Arm, Comparison]:
     """All arms against all but one: a positive difference is what that arm adds."""
-    everything = measured(as_json(whole))
-    return {arm: compare(measured(as_json(report)), everything) for arm, report in reports.items()}
+    everything = read_figures(as_json(whole))
+    return {arm: compare(read_figures(as_json(report)), everything) for arm, report in reports.items()}
 
 
 def as_json_values(added: Mapping[Arm, Comparison]) -> dict[str, Any]:
@@ -53,11 +53,11 @@ def as_table(added: Mapping[Arm, Comparison]) -> str:
     for name in SHOWN:
         found = [one.differences.get(name) for one in added.values()]
         if any(found):
-            lines.append(f"  {name:<24}" + "".join(f"{_shown(one):>24}" for one in found))
+            lines.append(f"  {name:<24}" + "".join(f"{_format_difference(one):>24}" for one in found))
     return "\n".join(lines)
 
 
-def _shown(one: PairedDifference | None) -> str:
+def _format_difference(one: PairedDifference | None) -> str:
     if one is None:
         return "–"
     found = one.difference

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
-from agentic_rag_eval.resampling import PairedDifference, paired
+from agentic_rag_eval.resampling import PairedDifference, compare_pairs
 
 
 @dataclass(frozen=True, slots=True)
-class Measured:
+class ReportFigures:
     """What a comparison needs of a report: each question's figures, by question id."""
 
     figures: Mapping[str, Mapping[str, float]]
@@ -36,19 +36,19 @@ class Comparison:
         return tuple(name for name, one in self.differences.items() if _is_worse(name, one))
 
 
-def read_report(path: Path) -> Measured:
+def read_report(path: Path) -> ReportFigures:
     """A report as `rag eval --json` printed it. Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
     if not path.is_file():
         raise InvalidInput(f"There is no report at {path}: `rag eval --json` prints one.", code="REPORT_MISSING")
     try:
-        return measured(json.loads(path.read_bytes()))
+        return read_figures(json.loads(path.read_bytes()))
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InvalidInput(f"{path} is no report of `rag eval --json` ({problem}).", code="REPORT_INVALID") from problem
 
 
-def measured(report: Mapping[str, Any]) -> Measured:
+def read_figures(report: Mapping[str, Any]) -> ReportFigures:
     """The figures of a report's JSON. Errors: `KeyError`, `TypeError`, `ValueError` for anything else."""
-    return Measured(
+    return ReportFigures(
         {
             str(one["id"]): {str(name): float(value) for name, value in one["figures"].items()}
             for one in report["questions"]
@@ -56,7 +56,7 @@ def measured(report: Mapping[str, Any]) -> Measured:
     )
 
 
-def compare(first: Measured, second: Measured) -> Comparison:
+def compare(first: ReportFigures, second: ReportFigures) -> Comparison:
     """Pair the questions of two reports. Errors: `InvalidInput` code REPORTS_DISJOINT when they share none."""
     shared = [one for one in first.figures if one in second.figures]
     if not shared:
@@ -65,7 +65,7 @@ def compare(first: Measured, second: Measured) -> Comparison:
     differences: dict[str, PairedDifference] = {}
     for name in names:
         both = [one for one in shared if name in first.figures[one] and name in second.figures[one]]
-        found = paired([first.figures[one][name] for one in both], [second.figures[one][name] for one in both])
+        found = compare_pairs([first.figures[one][name] for one in both], [second.figures[one][name] for one in both])
         if found is not None:
             differences[name] = found
     return Comparison(differences, len(first.figures) - len(shared), len(second.figures) - len(shared))
@@ -94,7 +94,7 @@ def as_table(comparison: Comparison) -> str:
         )
     if comparison.only_first or comparison.only_second:
         lines.append(
-            f"  not compared: {told_count(comparison.only_first, 'question')} of the first report alone, "
+            f"  not compared: {format_count(comparison.only_first, 'question')} of the first report alone, "
             f"{comparison.only_second} of the second"
         )
     return "\n".join(lines)

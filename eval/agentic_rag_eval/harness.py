@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
-from agentic_rag.kernel.formatting import told_count
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag_eval.judged import Judge, figures_of
 from agentic_rag_eval.metrics import Score, Summary, score, summarise
 from agentic_rag_eval.records import Ask, EvalQuestion
@@ -47,13 +47,13 @@ async def evaluate(
     return EvalReport(tuple(scores), summarise(scores, k), faults)
 
 
-async def ask_one(question: EvalQuestion, ask: Ask, k: int, judge: Judge | None) -> tuple[Score, Fault | None]:
+async def ask_one(question: EvalQuestion, ask: Ask, k: int, judge: Judge | None) -> tuple[Score, LlmError | None]:
     """Ask one question, and a `judge` of its answer; the fault is what kept the judge from it."""
     scored = score(question, await ask(question), k)
     if judge is None or scored.abstained:
         return scored, None
     grade = await judge(question, scored.record)
-    if isinstance(grade, Fault):
+    if isinstance(grade, LlmError):
         return scored, grade
     return replace(scored, figures={**scored.figures, **figures_of(question, grade)}), None
 
@@ -98,7 +98,11 @@ def as_json(report: EvalReport) -> dict[str, Any]:
 def as_table(report: EvalReport) -> str:
     """The report as lines for a terminal: figures with their 95 % intervals, by type, latency, what went wrong."""
     summary = report.summary
-    lines = [told_count(summary.questions, "question"), "", f"  {'figure':<24}{'mean':>8}   95 % interval   questions"]
+    lines = [
+        format_count(summary.questions, "question"),
+        "",
+        f"  {'figure':<24}{'mean':>8}   95 % interval   questions",
+    ]
     lines += [_figure_line(name, value) for name, value in summary.figures.items()]
     if len(summary.by_type) > 1:
         lines += ["", f"  {'by type':<24}{'right':>8}   questions"]
@@ -109,9 +113,9 @@ def as_table(report: EvalReport) -> str:
     lines += [f"  {stage:<24}{1000 * p50:>9.2f}{1000 * p95:>9.2f}" for stage, (p50, p95) in summary.latency.items()]
     if summary.usage is not None:
         price = "price not known" if summary.usage.usd is None else f"{summary.usage.usd:.6f} USD"
-        lines += ["", f"  embedded: about {told_count(summary.usage.tokens, 'token')} ({price})"]
+        lines += ["", f"  embedded: about {format_count(summary.usage.tokens, 'token')} ({price})"]
     lines += [
-        f"  not judged: {told_count(count, 'answer')} ({code})" for code, count in sorted(report.unjudged.items())
+        f"  not judged: {format_count(count, 'answer')} ({code})" for code, count in sorted(report.unjudged.items())
     ]
     wrong = [one for one in report.scores if not one.right]
     if wrong:

@@ -11,16 +11,16 @@ from typing import Protocol
 from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, LeaseLost, Permanent
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.harness import EvalReport, as_json, ask_one
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.metrics import Score, summarise
-from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, Usage
+from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage
 
 
-class Progress(Protocol):
+class EvalProgress(Protocol):
     """Shows that work moves on."""
 
     def advance(self) -> None:
@@ -36,7 +36,7 @@ class Examiner:
     judge: Judge | None = None
 
 
-class EvalBody:
+class EvalHandler:
     """EVAL. A stall is longer than the slowest answer by a chat model, its judge included."""
 
     deadline_seconds = 86_400.0
@@ -46,7 +46,7 @@ class EvalBody:
         self._database = database
         self._examine = examine
 
-    async def run(self, lease: Lease, progress: Progress) -> bool:
+    async def run(self, lease: Lease, progress: EvalProgress) -> bool:
         """Ask what is not answered yet, then report; an attempt goes on where the last one ended.
 
         Errors: `LeaseLost`, `Permanent` code EVALUATION_NOT_FOUND, those of answering a question.
@@ -60,8 +60,8 @@ class EvalBody:
         for _ in scores:
             progress.advance()
         examiner = await self._examine(workspace)
-        for position, question in enumerate(run.asked.questions[len(scores) :], len(scores)):
-            scored = kept(*await ask_one(question, examiner.ask, run.k, examiner.judge))
+        for position, question in enumerate(run.dataset.questions[len(scores) :], len(scores)):
+            scored = to_eval_score(*await ask_one(question, examiner.ask, run.k, examiner.judge))
             async with self._database.transaction(workspace.org_id) as transaction:
                 await _check_lease(transaction, lease)
                 await transaction.eval_runs.keep(workspace, job_id, position, scored)
@@ -83,7 +83,7 @@ async def _check_lease(transaction: Transaction, lease: Lease) -> None:
         raise LeaseLost("Another worker holds this job now.")
 
 
-def kept(scored: Score, fault: Fault | None) -> EvalScore:
+def to_eval_score(scored: Score, fault: LlmError | None) -> EvalScore:
     """A score without the texts of the answer."""
     record = scored.record
     return EvalScore(
@@ -102,10 +102,10 @@ def kept(scored: Score, fault: Fault | None) -> EvalScore:
 
 def report_of(run: EvalRun, scores: Sequence[EvalScore]) -> str:
     """What `rag eval --json` prints, with empty answers: their runs have them."""
-    restored = [_score(question, one) for question, one in zip(run.asked.questions, scores, strict=True)]
+    restored = [_score(question, one) for question, one in zip(run.dataset.questions, scores, strict=True)]
     faults = Counter(one.unjudged for one in scores if one.unjudged is not None)
     report = EvalReport(tuple(restored), summarise(restored, run.k), faults)
-    return json.dumps({"dataset": run.asked.name, **as_json(report)}, ensure_ascii=False)
+    return json.dumps({"dataset": run.dataset.name, **as_json(report)}, ensure_ascii=False)
 
 
 def _score(question: EvalQuestion, one: EvalScore) -> Score:
@@ -118,6 +118,6 @@ def _score(question: EvalQuestion, one: EvalScore) -> Score:
         seconds=one.seconds,
         stage_seconds=one.stage_seconds,
         run_id=one.run_id,
-        usage=None if one.tokens is None else Usage(one.tokens, one.usd),
+        usage=None if one.tokens is None else EmbeddingUsage(one.tokens, one.usd),
     )
     return Score(question, record, one.abstained, one.figures)

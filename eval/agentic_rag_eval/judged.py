@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 
-from agentic_rag.answering.prompts.grade import Grade, Mark
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.answering.prompts.grade import Grade, GradeLevel
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag_eval.records import AskRecord, EvalQuestion
 
-Judge = Callable[[EvalQuestion, AskRecord], Awaitable[Grade | Fault]]
+Judge = Callable[[EvalQuestion, AskRecord], Awaitable[Grade | LlmError]]
 """Grades one answer; what keeps a model from it is a fault, not an error."""
 
-_SHARE = {Mark.FULL: 1.0, Mark.PART: 0.5, Mark.NONE: 0.0}
+_SHARE = {GradeLevel.FULL: 1.0, GradeLevel.PART: 0.5, GradeLevel.NONE: 0.0}
 
 
 def figures_of(question: EvalQuestion, grade: Grade) -> dict[str, float]:

@@ -10,7 +10,7 @@ from statistics import fmean
 
 from agentic_rag_eval.answer_overlap import exact_match, token_f1
 from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
-from agentic_rag_eval.records import AskRecord, EvalQuestion, RetrievedSpan, Usage
+from agentic_rag_eval.records import AskRecord, EmbeddingUsage, EvalQuestion, RetrievedSpan
 from agentic_rag_eval.resampling import Interval, interval_of
 
 ABSTAINED = "ABSTAINED"
@@ -65,7 +65,7 @@ class Summary:
     by_type: Mapping[str, Mapping[str, Interval]]
     latency: Mapping[str, tuple[float, float]]
     """p50 and p95 by stage; `total` is the whole answer."""
-    usage: Usage | None
+    usage: EmbeddingUsage | None
     """Of all questions together; None when it is not known of each."""
 
 
@@ -79,7 +79,7 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
     abstained = record.outcome == ABSTAINED
     figures: dict[str, float] = {}
     if question.gold_ids:
-        figures |= _ranked(question, record, k)
+        figures |= _ranking_figures(question, record, k)
     if question.gold_spans and record.spans is not None:
         figures |= {f"span@{depth}": _span_at(question, record.spans[:depth]) for depth in _depths(k)}
     if question.answers:
@@ -96,7 +96,7 @@ def score(question: EvalQuestion, record: AskRecord, k: int) -> Score:
     return Score(question, record, abstained, figures)
 
 
-def _ranked(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, float]:
+def _ranking_figures(question: EvalQuestion, record: AskRecord, k: int) -> dict[str, float]:
     gold, retrieved = question.gold_ids, record.retrieved
     depths = _depths(k)
     return {
@@ -144,12 +144,12 @@ def summarise(scores: Sequence[Score], k: int) -> Summary:
     )
 
 
-def _usage(given: Sequence[Usage | None]) -> Usage | None:
+def _usage(given: Sequence[EmbeddingUsage | None]) -> EmbeddingUsage | None:
     known = [one for one in given if one is not None]
     if len(known) < len(given) or not known:
         return None
     prices = [one.usd for one in known if one.usd is not None]
-    return Usage(sum(one.tokens for one in known), sum(prices) if len(prices) == len(known) else None)
+    return EmbeddingUsage(sum(one.tokens for one in known), sum(prices) if len(prices) == len(known) else None)
 
 
 def _intervals(scores: Sequence[Score]) -> dict[str, Interval]:

@@ -53,14 +53,14 @@ def own_questions(passages: Sequence[SourcePassage], wanted: int, seed: int = 1)
     for place, passage in enumerate(order):
         if len(known) >= wanted:
             break
-        text = _asked(passage, order[place - 1], chance)
+        text = _make_question(passage, order[place - 1], chance)
         if text is not None:
             name = f"{KNOWN_ITEM}-{len(known) + 1:04d}"
             known.append(EvalQuestion(name, text, (), (passage.document_id,), KNOWN_ITEM))
-    return [*known, *(_removed(one) for one in known)]
+    return [*known, *(_remove_gold(one) for one in known)]
 
 
-def _asked(passage: SourcePassage, elsewhere: SourcePassage, chance: random.Random) -> str | None:
+def _make_question(passage: SourcePassage, elsewhere: SourcePassage, chance: random.Random) -> str | None:
     telling = list(dict.fromkeys(one for one in _WORD.findall(passage.text) if one.lower() not in STOP_WORDS))
     if len(telling) < LEAST_WORDS:
         return None
@@ -71,7 +71,7 @@ def _asked(passage: SourcePassage, elsewhere: SourcePassage, chance: random.Rand
     return f"What is known about {' '.join(words)}?"
 
 
-def _removed(known: EvalQuestion) -> EvalQuestion:
+def _remove_gold(known: EvalQuestion) -> EvalQuestion:
     name = known.question_id.replace(KNOWN_ITEM, REMOVED_GOLD)
     return EvalQuestion(name, known.question, (), (), REMOVED_GOLD, without=known.gold_ids)
 

@@ -8,7 +8,7 @@ from dataclasses import asdict, astuple, dataclass, fields
 import numpy as np
 
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
-from agentic_rag_eval.ranker_training import Figures, TrainingSet, arms, bridged, figures_of, fit
+from agentic_rag_eval.ranker_training import MeanFigures, TrainingSet, arms, figures_of, fit, multi_hop_score
 from agentic_rag_eval.training_pool import Floats
 
 DIGITS = 1
@@ -25,7 +25,7 @@ class TrainedRanker:
     embedder: str
     sets: Mapping[str, tuple[int, float]]
     """Questions of each set and what the set counts."""
-    figures: Mapping[str, Mapping[str, Figures]]
+    figures: Mapping[str, Mapping[str, MeanFigures]]
     """Set → `dense`, `lexical`, `fused`, `fitted`, `left_out`."""
 
 
@@ -37,17 +37,17 @@ def train(
 ) -> TrainedRanker:
     """Fit on all sets, then without each group of sets that belong together."""
     everything = [one for group in groups for one in group]
-    fitted = rounded(fit(everything, lambda done, total: progress("all sets", done, total)))
-    figures: dict[str, dict[str, Figures]] = {}
+    fitted = round_weights(fit(everything, lambda done, total: progress("all sets", done, total)))
+    figures: dict[str, dict[str, MeanFigures]] = {}
     for one in everything:
         figures[one.name] = {name: figures_of(one.questions, score) for name, score in arms().items()}
-        figures[one.name]["fitted"] = figures_of(one.questions, bridged(fitted))
+        figures[one.name]["fitted"] = figures_of(one.questions, multi_hop_score(fitted))
     for group in groups if leave_out and len(groups) > 1 else ():
         names = ", ".join(one.name for one in group)
         others = [one for one in everything if one not in group]
-        without = rounded(fit(others, lambda done, total, names=names: progress(f"without {names}", done, total)))
+        without = round_weights(fit(others, lambda done, total, names=names: progress(f"without {names}", done, total)))
         for one in group:
-            figures[one.name]["left_out"] = figures_of(one.questions, bridged(without))
+            figures[one.name]["left_out"] = figures_of(one.questions, multi_hop_score(without))
     return TrainedRanker(
         weights=StepWeights(*fitted.tolist()),
         embedder=embedder,
@@ -56,7 +56,7 @@ def train(
     )
 
 
-def rounded(weights: Floats) -> Floats:
+def round_weights(weights: Floats) -> Floats:
     """As they are stored; no −0."""
     return np.round(weights, DIGITS) + 0.0
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, StepWeights, softmax
 from agentic_rag_eval.ranking import ndcg_at, recall_at
-from agentic_rag_eval.training_pool import Floats, Trained, as_vector
+from agentic_rag_eval.training_pool import Floats, TrainingQuestion, as_vector
 
 STEPS = 150
 RATE = 0.4
@@ -35,12 +35,12 @@ class TrainingSet:
     """Questions that are left out together, and what the set counts."""
 
     name: str
-    questions: Sequence[Trained]
+    questions: Sequence[TrainingQuestion]
     weight: float = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MeanFigures:
     """Means over a set's questions: documents, each counted once."""
 
     recall5: float
@@ -70,7 +70,7 @@ def loss_of(sets: Sequence[TrainingSet], weights: Floats) -> float:
     return sum(one.weight / total * _mean([_loss(question, weights) for question in one.questions]) for one in sets)
 
 
-def figures_of(questions: Sequence[Trained], score: Callable[[Trained], Floats]) -> Figures:
+def figures_of(questions: Sequence[TrainingQuestion], score: Callable[[TrainingQuestion], Floats]) -> MeanFigures:
     """How well a score ranks the documents of each question's pool."""
     found: list[tuple[float, float, float]] = []
     for one in questions:
@@ -78,15 +78,15 @@ def figures_of(questions: Sequence[Trained], score: Callable[[Trained], Floats])
         found.append(
             (recall_at(ranked, one.gold_ids, 5), recall_at(ranked, one.gold_ids, 10), ndcg_at(ranked, one.gold_ids, 10))
         )
-    return Figures(*(float(mean) for mean in np.mean(found, axis=0)))
+    return MeanFigures(*(float(mean) for mean in np.mean(found, axis=0)))
 
 
-def bridged(weights: Floats) -> Callable[[Trained], Floats]:
+def multi_hop_score(weights: Floats) -> Callable[[TrainingQuestion], Floats]:
     """The score that `retrieval.graph.multi_hop` ranks by."""
     return lambda one: one.score + TEMPERATURE * np.log1p(_mass(one, weights)[0] / np.maximum(one.chance, _LEAST**2))
 
 
-def arms() -> Mapping[str, Callable[[Trained], Floats]]:
+def arms() -> Mapping[str, Callable[[TrainingQuestion], Floats]]:
     """What the bridge is compared with."""
     return {
         "dense": lambda one: one.dense,
@@ -95,7 +95,7 @@ def arms() -> Mapping[str, Callable[[Trained], Floats]]:
     }
 
 
-def _documents(one: Trained, score: Floats) -> list[str]:
+def _documents(one: TrainingQuestion, score: Floats) -> list[str]:
     order = np.argsort(-np.round(score, 6), kind="stable")
     return list(dict.fromkeys(one.documents[row] for row in order))
 
@@ -104,7 +104,7 @@ def _mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else 0.0
 
 
-def _mass(one: Trained, weights: Floats) -> tuple[Floats, Floats]:
+def _mass(one: TrainingQuestion, weights: Floats) -> tuple[Floats, Floats]:
     """(n,) Σ P1·P2 + Σ P1·P2·P3, and (n, 16) its gradient."""
     mass = np.zeros(len(one.score))
     gradient = np.zeros((len(mass), len(weights)))
@@ -126,7 +126,7 @@ def _mass(one: Trained, weights: Floats) -> tuple[Floats, Floats]:
     return mass, gradient
 
 
-def _loss(one: Trained, weights: Floats) -> float:
+def _loss(one: TrainingQuestion, weights: Floats) -> float:
     gold = np.flatnonzero(one.gold)
     if not len(gold):
         return 0.0

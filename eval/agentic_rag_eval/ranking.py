@@ -8,7 +8,7 @@ from collections.abc import Collection, Sequence
 
 def recall_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """The share of the gold documents among the first k. Errors: `ValueError` without gold."""
-    return len(_found(ranked, gold, k)) / len(set(gold))
+    return len(_gold_in_top(ranked, gold, k)) / len(set(gold))
 
 
 def all_gold_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
@@ -26,13 +26,13 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
     """Normalised discounted cumulative gain at k (Järvelin and Kekäläinen, "Cumulated gain-based evaluation of IR
     techniques", 2002), with gains of 1 and the discount log2(rank + 1). Errors: as `recall_at`.
     """
-    found = _found(ranked, gold, k)
+    found = _gold_in_top(ranked, gold, k)
     gain = sum(1.0 / math.log2(rank + 1) for rank, one in enumerate(ranked[:k], 1) if one in found)
     best = sum(1.0 / math.log2(rank + 1) for rank in range(1, min(k, len(set(gold))) + 1))
     return gain / best
 
 
-def _found(ranked: Sequence[str], gold: Collection[str], k: int) -> set[str]:
+def _gold_in_top(ranked: Sequence[str], gold: Collection[str], k: int) -> set[str]:
     """Gold among the first k. A document that a ranking repeats would count twice: that is a fault of the caller."""
     if not gold:
         raise ValueError("a ranking without gold documents has no such figure")

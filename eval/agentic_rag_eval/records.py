@@ -36,7 +36,7 @@ class RetrievedSpan:
 
 
 @dataclass(frozen=True, slots=True)
-class Usage:
+class EmbeddingUsage:
     """What was sent to the embedder for one question: estimated tokens, and their list price in USD (None: unknown)."""
 
     tokens: int
@@ -63,7 +63,7 @@ class AskRecord:
     """The retrieved chunks, best first; an entry is None when its place was not looked up (it is of no gold document).
     None altogether: places are not known, as over HTTP.
     """
-    usage: Usage | None = None
+    usage: EmbeddingUsage | None = None
     """None: not known, as over HTTP."""
 
 

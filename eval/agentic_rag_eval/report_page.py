@@ -8,11 +8,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from math import ceil
 
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_eval.metrics import HIGHER_IS_WORSE
 from agentic_rag_eval.resampling import Interval, interval_of
 from agentic_rag_eval.stored_report import StoredQuestion, StoredReport
-from agentic_rag_eval.svg_plots import Mark, Tone, bar_plot, interval_plot
+from agentic_rag_eval.svg_plots import PlotRow, Tone, bar_plot, interval_plot
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --soft: #5b6672; --line: #d7dce2; --ground: #ffffff; --panel: #f5f7f9;
@@ -56,10 +56,10 @@ def page(report: StoredReport) -> str:
 
 def _head(title: str, report: StoredReport) -> str:
     right = len(report.questions) - len(report.wrong)
-    lines = [f"{told_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {report.k}."]
+    lines = [f"{format_count(len(report.questions), 'question')}, {right} of them answered as wanted; K is {report.k}."]
     if report.tokens is not None:
         price = "price not known" if report.usd is None else f"{report.usd:.6f} USD by list price"
-        lines.append(f"About {told_count(report.tokens, 'token')} embedded to search: {price}.")
+        lines.append(f"About {format_count(report.tokens, 'token')} embedded to search: {price}.")
     lines.append("Shares are in percent with 95 % bootstrap intervals over questions.")
     return f'<h1>{escape(title)}</h1><p class="soft">{escape(" ".join(lines))}</p>'
 
@@ -72,7 +72,7 @@ def _figures(report: StoredReport) -> str:
 def _types(report: StoredReport) -> str:
     if len(report.by_type) < 2:
         return ""
-    marks: list[Mark] = []
+    marks: list[PlotRow] = []
     for kind in report.by_type:
         found = interval_of([float(one.right) for one in report.questions if one.kind == kind])
         if found is not None:
@@ -113,7 +113,7 @@ def _changes(report: StoredReport) -> str:
 
 def _latency(report: StoredReport) -> str:
     marks = [
-        Mark(name, 1000 * p50, 0.0, 1000 * p95, f"{1000 * p50:.1f} / {1000 * p95:.1f} ms")
+        PlotRow(name, 1000 * p50, 0.0, 1000 * p95, f"{1000 * p50:.1f} / {1000 * p95:.1f} ms")
         for name, (p50, p95) in report.latency.items()
     ]
     return _section("Latency, p50 / p95", bar_plot("Milliseconds by stage", marks))
@@ -123,10 +123,10 @@ def _failing(report: StoredReport) -> str:
     wrong = report.wrong
     if not wrong:
         return _section("Not as wanted", "<p>None.</p>")
-    return _section(f"Not as wanted ({len(wrong)})", *map(_failed, wrong))
+    return _section(f"Not as wanted ({len(wrong)})", *map(_failure_details, wrong))
 
 
-def _failed(one: StoredQuestion) -> str:
+def _failure_details(one: StoredQuestion) -> str:
     commands = [f"rag run show {one.run_id}", f"rag run replay {one.run_id}"] if one.run_id else []
     rows = [
         ("wanted", "; ".join(one.wanted) or "an abstention"),
@@ -159,23 +159,23 @@ def _cell(found: Interval | None) -> str:
     return "–" if found is None else f"{100 * found.mean:.1f} [{100 * found.low:.0f}, {100 * found.high:.0f}]"
 
 
-def _share(name: str, found: Interval) -> Mark:
-    return Mark(name, 100 * found.mean, 100 * found.low, 100 * found.high, f"{_cell(found)} of {found.questions}")
+def _share(name: str, found: Interval) -> PlotRow:
+    return PlotRow(name, 100 * found.mean, 100 * found.low, 100 * found.high, f"{_cell(found)} of {found.questions}")
 
 
-def _differences(found: Mapping[str, Interval]) -> list[Mark]:
+def _differences(found: Mapping[str, Interval]) -> list[PlotRow]:
     return [
-        Mark(name, 100 * one.mean, 100 * one.low, 100 * one.high, _signed(one), _tone(name, one))
+        PlotRow(name, 100 * one.mean, 100 * one.low, 100 * one.high, _format_difference(one), _tone(name, one))
         for name, one in found.items()
     ]
 
 
-def _reach(marks: Sequence[Mark]) -> float:
+def _reach(marks: Sequence[PlotRow]) -> float:
     """How far an axis goes from 0: whole tens, so that its ticks are numbers one can read."""
     return 10.0 * max([1, *(ceil(max(abs(one.low), abs(one.high)) / 10) for one in marks)])
 
 
-def _signed(one: Interval) -> str:
+def _format_difference(one: Interval) -> str:
     return f"{100 * one.mean:+.1f} [{100 * one.low:+.1f}, {100 * one.high:+.1f}]"
 
 

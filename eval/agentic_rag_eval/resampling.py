@@ -50,12 +50,12 @@ def interval_of(values: Sequence[float], samples: int = SAMPLES) -> Interval | N
     """The mean of at least one value with its interval; None without values."""
     if not values:
         return None
-    means = _resampled_means(np.asarray(values, np.float64), samples)
+    means = _bootstrap_means(np.asarray(values, np.float64), samples)
     low, high = np.quantile(means, [(1 - CONFIDENCE) / 2, (1 + CONFIDENCE) / 2])
     return Interval(float(np.mean(values)), float(low), float(high), len(values))
 
 
-def paired(first: Sequence[float], second: Sequence[float], samples: int = SAMPLES) -> PairedDifference | None:
+def compare_pairs(first: Sequence[float], second: Sequence[float], samples: int = SAMPLES) -> PairedDifference | None:
     """Compare two systems on the same questions, in the same order; None without questions.
 
     The p-value is the share of resampled means, of differences shifted to mean 0, at least as far from 0 as the
@@ -67,7 +67,7 @@ def paired(first: Sequence[float], second: Sequence[float], samples: int = SAMPL
     interval = interval_of(differences.tolist(), samples)
     if interval is None:
         return None
-    null = _resampled_means(differences - differences.mean(), samples)
+    null = _bootstrap_means(differences - differences.mean(), samples)
     extreme = int((np.abs(null) >= abs(differences.mean()) - 1e-12).sum())
     return PairedDifference(
         interval,
@@ -77,7 +77,7 @@ def paired(first: Sequence[float], second: Sequence[float], samples: int = SAMPL
     )
 
 
-def _resampled_means(values: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
+def _bootstrap_means(values: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
     """Means of samples drawn with replacement, in blocks: a big data set would take gigabytes at once."""
     random = np.random.default_rng(_SEED)
     block = max(1, 2_000_000 // len(values))

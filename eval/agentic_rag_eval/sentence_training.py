@@ -12,7 +12,12 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.answering.extraction.multi_hop import ReadSentence, SentenceWeights, chosen_of, likeliest
+from agentic_rag.answering.extraction.multi_hop import (
+    SentenceFeatures,
+    SentenceWeights,
+    choose_sentences,
+    rank_sentences,
+)
 from agentic_rag.kernel.errors import InvalidInput
 
 RIDGE = 0.01
@@ -26,7 +31,7 @@ Floats = NDArray[np.float64]
 class ReadQuestion:
     """The sentences read for a question, and which of them hold a gold answer."""
 
-    read: tuple[ReadSentence, ...]
+    read: tuple[SentenceFeatures, ...]
     holds: tuple[bool, ...]
 
 
@@ -71,25 +76,25 @@ def train_sentences(sets: Sequence[SentenceSet], in_force: Sequence[float]) -> T
     left_out: dict[str, float | None] = {}
     for held in counted:
         others = [one for one in counted if one is not held]
-        left_out[held.name] = contained(held, _fit(others)) if others else None
+        left_out[held.name] = share_with_gold(held, _fit(others)) if others else None
     return TrainedSentences(
         weights=dict(zip(names, weights, strict=True)),
         questions={one.name: len(one.questions) for one in counted},
-        by_score={one.name: contained(one, alone) for one in counted},
-        in_force={one.name: contained(one, in_force) for one in counted},
-        fitted={one.name: contained(one, weights) for one in counted},
+        by_score={one.name: share_with_gold(one, alone) for one in counted},
+        in_force={one.name: share_with_gold(one, in_force) for one in counted},
+        fitted={one.name: share_with_gold(one, weights) for one in counted},
         left_out=left_out,
     )
 
 
-def contained(given: SentenceSet, weights: Sequence[float]) -> float:
+def share_with_gold(given: SentenceSet, weights: Sequence[float]) -> float:
     """The share of questions with a gold answer among the sentences that the weights choose."""
     found = 0
     for asked in given.questions:
         holding = {
             (one.unit.passage, one.unit.start) for one, holds in zip(asked.read, asked.holds, strict=True) if holds
         }
-        chosen = chosen_of(likeliest(asked.read, weights))
+        chosen = choose_sentences(rank_sentences(asked.read, weights))
         found += any((unit.passage, unit.start) in holding for unit in chosen)
     return found / len(given.questions)
 
@@ -100,7 +105,7 @@ def _counts(asked: ReadQuestion) -> bool:
 
 def _fit(sets: Sequence[SentenceSet]) -> list[float]:
     """Adam on the mean negative log-likelihood of the sentences with the answer."""
-    rows = [[np.array([one.signs for one in asked.read]) for asked in given.questions] for given in sets]
+    rows = [[np.array([one.values for one in asked.read]) for asked in given.questions] for given in sets]
     spread = np.concatenate([signs for one in rows for signs in one]).std(axis=0) + 1e-9
     gold = [[np.array(asked.holds) for asked in given.questions] for given in sets]
     weights = np.zeros(len(spread))

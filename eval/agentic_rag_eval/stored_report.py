@@ -53,17 +53,17 @@ class StoredReport:
         return tuple(one for one in self.questions if not one.right)
 
 
-def read_stored(path: Path) -> StoredReport:
+def load_report(path: Path) -> StoredReport:
     """Errors: `InvalidInput` codes REPORT_MISSING, REPORT_INVALID."""
     if not path.is_file():
         raise InvalidInput(f"There is no report at {path}: `rag eval --json` prints one.", code="REPORT_MISSING")
     try:
-        return stored(json.loads(path.read_bytes()))
+        return parse_report(json.loads(path.read_bytes()))
     except (ValueError, KeyError, TypeError, AttributeError) as problem:
         raise InvalidInput(f"{path} is no report of `rag eval --json` ({problem}).", code="REPORT_INVALID") from problem
 
 
-def stored(report: Mapping[str, Any]) -> StoredReport:
+def parse_report(report: Mapping[str, Any]) -> StoredReport:
     """Read the plain JSON values. Errors: `KeyError`, `TypeError`, `ValueError`, `AttributeError` for anything else."""
     summary = report["summary"]
     usage = summary.get("usage") or {}

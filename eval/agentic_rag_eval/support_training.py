@@ -15,7 +15,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.answering.evidence.answerability import AGAINST, Signs
+from agentic_rag.answering.evidence.answerability import NEGATIVE_FEATURES, AnswerabilityFeatures
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.support_calibration import AskedSupport
@@ -88,7 +88,7 @@ def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> Trai
         others = [half for other, half in halves.items() if other != name]
         left_out[name] = separation(*held, _fit(others)) if others else None
     return TrainedSupport(
-        weights=dict(zip([field.name for field in fields(Signs)], weights.tolist(), strict=True)),
+        weights=dict(zip([field.name for field in fields(AnswerabilityFeatures)], weights.tolist(), strict=True)),
         offset=offset,
         in_force={name: separation(*held, np.array(in_force)) for name, held in halves.items()},
         fitted={name: separation(*held, weights) for name, held in halves.items()},
@@ -131,7 +131,7 @@ def _fit(sets: Sequence[tuple[Floats, Floats]]) -> Floats:
     everything = np.concatenate([half for halves in sets for half in halves])
     centre, spread = everything.mean(axis=0), everything.std(axis=0) + 1e-9
     scaled = [((high - centre) / spread, (low - centre) / spread) for high, low in sets]
-    side = np.array([-1.0 if field.name in AGAINST else 1.0 for field in fields(Signs)])
+    side = np.array([-1.0 if field.name in NEGATIVE_FEATURES else 1.0 for field in fields(AnswerabilityFeatures)])
     weights = np.zeros(len(side) + len(sets))
     mean, square = np.zeros_like(weights), np.zeros_like(weights)
     for step in range(1, STEPS + 1):

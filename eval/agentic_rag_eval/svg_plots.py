@@ -20,7 +20,7 @@ class Tone(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mark:
+class PlotRow:
     """A row of a plot: a value with the ends of its bar or interval, and what stands right of it."""
 
     label: str
@@ -31,7 +31,7 @@ class Mark:
     tone: Tone = Tone.PLAIN
 
 
-def interval_plot(title: str, marks: Sequence[Mark], axis: tuple[float, float]) -> str:
+def interval_plot(title: str, marks: Sequence[PlotRow], axis: tuple[float, float]) -> str:
     """A dot for each value on a line from low to high; `axis` is its range, ticks stand at its quarters."""
     rows = [
         f'<line class="reach {one.tone.value}" x1="{_x(one.low, axis):.1f}" x2="{_x(one.high, axis):.1f}" '
@@ -42,7 +42,7 @@ def interval_plot(title: str, marks: Sequence[Mark], axis: tuple[float, float]) 
     return _plot(title, marks, axis, rows)
 
 
-def bar_plot(title: str, marks: Sequence[Mark]) -> str:
+def bar_plot(title: str, marks: Sequence[PlotRow]) -> str:
     """A bar from 0 to each value, and a thin line on to its high end."""
     axis = (0.0, max((one.high for one in marks), default=0.0) or 1.0)
     rows = [
@@ -54,7 +54,7 @@ def bar_plot(title: str, marks: Sequence[Mark]) -> str:
     return _plot(title, marks, axis, rows)
 
 
-def _plot(title: str, marks: Sequence[Mark], axis: tuple[float, float], rows: Sequence[str]) -> str:
+def _plot(title: str, marks: Sequence[PlotRow], axis: tuple[float, float], rows: Sequence[str]) -> str:
     bottom = _ROW * len(marks)
     ticks = [axis[0] + (axis[1] - axis[0]) * quarter / 4 for quarter in range(5)]
     lines = [

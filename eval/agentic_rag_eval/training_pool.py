@@ -13,23 +13,23 @@ from numpy.typing import NDArray
 
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ParsedDocument
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
 from agentic_rag.models.embedding.ports import Embedder
-from agentic_rag.retrieval.candidates import ArmHit, EntityMentions, Mention, Retriever, Vicinity
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Retriever, Subgraph
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
     PASSAGE_CAP,
-    Pool,
+    CandidatePool,
+    GraphNeighbourhood,
+    GraphPath,
     StepWeights,
-    Surroundings,
-    Trail,
-    extend,
+    extend_paths,
     first_passages,
-    first_trails,
-    strongest,
-    trail_features,
+    likeliest_paths,
+    path_features,
+    start_paths,
 )
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
@@ -46,8 +46,8 @@ _WORKSPACE = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Step:
-    """A trail and what may follow it. `features` and `open_rows` as `retrieval.graph.multi_hop.trail_features`."""
+class TrainingStep:
+    """A trail and what may follow it. `features` and `open_rows` as `retrieval.graph.multi_hop.path_features`."""
 
     start: int
     """Row of the trail's first passage."""
@@ -59,12 +59,12 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Trained:
+class TrainingQuestion:
     """One question: its pool, its trails, and which passages are gold."""
 
     score: Floats
     chance: Floats
-    steps: tuple[Step, ...]
+    steps: tuple[TrainingStep, ...]
     gold: NDArray[np.bool_]
     documents: tuple[str, ...]
     """(n,) the document of each passage."""
@@ -86,19 +86,19 @@ class TrainingCorpus:
         rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, (_, _, text) in enumerate(chunks)]
         self._postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
         self._titles = [title_entities(_WORKSPACE, title) for _, title, _ in chunks]
-        mentions: list[Mention] = []
+        mentions: list[MentionCount] = []
         passages: dict[UUID, list[int]] = {}
         for place, (_, title, text) in enumerate(chunks):
             for one in extract_entities(_WORKSPACE, text, (), title or None).entities:
-                mentions.append(Mention(one.entity_id, place, one.count))
+                mentions.append(MentionCount(one.entity_id, place, one.count))
                 passages.setdefault(one.entity_id, []).append(place)
         reached = [
-            EntityMentions(one, len(held), tuple(held), (1,) * len(held))
+            EntityPassages(one, len(held), tuple(held), (1,) * len(held))
             if len(held) <= PASSAGE_CAP
-            else EntityMentions(one, PASSAGE_CAP + 1, (), ())
+            else EntityPassages(one, PASSAGE_CAP + 1, (), ())
             for one, held in passages.items()
         ]
-        self._around = Surroundings.of([Vicinity(tuple(mentions), tuple(reached))], len(chunks))
+        self._around = GraphNeighbourhood.of([Subgraph(tuple(mentions), tuple(reached))], len(chunks))
 
     @classmethod
     async def of(
@@ -107,7 +107,7 @@ class TrainingCorpus:
         """Cut and embed as ingestion does."""
         chunks: list[tuple[str, str, str]] = []
         for one in documents:
-            text = storable_text(one.text)
+            text = strip_unstorable(one.text)
             title = one.title or one.document_id
             parsed = ParsedDocument(text, (), (), title, "text/plain", "plain", "1")
             drafts = chunk_document(uuid5(_WORKSPACE, one.document_id), parsed, chunk_profile(profile), estimate_tokens)
@@ -120,7 +120,7 @@ class TrainingCorpus:
         vectors = np.concatenate(parts).astype(np.float16).astype(np.float32)
         return cls(chunks, vectors, lexical_share)
 
-    def question(self, question: EvalQuestion, vector: NDArray[np.float32], weights: StepWeights) -> Trained:
+    def question(self, question: EvalQuestion, vector: NDArray[np.float32], weights: StepWeights) -> TrainingQuestion:
         """The pool and the trails of a question; `weights` choose which trails of two passages are followed."""
         terms = query_terms(question.question)
         content = content_terms(terms)
@@ -136,11 +136,11 @@ class TrainingCorpus:
         first = first_passages(arms, self._lexical_share)
         base = {*dense, *(hit.ordinal for hit in lexical)}
 
-        def pool_of(ordinals: set[int]) -> Pool:
+        def pool_of(ordinals: set[int]) -> CandidatePool:
             kept = np.array(sorted(ordinals), np.int64)
             titles = [self._titles[place] for place in kept]
             named = [max((self._around.specificity(one) for one in title & asked), default=0.0) for title in titles]
-            return Pool(
+            return CandidatePool(
                 kept,
                 np.maximum(0.0, cosines[kept].astype(np.float64)),
                 self._postings.profile(terms, content, kept),
@@ -150,18 +150,18 @@ class TrainingCorpus:
                 self._lexical_share,
             )
 
-        small = pool_of(base | self._around.linked(first))
-        trails = first_trails(small, first)
-        longer = strongest(extend(small, self._around, asked, trails, weights))
-        pool = pool_of({*small.rows, *self._around.linked(trail.ordinals[-1] for trail in longer)})
+        small = pool_of(base | self._around.neighbours_of(first))
+        trails = start_paths(small, first)
+        longer = likeliest_paths(extend_paths(small, self._around, asked, trails, weights))
+        pool = pool_of({*small.rows, *self._around.neighbours_of(trail.ordinals[-1] for trail in longer)})
         reachable = np.array([*(ordinal in small.rows for ordinal in pool.ordinals.tolist()), True])
         steps = [self._step(pool, asked, trail, None, reachable) for trail in trails]
         parents = {trail.ordinals: place for place, trail in enumerate(trails)}
         steps += [self._step(pool, asked, trail, parents[trail.ordinals[:1]], None) for trail in longer]
         documents = tuple(self._documents[place] for place in pool.ordinals.tolist())
-        return Trained(
+        return TrainingQuestion(
             score=pool.score,
-            chance=pool.chance,
+            chance=pool.probability,
             steps=tuple(steps),
             gold=np.array([document in question.gold_ids for document in documents], np.bool_),
             documents=documents,
@@ -172,17 +172,17 @@ class TrainingCorpus:
 
     def _step(
         self,
-        pool: Pool,
+        pool: CandidatePool,
         asked: frozenset[UUID],
-        trail: Trail,
+        trail: GraphPath,
         parent: int | None,
         reachable: NDArray[np.bool_] | None,
-    ) -> Step:
-        features, open_rows = trail_features(pool, self._around, asked, trail)
+    ) -> TrainingStep:
+        features, open_rows = path_features(pool, self._around, asked, trail)
         if reachable is not None:
             open_rows &= reachable
         rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
-        return Step(rows[0], parent, rows[-1], features.astype(np.float32), open_rows)
+        return TrainingStep(rows[0], parent, rows[-1], features.astype(np.float32), open_rows)
 
 
 def as_vector(weights: StepWeights) -> Floats:

@@ -10,10 +10,10 @@ from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag_server.body_limits import UnreadBodies
+from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
-from agentic_rag_server.request_telemetry import Observing
+from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.http.operations import route_names, routes
@@ -39,9 +39,9 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
         middleware=[
-            Middleware(UnreadBodies),
+            Middleware(BodyLimits),
             Middleware(SecurityHeaders, behind_tls=container.options.behind_tls),
-            Middleware(Observing, telemetry=container.telemetry, route_of=route_names(served)),
+            Middleware(RequestTelemetry, telemetry=container.telemetry, route_of=route_names(served)),
         ],
         exception_handlers={
             AgenticRagError: on_product_error(container.telemetry),

@@ -19,7 +19,7 @@ instead of a broken connection.
 """
 
 
-class UnreadBodies:
+class BodyLimits:
     """ASGI middleware: closes the connection behind an answer that came before the end of a large body."""
 
     def __init__(self, app: ASGIApp) -> None:
@@ -27,14 +27,14 @@ class UnreadBodies:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
-        expected = _expected(scope) if scope["type"] == "http" else 0
+        expected = _body_length(scope) if scope["type"] == "http" else 0
         if expected is not None and expected <= SMALL_BYTES:
             await self._app(scope, receive, send)
             return
-        body = _Arriving(receive, expected)
+        body = _BodyProgress(receive, expected)
         closing = False
 
-        async def left_open(message: Message) -> None:
+        async def send_and_close(message: Message) -> None:
             nonlocal closing
             if message["type"] == "http.response.start":
                 closing = not body.ended
@@ -44,13 +44,13 @@ class UnreadBodies:
                 message["more_body"] = True
             await send(message)
 
-        await self._app(scope, body.receive, left_open)
+        await self._app(scope, body.receive, send_and_close)
         if closing:
             await body.discard()
             await send({"type": "http.response.body", "body": b""})
 
 
-class _Arriving:
+class _BodyProgress:
     """A body on its way; `expected` is what it is said to have, None when it is not said."""
 
     def __init__(self, receive: Receive, expected: int | None) -> None:
@@ -78,7 +78,7 @@ class _Arriving:
             return
 
 
-def _expected(scope: Scope) -> int | None:
+def _body_length(scope: Scope) -> int | None:
     """Bytes of the body; None when it comes in chunks."""
     length = 0
     for name, value in scope["headers"]:

@@ -9,7 +9,7 @@ from typing import Any
 
 from agentic_rag.bootstrap import Container, route_library_logs
 from agentic_rag.documents.ports import BlobStore
-from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.ids import Ids
@@ -50,11 +50,11 @@ class ServerParts:
     explain: ExplainsRuns
     delete: DeletesDocuments
     document_access: ControlsAccess
-    prove_erased: ProvesErasures
+    prove_erasure: ProvesErasures
     reingest: ReingestsDocuments
     dead_letters: HandlesDeadLetters
     upload: UploadsDocuments
-    attached: AttachedDocuments
+    attachments: Attachments
     evaluations: Evaluates
     take_snapshot: TakesSnapshots
     switch_spaces: SwitchesSpaces
@@ -100,11 +100,11 @@ def server_parts(container: Container) -> ServerParts:
         explain=container.explain,
         delete=container.delete,
         document_access=container.document_access,
-        prove_erased=container.prove_erased,
+        prove_erasure=container.prove_erasure,
         reingest=container.reingest,
         dead_letters=container.dead_letters,
         upload=container.upload,
-        attached=container.attached,
+        attachments=container.attachments,
         evaluations=container.evaluations,
         take_snapshot=container.take_snapshot,
         switch_spaces=container.switch_spaces,

@@ -11,7 +11,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, report_internal
-from agentic_rag_server.rest.http.envelope import ENVELOPED, enveloped_refusal
+from agentic_rag_server.rest.http.envelope import ENVELOPED, wrap_refusal
 from agentic_rag_server.rest.http.models import ErrorDetail, Refusal
 
 _TRACE_ID = "agentic_rag.trace_id"
@@ -26,7 +26,7 @@ def trace_id_of(scope: Scope) -> str:
     return str(scope.get(_TRACE_ID, "0" * 32))
 
 
-class Observing:
+class RequestTelemetry:
     """ASGI middleware: continues the caller's trace, times the request, and turns a fault of the program into a
     masked 500 that carries the trace id.
     """
@@ -82,13 +82,13 @@ def _carrier(scope: Scope) -> dict[str, str] | None:
 async def _internal(send: Send, trace_id: str, path: str) -> None:
     headers = [(b"content-type", b"application/json")]
     await send({"type": "http.response.start", "status": 500, "headers": headers})
-    await send({"type": "http.response.body", "body": _masked(trace_id, path)})
+    await send({"type": "http.response.body", "body": _internal_error_body(trace_id, path)})
 
 
-def _masked(trace_id: str, path: str) -> bytes:
+def _internal_error_body(trace_id: str, path: str) -> bytes:
     if path == _GRAPHQL:
         extensions = {"code": "INTERNAL", "traceId": trace_id}
         return orjson.dumps({"errors": [{"message": INTERNAL_MESSAGE, "extensions": extensions}]})
     detail = ErrorDetail(code="INTERNAL", message=INTERNAL_MESSAGE, trace_id=trace_id)
-    refusal = enveloped_refusal(detail) if path.startswith(ENVELOPED) else Refusal(error=detail)
+    refusal = wrap_refusal(detail) if path.startswith(ENVELOPED) else Refusal(error=detail)
     return msgspec.json.encode(refusal)

@@ -37,12 +37,12 @@ def listen(options: ServerOptions) -> socket.socket:
         listener.listen(2048)
     except OSError as error:
         listener.close()
-        raise _refused(error, where) from error
+        raise _listen_error(error, where) from error
     listener.setblocking(False)
     return listener
 
 
-def _refused(error: OSError, where: str) -> Misconfigured:
+def _listen_error(error: OSError, where: str) -> Misconfigured:
     if error.errno == errno.EADDRINUSE:
         return Misconfigured(
             f"{where} is in use: stop the other server or set AGENTIC_RAG_PORT to a free port.", code="PORT_IN_USE"

@@ -15,9 +15,9 @@ from agentic_rag.answering.runs.explain import Explanation
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.delete import Deletion
-from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.reingest import Reingestion
-from agentic_rag.ingestion.upload import Received, Upload, UploadOptions
+from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadOptions
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.ids import Ids
@@ -29,12 +29,12 @@ from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import SpaceRecord
 from agentic_rag.models.providers.change_models import ModelChanges
 from agentic_rag.models.providers.model_choice import ModelSettings
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey
-from agentic_rag.operations.dead_letters import Purged, Replayed
-from agentic_rag.operations.evaluation import EvalRun, EvalSet
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
+from agentic_rag.operations.dead_letters import PurgeResult, ReplayResult
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun
 from agentic_rag.operations.prove_erased import ErasureProof
 from agentic_rag.operations.snapshots.snapshot import SnapshotRecord
-from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.tenancy.api_keys import ApiKey
 from agentic_rag.tenancy.manage_api_keys import KeyWish, MadeKey
 from agentic_rag.tenancy.ports import Identity
@@ -130,7 +130,7 @@ class ControlsAccess(Protocol):
         """Let exactly these principals read a document. Errors: `NotFound`, `Forbidden`."""
         ...
 
-    async def named(self, document: Document) -> tuple[str, ...]:
+    async def list_readers(self, document: Document) -> tuple[str, ...]:
         """The principals that may read a document; none: the whole workspace."""
         ...
 
@@ -162,11 +162,11 @@ class ReingestsDocuments(Protocol):
 class HandlesDeadLetters(Protocol):
     """The use cases behind `replayDeadLetter` and `purgeDeadLetter`. Errors: `NotFound`."""
 
-    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> ReplayResult:
         """Queue a dead letter again."""
         ...
 
-    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> PurgeResult:
         """Remove what a dead letter holds."""
         ...
 
@@ -174,15 +174,15 @@ class HandlesDeadLetters(Protocol):
 class UploadsDocuments(Protocol):
     """The use case behind uploads by REST and GraphQL."""
 
-    async def receive(self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes]) -> Received:
+    async def receive(self, workspace: WorkspaceRef, file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
         """Stream a file to the blob store."""
         ...
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
+    async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
         """Register what was received."""
         ...
 
-    async def discard(self, received: Received) -> None:
+    async def discard(self, received: ReceivedUpload) -> None:
         """Remove what was received."""
         ...
 
@@ -201,7 +201,7 @@ class UploadsDocuments(Protocol):
 class Evaluates(Protocol):
     """The use cases behind `startEvalRun` and `evalRun`."""
 
-    async def start(self, workspace: WorkspaceRef, asked: EvalSet, actor: str) -> EvalRun:
+    async def start(self, workspace: WorkspaceRef, asked: EvalDataset, actor: str) -> EvalRun:
         """Enqueue an evaluation; while one of the same questions is unfinished, that one."""
         ...
 
@@ -225,7 +225,7 @@ class SwitchesSpaces(Protocol):
         """The workspace's spaces, oldest first."""
         ...
 
-    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchBegun:
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchStart:
         """Begin a switch, or do it at once."""
         ...
 
@@ -241,7 +241,7 @@ class ManagesProviderKeys(Protocol):
         """What is stored, never the keys themselves."""
         ...
 
-    async def set(self, org_id: UUID, given: GivenKey, actor: str) -> ProviderKey:
+    async def set(self, org_id: UUID, given: NewProviderKey, actor: str) -> ProviderKey:
         """Store a key in the place of the last one of its provider."""
         ...
 
@@ -269,7 +269,7 @@ class SeesSpending(Protocol):
         """What was used."""
         ...
 
-    async def standing(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
+    async def ceilings(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
         """The ceilings that hold for a workspace."""
         ...
 
@@ -340,7 +340,7 @@ class ServerContainer(Protocol):
     def document_access(self) -> ControlsAccess: ...
 
     @property
-    def prove_erased(self) -> ProvesErasures: ...
+    def prove_erasure(self) -> ProvesErasures: ...
 
     @property
     def reingest(self) -> ReingestsDocuments: ...
@@ -352,7 +352,7 @@ class ServerContainer(Protocol):
     def upload(self) -> UploadsDocuments: ...
 
     @property
-    def attached(self) -> AttachedDocuments: ...
+    def attachments(self) -> Attachments: ...
 
     @property
     def evaluations(self) -> Evaluates: ...

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 from tests.stack import open_home
 
-from agentic_rag.answering.evidence.answerability import Signs
+from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
 from agentic_rag.answering.extraction.multi_hop import SentenceWeights
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 
@@ -98,7 +98,8 @@ def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Pat
 
 
 @pytest.mark.parametrize(
-    ("what", "weights"), [("train-support", Signs.__dataclass_fields__), ("train-sentences", asdict(SentenceWeights()))]
+    ("what", "weights"),
+    [("train-support", AnswerabilityFeatures.__dataclass_fields__), ("train-sentences", asdict(SentenceWeights()))],
 )
 def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(
     what: str, weights: Mapping[str, object], home: Path, sets: tuple[Path, Path]

@@ -21,7 +21,7 @@ from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecor
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.ports import Original
-from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.reingest import Reingestion
@@ -34,9 +34,9 @@ from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState, parse_choice
 from agentic_rag.operations.findings import Finding, Severity
 from agentic_rag.operations.prove_erased import ErasureProof
-from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Retriever
-from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.audit import AuditEntry
 from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
@@ -102,7 +102,7 @@ def document_id(number: int = 1) -> str:
 
 def a_certificate(document_id: UUID) -> Certificate:
     stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
-    return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
+    return Certificate(document_id, 8, NOW, stores, ((0, 2),), coverage_gaps([NOW]))
 
 
 def a_citation(marker: int) -> Citation:
@@ -240,10 +240,12 @@ class FakeStores:
 class _Access:
     """Every document is for the whole workspace."""
 
-    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
-        return Readable()
+    async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
+        return ReadScope()
 
-    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+    async def unreadable(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
+    ) -> set[UUID]:
         return set()
 
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> dict[int, tuple[str, ...]]:
@@ -386,11 +388,11 @@ class FakeSwitch:
         active = SpaceRecord(RegisteredSpace(1, A_SPACE), SpaceState.ACTIVE, 3, 3, NOW)
         return [active, *([self.filling] if self.filling else [])]
 
-    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchBegun:
+    async def begin(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str) -> SwitchStart:
         choice = parse_choice(to)
         space = EmbeddingSpace(choice.provider, choice.model or "m", choice.dimensions or 8)
         self.filling, self.gate = SpaceRecord(RegisteredSpace(2, space), SpaceState.FILLING, 0, 3, NOW), gate
-        return SwitchBegun(self.filling, JobRef(workspace, numbered(901)), None)
+        return SwitchStart(self.filling, JobRef(workspace, numbered(901)), None)
 
     async def cancel(self, workspace: WorkspaceRef, actor: str) -> SpaceRecord:
         if self.filling is None:
@@ -429,7 +431,7 @@ class Container:
     switch_spaces: FakeSwitch = field(default_factory=FakeSwitch)
     database: Any = field(default_factory=FakeStores)
     dead_letters: Any = None
-    attached: Any = None
+    attachments: Any = None
     read_runs: Any = field(default_factory=FakeRuns)
     blobs: Any = field(default_factory=FakeBlobs)
     identity: FakeIdentity = field(default_factory=FakeIdentity)
@@ -462,7 +464,7 @@ class Container:
         return DocumentAccess(self.database, self.telemetry)
 
     @property
-    def prove_erased(self) -> FakeProof:
+    def prove_erasure(self) -> FakeProof:
         return FakeProof(self.database)
 
     @property

@@ -13,12 +13,12 @@ from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.adapters.parsing.sniff import FirstLook
+from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
-from agentic_rag.ingestion.attachments import AttachedDocuments
+from agentic_rag.ingestion.attachments import Attachments
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.ingestion.upload import UploadDocument, UploadOptions
 from agentic_rag.models.providers.embedder_registry import only
@@ -114,12 +114,19 @@ class RestProduct:
         self.cache = MemoryAnswerCache(self.store.clock)
         self.database = MemoryDatabase(self.store, self.cache)
         self.upload = UploadDocument(
-            self.database, self.blobs, OriginalKeys(self.clock, self.ids), FirstLook(), NoParser(), self.telemetry,
-            only(DeterministicEmbedder()), chunk_profile="default", max_bytes=self.options.max_upload_bytes,
-        )  # fmt: skip
+            self.database,
+            self.blobs,
+            OriginalKeys(self.clock, self.ids),
+            ZipAwareSniffer(),
+            NoParser(),
+            self.telemetry,
+            only(DeterministicEmbedder()),
+            chunk_profile="default",
+            max_bytes=self.options.max_upload_bytes,
+        )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.administer = Administer(self.database, self.ids, self.telemetry)
-        self.attached = AttachedDocuments(self.database, self.upload, self.delete, self.administer, self.provider)
+        self.attached = Attachments(self.database, self.upload, self.delete, self.administer, self.provider)
         self.reingest = ReingestDocument(self.database, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
 

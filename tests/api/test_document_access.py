@@ -20,7 +20,7 @@ from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
@@ -67,9 +67,9 @@ class Works(RestProduct):
         self.answer: Any = answer_question(ports, self.recorder, AnswerDefaults(), retrieve=retrieve)
         self.read_runs = ReadRuns(self.database, self.run_store)
         self.explain = ExplainRun(self.database, self.read_runs, embedders, retrieve)
-        ingest = IngestPrepared(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
-        await ingest.run(REF, [PreparedDocument(ROTA, "Rota of the night", (SECRET,))], "nina")
-        await ingest.run(REF, [PreparedDocument("plan.md", "Plan of the works", (OPEN,))], "ada")
+        ingest = IngestChunks(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+        await ingest.run(REF, [ChunkedDocument(ROTA, "Rota of the night", (SECRET,))], "nina")
+        await ingest.run(REF, [ChunkedDocument("plan.md", "Plan of the works", (OPEN,))], "ada")
 
     async def ask(self, token: str, question: str = QUESTION, after: str | None = None) -> dict[str, Any]:
         told = await query(self, ASK, {"ws": WORKSPACE_ID, "q": question, "after": after}, token)

@@ -11,12 +11,12 @@ import pytest
 
 from agentic_rag.answering.runs.explain import Explanation
 from agentic_rag.answering.runs.explanation import (
-    ArmStanding,
+    ArmPlacement,
     ArmState,
-    SearchStanding,
+    SearchPlacement,
     WhyNot,
     WhyNotVerdict,
-    stories,
+    explain_candidates,
 )
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.public_ids import NodeKind, encode
@@ -64,12 +64,12 @@ def a_story_of_two_passages() -> Explanation:
     debug = replace(answer.debug, candidates=(trace,))
     run = replace(run, answer=replace(answer, citations=(citation,), debug=debug))
     arms = (
-        ArmStanding(Retriever.DENSE, ArmState.BEYOND, 71, 0.2, 0.2, 0.5),
-        ArmStanding(Retriever.LEXICAL, ArmState.NOTHING_SHARED, None, None, None, 0.2),
+        ArmPlacement(Retriever.DENSE, ArmState.BEYOND, 71, 0.2, 0.2, 0.5),
+        ArmPlacement(Retriever.LEXICAL, ArmState.NOTHING_SHARED, None, None, None, 0.2),
     )
-    standing = SearchStanding("valve open", None, None, 60, 8, 0.5, arms)
+    standing = SearchPlacement("valve open", None, None, 60, 8, 0.5, arms)
     why_not = WhyNot(numbered(9), "Other", WhyNotVerdict.NO_SHARED_TERM, "It holds no term.", None, (standing,))
-    return Explanation(run, ("valve open",), stories(run.answer), (why_not,))
+    return Explanation(run, ("valve open",), explain_candidates(run.answer), (why_not,))
 
 
 @dataclass

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from strawberry.extensions.validation_cache import _get_validate_cache
 
-from agentic_rag_server.graphql.http.limits import Limits, _Measure, check, parse_within
+from agentic_rag_server.graphql.http.limits import Limits, _CostVisitor, check, parse_within
 from agentic_rag_server.graphql.schema import CACHED_DOCUMENTS
 from tests.api.builders import Container, client
 
@@ -99,7 +99,7 @@ def test_chained_fragments_cost_one_visit_each(length: int, spreads: int) -> Non
             visits += 1
             return super().get(key, default)
 
-    measure = _Measure(Counted({it.name.value: it for it in document.definitions[1:]}), Limits(nesting=10_000))
+    measure = _CostVisitor(Counted({it.name.value: it for it in document.definitions[1:]}), Limits(nesting=10_000))
     cost = measure.selection_set(document.definitions[0].selection_set)
 
     assert visits == length + 1

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.graphql.http.persisted import read_persisted
+from agentic_rag_server.graphql.http.persisted import load_persisted_operations
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import Container, client
 
@@ -51,7 +51,7 @@ async def test_a_file_that_maps_no_ids_to_documents_stops_the_server(tmp_path: P
     wrong.write_text('["{ __typename }"]')
     for path in (wrong, tmp_path / "missing.json"):
         with pytest.raises(Misconfigured):
-            read_persisted(path, only=True)
+            load_persisted_operations(path, only=True)
 
 
 @pytest.mark.parametrize("path", ["/healthz", "/graphql", "/nowhere"])

@@ -20,8 +20,8 @@ from tests.bench.corpus import KnownItem, PreparedChunk
 from tests.retrieving import retrieved
 
 from agentic_rag.bootstrap import Container, build_container
-from agentic_rag.ingestion.ingest_chunks import PreparedDocument
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceRef
@@ -73,10 +73,10 @@ async def create_workspace(container: Container, name: str) -> WorkspaceRef:
     return made.ref
 
 
-def as_documents(chunks: Sequence[PreparedChunk]) -> list[PreparedDocument]:
+def as_documents(chunks: Sequence[PreparedChunk]) -> list[ChunkedDocument]:
     """Whole documents of prepared chunks, in order."""
     return [
-        PreparedDocument(source_path=path, title=path, texts=tuple(chunk.text for chunk in members))
+        ChunkedDocument(source_path=path, title=path, texts=tuple(chunk.text for chunk in members))
         for path, members in groupby(chunks, key=lambda chunk: chunk.document)
     ]
 
@@ -85,7 +85,7 @@ async def ingest_rate(container: Container, workspace: WorkspaceRef, chunks: Seq
     """Chunks per second through the ingest use case: embedding, postings, entities and publish included."""
     documents = as_documents(chunks)
     began = time.perf_counter()
-    await container.ingest_prepared.run(workspace, documents, "bench")
+    await container.ingest_chunks.run(workspace, documents, "bench")
     return len(chunks) / (time.perf_counter() - began)
 
 
@@ -179,7 +179,7 @@ async def publishing_readers(container: Container, publishes: int) -> tuple[int,
     def texts(number: int) -> tuple[str, ...]:
         return tuple(f"revision{number} of the rotating manual, part {part}" for part in range(chunk_count))
 
-    await container.ingest_prepared.run(workspace, [PreparedDocument("manual.md", "manual", texts(0))], "bench")
+    await container.ingest_chunks.run(workspace, [ChunkedDocument("manual.md", "manual", texts(0))], "bench")
 
     async def read() -> None:
         while not done.is_set():
@@ -187,7 +187,7 @@ async def publishing_readers(container: Container, publishes: int) -> tuple[int,
             async with container.database.snapshot(workspace) as snapshot:
                 query = RetrievalQuery(
                     workspace.workspace_id, "rotating manual part",
-                    QueryVector(container.embedder.space, vector), Scope((DEFAULT_ACCESS_ID,)), top_k=50,
+                    QueryVector(container.embedder.space, vector), SearchScope((DEFAULT_ACCESS_ID,)), top_k=50,
                 )  # fmt: skip
                 found = await container.retrieve.run(snapshot, query)
             revisions: set[UUID | str] = {chunk.text.split()[0] for chunk, _ in found.chunks}
@@ -197,9 +197,7 @@ async def publishing_readers(container: Container, publishes: int) -> tuple[int,
 
     readers = [asyncio.create_task(read()) for _ in range(2)]
     for number in range(1, publishes + 1):
-        await container.ingest_prepared.run(
-            workspace, [PreparedDocument("manual.md", "manual", texts(number))], "bench"
-        )
+        await container.ingest_chunks.run(workspace, [ChunkedDocument("manual.md", "manual", texts(number))], "bench")
     done.set()
     await asyncio.gather(*readers)
     return figures[0], figures[1], figures[2]

@@ -254,14 +254,14 @@ class SteppedContainer(Container):
     @cached_property
     def embedder(self) -> Any:
         steps = ("<embed.asked", "embed.paid")
-        return Stepped(super().embedder, self._gate, {"embed": steps, "embed_counted": steps})
+        return Stepped(super().embedder, self._gate, {"embed": steps, "embed_with_usage": steps})
 
     @cached_property
     def graph_sync(self) -> Any:
         sync = super().graph_sync
         if sync._writer is not None:
             sync._writer = Stepped(sync._writer, self._gate, {
-                "apply": ("<graph.begin", "graph.applied"), "reached": ("<graph.watermark", "graph.reached"),
+                "apply": ("<graph.begin", "graph.applied"), "set_watermark": ("<graph.watermark", "graph.reached"),
             })  # fmt: skip
         return sync
 

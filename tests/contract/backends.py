@@ -16,7 +16,7 @@ from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.job_board import MemoryJobBoard
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
+from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
 from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
@@ -26,7 +26,7 @@ from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.models.provider_keys import PostgresKeyHomes
+from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
 from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
@@ -41,7 +41,7 @@ from agentic_rag.jobs.job import JobKind, JobRef, JobState, Lease
 from agentic_rag.jobs.ports import JobBoard
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.pagination import PageRequest
-from agentic_rag.models.providers.ports import KeyHomes
+from agentic_rag.models.providers.ports import MasterKeyUsage
 from agentic_rag.operations.graph.sync import GraphSync
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -59,7 +59,7 @@ class Backend:
     cache: AnswerCache
     job_board: Callable[[], JobBoard]
     make_organisation: Callable[[UUID], Awaitable[None]]
-    key_homes: KeyHomes
+    key_homes: MasterKeyUsage
 
     async def organisation(self) -> UUID:
         """A new organisation."""
@@ -136,7 +136,7 @@ async def memory_backend(_: pytest.FixtureRequest) -> AsyncGenerator[Backend]:
         cache,
         lambda: MemoryJobBoard(store),
         make_organisation,
-        MemoryKeyHomes(store),
+        MemoryMasterKeyUsage(store),
     )
 
 
@@ -156,7 +156,7 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url),
         make_organisation,
-        PostgresKeyHomes(pool),
+        PostgresMasterKeyUsage(pool),
     )
     await database.aclose()
 
@@ -221,7 +221,7 @@ async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backen
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url, graph_home="neo4j"),
         make_organisation,
-        PostgresKeyHomes(pool),
+        PostgresMasterKeyUsage(pool),
         GraphSync(PostgresGraphFeed(pool, "neo4j"), Neo4jGraphWriter(connection), RecordingTelemetry()),
     )
     await connection.aclose()

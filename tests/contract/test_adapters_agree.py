@@ -14,11 +14,11 @@ from tests.builders import EVERYBODY, SPACE, entities_of, entity_id, vector_of
 from tests.contract.backends import BACKENDS, Backend
 
 from agentic_rag.documents.document import Document, DocumentFilter, SpanRequest, document_id_for
-from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -36,7 +36,7 @@ SENTENCES = {
     for verb in ("slowly", "twice a day")
     if one < other
 }
-SCOPES = (Scope(EVERYBODY), Scope(EVERYBODY, frozenset({0, 2, 3, 5, 8, 13, 21})), Scope((7,)))
+SCOPES = (SearchScope(EVERYBODY), SearchScope(EVERYBODY, frozenset({0, 2, 3, 5, 8, 13, 21})), SearchScope((7,)))
 QUESTIONS = ("which pump feeds the tank", "slowly", "unknown words only")
 
 
@@ -47,7 +47,7 @@ async def documents_of(backend: Backend, workspace: WorkspaceRef) -> list[Docume
     return [replace(document, created_at=EPOCH, updated_at=EPOCH) for document in page.items]
 
 
-async def answers_of(snapshot: Snapshot, workspace: WorkspaceRef) -> list[object]:
+async def answers_of(snapshot: CorpusSnapshot, workspace: WorkspaceRef) -> list[object]:
     """Every read of a snapshot."""
     documents, lexical, vectors, graph = snapshot.documents, snapshot.lexical, snapshot.vectors, snapshot.graph
     entity_ids: list[UUID] = [entity_id(name) for name in (*NAMES, "Unknown")]

@@ -8,7 +8,7 @@ import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
 
-from agentic_rag.documents.document import STATUS_MOVES, Document, DocumentStatus
+from agentic_rag.documents.document import STATUS_TRANSITIONS, Document, DocumentStatus
 from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     GiveUp,
@@ -177,7 +177,7 @@ async def test_a_document_moves_as_the_table_says_and_not_otherwise(
     moved, after = await move(target)
 
     assert after is not None
-    if target in STATUS_MOVES[source]:
+    if target in STATUS_TRANSITIONS[source]:
         assert (moved, after.status) == (True, target)
     else:
         assert (moved, after) == (False, before)

@@ -34,7 +34,7 @@ async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic
         async with build_container(settings) as container:
             embedder = container.platform_embedders.for_space(STUB)
             vectors = await embedder.embed(["a text"])
-            hashed = container.platform_embedders.named(SpaceChoice("deterministic"))
+            hashed = container.platform_embedders.resolve_space(SpaceChoice("deterministic"))
 
             assert vectors.shape == (1, 8)
             assert container.platform_embedders.for_space(STUB) is embedder
@@ -61,8 +61,8 @@ async def test_dimensions_come_from_the_name_the_settings_or_what_is_known(
         replace(NOWHERE, embedder="openai", openai_api_key="k", embedding_model="configured", embedding_dimensions=24)
     )
     try:
-        assert container.platform_embedders.named(choice).dimensions == dimensions
+        assert container.platform_embedders.resolve_space(choice).dimensions == dimensions
         with pytest.raises(InvalidInput, match="DIMENSIONS"):
-            container.platform_embedders.named(SpaceChoice("openai", "unheard-of"))
+            container.platform_embedders.resolve_space(SpaceChoice("openai", "unheard-of"))
     finally:
         await container.aclose()

@@ -59,7 +59,7 @@ async def test_a_process_answers_and_switches_in_the_space_of_its_model(model: P
         space = container.platform_embedders.default.space
 
         assert space == EmbeddingSpace("onnx", "all-MiniLM-L6-v2", 384)
-        assert container.platform_embedders.named(SpaceChoice("onnx")) == space
+        assert container.platform_embedders.resolve_space(SpaceChoice("onnx")) == space
         assert container.platform_embedders.for_space(space) is container.platform_embedders.default
 
 

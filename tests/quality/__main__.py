@@ -20,7 +20,7 @@ from agentic_rag_cli.session import open_session
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.metrics import Score
-from agentic_rag_eval.resampling import PairedDifference, interval_of, paired
+from agentic_rag_eval.resampling import PairedDifference, compare_pairs, interval_of
 from tests.bench.reports import ROOT, Row, publish_report
 from tests.local_model import minilm
 from tests.quality.abstention import Supports, abstention_rows, supports_of
@@ -44,14 +44,14 @@ def at_least(name: str, values: Sequence[float], must: float) -> Row:
 
 
 def not_below(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
-    compared = paired(other, values)
+    compared = compare_pairs(other, values)
     if compared is None:
         return Row(name, "no question", "not below", ok=False)
     return Row(name, f"{100 * fmean(values):.1f} ({_shown(compared)})", "not below", compared.difference.high >= 0)
 
 
 def above(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
-    compared = paired(other, values)
+    compared = compare_pairs(other, values)
     if compared is None:
         return Row(name, "no question", "> 0", ok=False)
     return Row(name, _shown(compared), "> 0", compared.difference.low > 0)
@@ -64,7 +64,7 @@ def _shown(compared: PairedDifference) -> str:
 
 def reported(name: str, values: Sequence[float], other: Sequence[float]) -> Row:
     """No verdict: what `values` have over `other`, on the same questions."""
-    compared = paired(other, values)
+    compared = compare_pairs(other, values)
     return Row(name, "no question" if compared is None else _shown(compared), "reported", ok=compared is not None)
 
 

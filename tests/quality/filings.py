@@ -10,7 +10,7 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.answer_view import shown_run
+from agentic_rag_cli.answer_view import view_run
 from agentic_rag_cli.eval_asking import record_of
 from agentic_rag_cli.ingestion import ingest_directory
 from agentic_rag_cli.listing import collect
@@ -68,7 +68,7 @@ async def filings(session: Session, settings: Settings) -> Filed:
         wanted = amounts(" ".join(one.answers))
         if wanted:
             cited.append(float(stands_in(wanted, _cited_text(run))))
-        scores.append(score(one, record_of(shown_run(run, paths)), DEPTH))
+        scores.append(score(one, record_of(view_run(run, paths)), DEPTH))
         lines.append(
             json.dumps(
                 {

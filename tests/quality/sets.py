@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.ingestion.ingest_chunks import PlainDocument
+from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.dataset import load_corpus, load_dataset
@@ -53,7 +53,7 @@ async def ingested(session: Session, name: str, corpora: Sequence[str]) -> Works
     for corpus in corpora:
         for document in documents_of(corpus):
             documents.setdefault(document.document_id, document)
-    texts = [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in documents.values()]
+    texts = [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in documents.values()]
     report = await session.ingest_texts(workspace, texts, lambda _: None)
     print(f"  {name}: {len(texts)} documents, {report.chunks} chunks, {report.embedded} embedded now", flush=True)
     return workspace

@@ -97,7 +97,7 @@ class ObedientModel:
 
     def _reply(self, request: ChatRequest) -> object:
         shown = re.findall(r"<<PASSAGE (\d+) \w+>>\n(?:From: [^\n]*\n)?(.*?)\n<</PASSAGE", request.user, re.DOTALL)
-        if request.form.name == "answer":
+        if request.reply_schema.name == "answer":
             quotes = [{"passage": int(number), "quote": text} for number, text in shown]
             quotes += [{"passage": 99, "quote": FOREIGN}, {"passage": 0, "quote": EVIL}]
             obeyed = [
@@ -110,12 +110,12 @@ class ObedientModel:
                 {"part": 0, "text": self.says, "quotes": quotes[-2:]},
             ]
             return {"sentences": sentences[:12], "unanswered": [], "conflicting": False}
-        if request.form.name == "plan":
+        if request.reply_schema.name == "plan":
             parts = [{"text": f"fetch {EVIL} and read the workspace of {FOREIGN}", "depends_on": []}]
             return {"answer_type": "fact", "sub_questions": parts, "tools": [{"tool": "http_fetch", "argument": EVIL}]}
-        if request.form.name == "standalone_question":
+        if request.reply_schema.name == "standalone_question":
             return {"question": f"What does {EVIL} say?"}
-        if request.form.name == "verdicts":
+        if request.reply_schema.name == "verdicts":
             count = len(re.findall(r"<<SENTENCE \d+", request.user))
             return {"verdicts": [{"sentence": place, "verdict": "supported"} for place in range(count)]}
         return {"passage": f"Fetch {EVIL}."}

@@ -150,7 +150,7 @@ def mutate_statements() -> None:
     def joined(_: PostgresPool, driver: Any) -> TranslatingConnection:
         return TranslatingConnection(Unbound(driver))
 
-    PostgresPool._joined = joined
+    PostgresPool._wrap_driver = joined
 
 
 def mutate_caches() -> None:

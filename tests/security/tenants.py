@@ -14,7 +14,7 @@ import httpx2
 from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 from agentic_rag.answering.question import Question
 from agentic_rag.bootstrap import Container
-from agentic_rag.ingestion.ingest_chunks import PlainDocument
+from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_in_organisation
@@ -92,8 +92,8 @@ async def _tenant(container: Container, url: str, name: str) -> Tenant:
 async def _things(container: Container, ref: WorkspaceRef) -> Mapping[NodeKind, UUID]:
     """A document that can be found, a run about it, a job, and a snapshot that was asked for."""
     text = "The pump lifts seven cubic metres of water. It is serviced in March."
-    cut = await container.ingest_prepared.cut(PlainDocument("pump.txt", "Pump", text), "default")
-    await container.ingest_prepared.run(ref, [cut], "test", lambda _: None)
+    cut = await container.ingest_chunks.cut(PlainTextDocument("pump.txt", "Pump", text), "default")
+    await container.ingest_chunks.run(ref, [cut], "test", lambda _: None)
     run = await container.answer.ask(
         Principal(ref.org_id, "test", Role.ADMIN), Question(ref, "How much water does the pump lift?")
     )

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.settings import SettingsInvalid, load_settings, masked, read_dotenv, variables
+from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, read_dotenv, variables
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE_DOCUMENTS = ROOT.parent / "shared" / "seeds"
@@ -39,7 +39,7 @@ def load(**environ: str):
 
 @pytest.mark.parametrize(("name", "default"), PROMISED.items())
 def test_every_promised_variable_has_its_promised_default(name: str, default: str) -> None:
-    assert masked(load())[name] == default.removeprefix("./")
+    assert mask_secrets(load())[name] == default.removeprefix("./")
 
 
 def test_the_promised_list_is_the_source_documents_list() -> None:
@@ -87,7 +87,7 @@ def test_secrets_and_passwords_are_never_shown() -> None:
         OPENAI_API_KEY="sk-secret", DATABASE_URL="postgresql://me:hunter2@db/rag", AGENTIC_RAG_TOKEN="tok-secret"
     )
 
-    shown = "\n".join(masked(settings).values())
+    shown = "\n".join(mask_secrets(settings).values())
 
     assert "secret" not in shown
     assert "hunter2" not in shown

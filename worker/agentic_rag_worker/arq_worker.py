@@ -20,11 +20,11 @@ from redis.exceptions import RedisError
 from agentic_rag.jobs.job import JobRef
 from agentic_rag.jobs.message import FUNCTION, decode
 from agentic_rag.jobs.ports import DeadPayloads, JobQueue
-from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.jobs.undecodable_message import UndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.message_validation import PollsEnded, Sieve, SievingWorker, Slots
-from agentic_rag_worker.outage_log import Outage
+from agentic_rag_worker.message_validation import JobSlots, MessageValidation, PollingStopped, ValidatingWorker
+from agentic_rag_worker.outage_log import OutageLog
 from agentic_rag_worker.runner import RunOutcome
 from agentic_rag_worker.wiring import WorkerTimings
 
@@ -45,7 +45,7 @@ Deliver = Callable[[JobRef], Awaitable[RunOutcome]]
 """Runs a delivered job. Errors: `DependencyUnavailable`, and then nothing was leased."""
 
 
-class Findings:
+class DeadPayloadRecorder:
     """Keeps what was no message of ours, and shows it where operators look."""
 
     def __init__(self, store: DeadPayloads, queue: JobQueue, telemetry: Telemetry) -> None:
@@ -53,7 +53,7 @@ class Findings:
         self._queue = queue
         self._telemetry = telemetry
 
-    async def keep(self, found: DeadPayload) -> None:
+    async def keep(self, found: UndecodableMessage) -> None:
         """Store, count and mirror. Errors: `DependencyUnavailable` (nothing was stored)."""
         is_new = await self._store.keep(found)
         self._telemetry.event(
@@ -81,20 +81,20 @@ class QueueConsumer:
         pool: ArqRedis,
         key: str,
         run: Deliver,
-        findings: Findings,
+        findings: DeadPayloadRecorder,
         telemetry: Telemetry,
         timings: WorkerTimings,
-        slots: Slots,
+        slots: JobSlots,
     ) -> None:
         self._pool = pool
         self._key = key
         self._run = run
-        self._outage = Outage(telemetry, "rag_queue_unreachable", "rag_queue_reachable", queue=key)
-        self._sieve = Sieve(findings.keep, timings.outage, self._outage.over)
+        self._outage = OutageLog(telemetry, "rag_queue_unreachable", "rag_queue_reachable", queue=key)
+        self._sieve = MessageValidation(findings.keep, timings.outage, self._outage.end)
         self._telemetry = telemetry
         self._timings = timings
         self._slots = slots
-        self._worker: SievingWorker | None = None
+        self._worker: ValidatingWorker | None = None
         self._stopping = False
 
     async def run(self) -> None:
@@ -103,10 +103,10 @@ class QueueConsumer:
             self._worker = self._new_worker()
             try:
                 await self._worker.main()
-            except PollsEnded:
+            except PollingStopped:
                 return
             except (RedisError, OSError) as error:
-                self._outage.met(DependencyUnavailable.code, type(error).__name__)
+                self._outage.begin(DependencyUnavailable.code, type(error).__name__)
                 await asyncio.sleep(self._timings.outage)
 
     def stop(self) -> None:
@@ -115,8 +115,8 @@ class QueueConsumer:
         if self._worker is not None:
             self._worker.stop()
 
-    def _new_worker(self) -> SievingWorker:
-        return SievingWorker(
+    def _new_worker(self) -> ValidatingWorker:
+        return ValidatingWorker(
             self._sieve,
             self._slots,
             min(CLAIM_SECONDS, self._timings.lease),

@@ -16,18 +16,18 @@ LOOK_SECONDS = 1.0
 """How often a worker looks whether it leads and a round is due."""
 
 
-class Attacks(Protocol):
+class CanaryRounds(Protocol):
     """Runs one round of the self-attack."""
 
     async def run(self) -> CanaryReport: ...
 
 
-class Patrol:
+class CanarySchedule:
     """Runs a round when this worker begins to lead, and then each `every_seconds`."""
 
     def __init__(
         self,
-        attacks: Attacks,
+        attacks: CanaryRounds,
         every_seconds: float,
         leads: Callable[[], bool],
         clock: Clock,

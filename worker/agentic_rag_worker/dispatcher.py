@@ -6,13 +6,13 @@ import asyncio
 import contextlib
 from collections.abc import Sequence
 
-from agentic_rag.jobs.job import QueueName, UpkeepTask
+from agentic_rag.jobs.job import MaintenanceTask, QueueName
 from agentic_rag.jobs.ports import JobBoard, JobQueue
-from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.outage_log import Outage
+from agentic_rag_worker.outage_log import OutageLog
 from agentic_rag_worker.wiring import WorkerTimings
 
 UPKEEP_STEP = 100
@@ -33,7 +33,7 @@ class Dispatcher:
         self,
         board: JobBoard,
         queue: JobQueue,
-        upkeep: Upkeep,
+        upkeep: ScheduleMaintenance,
         clock: Clock,
         telemetry: Telemetry,
         timings: WorkerTimings,
@@ -45,14 +45,14 @@ class Dispatcher:
         self._upkeep = upkeep
         self._clock = clock
         self._telemetry = telemetry
-        self._outage = Outage(telemetry, "rag_dispatch_failed", "rag_dispatch_resumed")
+        self._outage = OutageLog(telemetry, "rag_dispatch_failed", "rag_dispatch_resumed")
         self._timings = timings
         self._window = window
         self._partitions = partitions
         self._next_expiry = 0.0
         self._next_counts = 0.0
         self._next_upkeep = 0.0
-        self._upkeep_due: Sequence[UpkeepTask] = ()
+        self._upkeep_due: Sequence[MaintenanceTask] = ()
         self._stopping = asyncio.Event()
         self.leads = False
         """Whether the last look was one of the leader's."""
@@ -66,10 +66,10 @@ class Dispatcher:
                 moved = await self.step() if leads else 0
             except AgenticRagError as error:
                 self.leads = False
-                self._outage.met(error.code, error.message)
+                self._outage.begin(error.code, error.message)
                 pause = self._timings.outage
             else:
-                self._outage.over()
+                self._outage.end()
                 if not leads:
                     self._upkeep_due = ()  # the one that leads looks for itself
                     pause = self._timings.follow

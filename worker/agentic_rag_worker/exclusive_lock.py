@@ -7,7 +7,7 @@ import contextlib
 from collections.abc import AsyncIterator, Iterator
 
 
-class Company:
+class ExclusiveLock:
     """Jobs run beside each other, or one alone. While one is alone, or waits until the others have ended, it is closed
     to all others: they go to other workers, or come back later.
     """
@@ -19,7 +19,7 @@ class Company:
         self._left.set()
 
     @contextlib.contextmanager
-    def shared(self) -> Iterator[None]:
+    def share(self) -> Iterator[None]:
         """Run beside others. Only while it is not closed."""
         self._sharing += 1
         self._left.clear()
@@ -31,7 +31,7 @@ class Company:
                 self._left.set()
 
     @contextlib.asynccontextmanager
-    async def alone(self) -> AsyncIterator[None]:
+    async def exclusive(self) -> AsyncIterator[None]:
         """Wait until those that run have ended, then run with nobody else. Only while it is not closed."""
         self.is_closed = True
         try:

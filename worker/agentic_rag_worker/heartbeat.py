@@ -15,7 +15,7 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
 
 
-class Verdict(enum.Enum):
+class StopReason(enum.Enum):
     """Why a running job has to stop."""
 
     LOST = "lost"
@@ -25,14 +25,14 @@ class Verdict(enum.Enum):
     DRAINED = "drained"
 
 
-class Watch:
+class JobWatch:
     """One running job as the heartbeat sees it. `advance` may be called from any thread."""
 
     def __init__(
         self, lease: Lease, deadline_seconds: float, stall_seconds: float, started: float, stop: Callable[[], None]
     ) -> None:
         self.lease = lease
-        self.verdict: Verdict | None = None
+        self.verdict: StopReason | None = None
         self.steps = 0
         self._ends = started + deadline_seconds
         self._stall = stall_seconds
@@ -49,17 +49,17 @@ class Watch:
         """One more step is done."""
         self.steps += 1
 
-    def judge(self, now: float) -> Verdict | None:
+    def judge(self, now: float) -> StopReason | None:
         """Whether the job may keep its lease at `now` (seconds, monotonic)."""
         if self.steps != self._seen:
             self._seen, self._moved = self.steps, now
         if now >= self._ends:
-            return Verdict.LATE
+            return StopReason.LATE
         if now - self._moved >= self._stall:
-            return Verdict.STALLED
+            return StopReason.STALLED
         return None
 
-    def end(self, verdict: Verdict) -> None:
+    def end(self, verdict: StopReason) -> None:
         """Stop the job; the first verdict counts."""
         if self.verdict is None:
             self.verdict = verdict
@@ -76,7 +76,7 @@ class Heartbeat:
         self._clock = clock
         self._telemetry = telemetry
         self._ttl = lease_ttl
-        self._watches: set[Watch] = set()
+        self._watches: set[JobWatch] = set()
         self._lock = threading.Lock()
         self._stopping = threading.Event()
         self._thread = threading.Thread(target=self._main, name="lease heartbeat", daemon=True)
@@ -90,12 +90,12 @@ class Heartbeat:
         self._stopping.set()
         self._thread.join()
 
-    def add(self, watch: Watch) -> None:
+    def add(self, watch: JobWatch) -> None:
         """Keep the lease of a job that has just begun."""
         with self._lock:
             self._watches.add(watch)
 
-    def remove(self, watch: Watch) -> None:
+    def remove(self, watch: JobWatch) -> None:
         """The job has ended."""
         with self._lock:
             self._watches.discard(watch)
@@ -115,7 +115,7 @@ class Heartbeat:
         finally:
             await database.aclose()
 
-    async def _renew(self, database: Database, watch: Watch) -> None:
+    async def _renew(self, database: Database, watch: JobWatch) -> None:
         verdict = watch.judge(self._clock.monotonic())
         if verdict is not None:
             watch.end(verdict)
@@ -131,4 +131,4 @@ class Heartbeat:
         with self._lock:
             running = watch in self._watches
         if not held and running:
-            watch.end(Verdict.LOST)
+            watch.end(StopReason.LOST)

@@ -14,13 +14,13 @@ from typing import Any, Protocol
 
 from agentic_rag.jobs.job import QueueName
 from agentic_rag.jobs.message import QueueLayout
-from agentic_rag.jobs.schedule_maintenance import Upkeep
-from agentic_rag_worker.arq_worker import Deliver, Findings, QueueConsumer
-from agentic_rag_worker.canary_schedule import Attacks, Patrol
+from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
+from agentic_rag_worker.arq_worker import DeadPayloadRecorder, Deliver, QueueConsumer
+from agentic_rag_worker.canary_schedule import CanaryRounds, CanarySchedule
 from agentic_rag_worker.dispatcher import Dispatcher
-from agentic_rag_worker.exclusive_lock import Company
+from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat
-from agentic_rag_worker.message_validation import Slots
+from agentic_rag_worker.message_validation import JobSlots
 from agentic_rag_worker.metrics_http import MetricsServer
 from agentic_rag_worker.runner import JobRunner
 from agentic_rag_worker.wiring import WorkerContainer, WorkerTimings
@@ -52,7 +52,7 @@ async def run_worker(
     *,
     stop: asyncio.Event | None = None,
     handle_signals: bool = True,
-    attacks: Attacks | None = None,
+    attacks: CanaryRounds | None = None,
 ) -> None:
     """Work until SIGTERM, SIGINT or `stop`; then drain: running jobs finish within the grace period or are given back.
 
@@ -62,7 +62,7 @@ async def run_worker(
     stop = stop or asyncio.Event()
     timings = options.timings
     heartbeat = Heartbeat(container.heartbeat_database, container.clock, container.telemetry, timings.lease_ttl)
-    company = Company()
+    company = ExclusiveLock()
     runner = JobRunner(
         database=container.database,
         queue=container.queue,
@@ -87,7 +87,7 @@ async def run_worker(
         dispatcher = Dispatcher(
             board,
             container.queue,
-            Upkeep(container.database, container.telemetry),
+            ScheduleMaintenance(container.database, container.telemetry),
             container.clock,
             container.telemetry,
             timings,
@@ -96,7 +96,7 @@ async def run_worker(
         )
         payloads = container.dead_payloads()
         closing.push_async_callback(payloads.aclose)
-        findings = Findings(payloads, container.queue, container.telemetry)
+        findings = DeadPayloadRecorder(payloads, container.queue, container.telemetry)
         consumers = [
             QueueConsumer(pool, key, deliver, findings, container.telemetry, timings, slots)
             for key, deliver, slots in _queues(container, options, runner, company)
@@ -106,22 +106,22 @@ async def run_worker(
 
 
 def _patrols(
-    container: WorkerContainer, options: WorkerOptions, attacks: Attacks | None, dispatcher: Dispatcher
-) -> list[Patrol]:
+    container: WorkerContainer, options: WorkerOptions, attacks: CanaryRounds | None, dispatcher: Dispatcher
+) -> list[CanarySchedule]:
     every = options.attack_every_seconds
     if attacks is None or every <= 0:
         return []
-    return [Patrol(attacks, every, lambda: dispatcher.leads, container.clock, container.telemetry)]
+    return [CanarySchedule(attacks, every, lambda: dispatcher.leads, container.clock, container.telemetry)]
 
 
 def _queues(
-    container: WorkerContainer, options: WorkerOptions, runner: JobRunner, company: Company
-) -> list[tuple[str, Deliver, Slots]]:
+    container: WorkerContainer, options: WorkerOptions, runner: JobRunner, company: ExclusiveLock
+) -> list[tuple[str, Deliver, JobSlots]]:
     """The queues this process serves: their key, who takes what they deliver, and their slots. The partitions of the
     bulk queue share its slots, and wait while a job runs alone.
     """
     layout = QueueLayout(container.queue_name, container.partitions)
-    bulk, interactive = Slots(options.slots, lambda: company.is_closed), Slots(options.interactive_slots)
+    bulk, interactive = JobSlots(options.slots, lambda: company.is_closed), JobSlots(options.interactive_slots)
     waited_for = partial(runner.run, queue=QueueName.INTERACTIVE)
     served = range(container.partitions) if options.served is None else options.served
     return [
@@ -130,7 +130,7 @@ def _queues(
     ]
 
 
-class Part(Protocol):
+class Service(Protocol):
     """What runs until it is told to stop."""
 
     async def run(self) -> None: ...
@@ -138,7 +138,7 @@ class Part(Protocol):
     def stop(self) -> None: ...
 
 
-async def _work(stop: asyncio.Event, stoppables: Sequence[Part], runner: JobRunner) -> None:
+async def _work(stop: asyncio.Event, stoppables: Sequence[Service], runner: JobRunner) -> None:
     parts = [asyncio.create_task(part.run(), name=type(part).__name__.lower()) for part in stoppables]
     told = asyncio.create_task(stop.wait(), name="stop")
     try:

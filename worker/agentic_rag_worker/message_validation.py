@@ -16,14 +16,14 @@ from arq.constants import in_progress_key_prefix, job_key_prefix, retry_key_pref
 from arq.worker import Worker
 from redis.exceptions import ResponseError
 
-from agentic_rag.jobs.message import message_in
-from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.jobs.message import decode_envelope
+from agentic_rag.jobs.undecodable_message import UndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput
 
 INVALID = "JOB_MESSAGE_INVALID"
 
 
-class Slots:
+class JobSlots:
     """How many jobs the consumers of one process run at a time, together; none is begun while `are_closed`."""
 
     def __init__(self, limit: int, are_closed: Callable[[], bool] = lambda: False) -> None:
@@ -35,28 +35,28 @@ class Slots:
 
 
 @dataclass(frozen=True, slots=True)
-class Sieve:
+class MessageValidation:
     """Where findings go, and how long to wait when they cannot be kept now."""
 
-    keep: Callable[[DeadPayload], Awaitable[None]]
+    keep: Callable[[UndecodableMessage], Awaitable[None]]
     """Errors: `DependencyUnavailable`."""
     outage_seconds: float
-    polled: Callable[[], None]
+    on_poll: Callable[[], None]
     """Called after each look that Redis answered."""
 
 
-class PollsEnded(Exception):
+class PollingStopped(Exception):
     """A worker that was told to stop has stopped between two polls."""
 
 
-class SievingWorker(Worker):
+class ValidatingWorker(Worker):
     """Shares its slots with the consumers of the process's other queues. It is stopped, not cancelled: redis-py loses
     the connection of a pipeline that a cancellation meets while it is put back.
     """
 
-    _slots: Slots | None = None
+    _slots: JobSlots | None = None
 
-    def __init__(self, sieve: Sieve, slots: Slots, in_progress_seconds: float, **options: Any) -> None:
+    def __init__(self, sieve: MessageValidation, slots: JobSlots, in_progress_seconds: float, **options: Any) -> None:
         super().__init__(max_jobs=slots.limit, **options)
         self._sieve = sieve
         # arq's own mark is kept as a lease is: a worker killed before it took one blocks its job no longer than that,
@@ -67,7 +67,7 @@ class SievingWorker(Worker):
         self._stopping = False
 
     def stop(self) -> None:
-        """Take nothing more; `main` ends with `PollsEnded` when what runs has ended and been cleared away."""
+        """Take nothing more; `main` ends with `PollingStopped` when what runs has ended and been cleared away."""
         self._stopping = True
         self.allow_pick_jobs = False
         self.max_jobs = 0  # ends a poll that is looking at many entries with the one it is at
@@ -84,9 +84,9 @@ class SievingWorker(Worker):
 
     async def _poll_iteration(self) -> None:
         await super()._poll_iteration()
-        self._sieve.polled()
+        self._sieve.on_poll()
         if self._stopping and not self.tasks:
-            raise PollsEnded
+            raise PollingStopped
 
     async def start_jobs(self, job_ids: list[bytes]) -> None:
         """Start what has a readable name; set the rest aside."""
@@ -98,13 +98,13 @@ class SievingWorker(Worker):
                 await self._set_aside(entry, "The entry's name is not UTF-8.")
             elif entry.decode() not in self.tasks:  # it runs here, though its mark lapsed: the loop was blocked
                 named.append(entry)
-        await super().start_jobs(await self._unmarked(named))
+        await super().start_jobs(await self._without_worker(named))
         if job_ids:
             # arq takes a score of 0 for "no longer in the queue".
             for entry in await self.pool.zrangebyscore(self.queue_name, 0, 0):
                 await self._set_aside(entry, "The entry's score is 0.")
 
-    async def _unmarked(self, entries: list[bytes]) -> list[bytes]:
+    async def _without_worker(self, entries: list[bytes]) -> list[bytes]:
         """Those that no worker is at: entries stay in the queue while they run, and arq asks four times for each."""
         if not entries:
             return entries
@@ -120,13 +120,13 @@ class SievingWorker(Worker):
                 # The hand-over expired, or Redis dropped it: the outbox offers the job again.
                 await self.finish_failed_job(job_id, None)
                 return
-            message_in(self._decoded(payload))
+            decode_envelope(self._decode_payload(payload))
         except (InvalidInput, ResponseError, ValueError, RecursionError) as error:
             await self._set_aside(entry, str(error) or type(error).__name__)
             return
         await super().run_job(job_id, score)
 
-    def _decoded(self, payload: bytes) -> object:
+    def _decode_payload(self, payload: bytes) -> object:
         if self.job_deserializer is None:
             raise TypeError("a queue without a JSON decoder would unpickle")
         return self.job_deserializer(payload)
@@ -139,7 +139,7 @@ class SievingWorker(Worker):
                 payload: bytes | None = await self.pool.get(key)
             except ResponseError:
                 payload = await self.pool.dump(key)
-            await self._sieve.keep(DeadPayload(self.queue_name, entry, payload or b"", INVALID, reason[:500]))
+            await self._sieve.keep(UndecodableMessage(self.queue_name, entry, payload or b"", INVALID, reason[:500]))
         except AgenticRagError:
             await asyncio.sleep(self._sieve.outage_seconds)
             await self.pool.delete(in_progress_key_prefix.encode() + entry)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from agentic_rag.kernel.telemetry import Telemetry
 
 
-class Outage:
+class OutageLog:
     """What is met again and again by a loop that tries until a server answers."""
 
     def __init__(self, telemetry: Telemetry, began: str, ended: str, **fields: str) -> None:
@@ -15,13 +15,13 @@ class Outage:
         self._fields = fields
         self._code: str | None = None
 
-    def met(self, code: str, message: str) -> None:
+    def begin(self, code: str, message: str) -> None:
         """Tell it, unless the same was told and has not ended since."""
         if code != self._code:
             self._code = code
             self._telemetry.event(self._began, **self._fields, code=code, message=message)
 
-    def over(self) -> None:
+    def end(self) -> None:
         """Tell its end, if one lasts."""
         if self._code is not None:
             self._code = None

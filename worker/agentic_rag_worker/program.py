@@ -21,16 +21,16 @@ from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.settings import Settings
 from agentic_rag_worker.job_handlers import (
-    CompactBody,
-    DeleteBody,
-    GraphBody,
-    HydeBody,
-    IndexBody,
-    IngestBody,
-    JobBody,
-    ReembedBody,
-    RetentionBody,
-    SnapshotBody,
+    CompactHandler,
+    DeleteHandler,
+    GraphHandler,
+    HydeHandler,
+    IndexHandler,
+    IngestHandler,
+    JobHandler,
+    ReembedHandler,
+    RetentionHandler,
+    SnapshotHandler,
 )
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.malloc import return_large_blocks
@@ -43,7 +43,7 @@ class WorkerParts:
 
     database: Database
     queue: JobQueue
-    bodies: Mapping[JobKind, JobBody]
+    bodies: Mapping[JobKind, JobHandler]
     clock: Clock
     ids: Ids
     telemetry: Telemetry
@@ -57,17 +57,17 @@ class WorkerParts:
     readiness: Callable[[], CoroutineType[Any, Any, Mapping[str, str | None]]]
 
 
-MoreBodies = Callable[[Container], Mapping[JobKind, JobBody]]
+MoreHandlers = Callable[[Container], Mapping[JobKind, JobHandler]]
 """Of kinds whose bodies live in packages that this one does not know."""
 
 
-def worker_parts(container: Container, more: MoreBodies | None = None) -> WorkerParts:
+def worker_parts(container: Container, more: MoreHandlers | None = None) -> WorkerParts:
     """The parts of a container that a worker uses."""
-    others: Mapping[JobKind, JobBody] = {} if more is None else more(container)
+    others: Mapping[JobKind, JobHandler] = {} if more is None else more(container)
     return WorkerParts(
         database=container.database,
         queue=container.queue,
-        bodies={**job_bodies(container), **others},
+        bodies={**job_handlers(container), **others},
         clock=container.clock,
         ids=container.ids,
         telemetry=container.telemetry,
@@ -82,18 +82,18 @@ def worker_parts(container: Container, more: MoreBodies | None = None) -> Worker
     )
 
 
-def job_bodies(container: Container) -> Mapping[JobKind, JobBody]:
+def job_handlers(container: Container) -> Mapping[JobKind, JobHandler]:
     """What runs the jobs of each kind in this process."""
     return {
-        JobKind.INGEST: IngestBody(container.ingest),
-        JobKind.DELETE: DeleteBody(container.delete),
-        JobKind.COMPACT: CompactBody(container.database),
-        JobKind.RETENTION: RetentionBody(container.database, container.blobs),
-        JobKind.SNAPSHOT: SnapshotBody(container.take_snapshot),
-        JobKind.GRAPH: GraphBody(container.graph_sync),
-        JobKind.HYDE: HydeBody(container.write_waited_for),
-        JobKind.REEMBED: ReembedBody(container.switch_spaces),
-        JobKind.INDEX: IndexBody(container.keep_index),
+        JobKind.INGEST: IngestHandler(container.ingest),
+        JobKind.DELETE: DeleteHandler(container.delete),
+        JobKind.COMPACT: CompactHandler(container.database),
+        JobKind.RETENTION: RetentionHandler(container.database, container.blobs),
+        JobKind.SNAPSHOT: SnapshotHandler(container.take_snapshot),
+        JobKind.GRAPH: GraphHandler(container.graph_sync),
+        JobKind.HYDE: HydeHandler(container.write_passage),
+        JobKind.REEMBED: ReembedHandler(container.switch_spaces),
+        JobKind.INDEX: IndexHandler(container.keep_index),
     }
 
 
@@ -102,7 +102,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
     return WorkerOptions(
         slots=settings.worker_concurrency,
         interactive_slots=settings.worker_interactive_slots,
-        served=settings.served_partitions,
+        served=settings.partition_numbers,
         metrics_host=settings.host,
         metrics_port=settings.worker_metrics_port or None,
         attack_every_seconds=60 * settings.leak_canaries_minutes,
@@ -116,7 +116,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
     )
 
 
-def run_program(settings: Settings, more: MoreBodies | None = None) -> None:
+def run_program(settings: Settings, more: MoreHandlers | None = None) -> None:
     """Work until SIGINT or SIGTERM, then drain. Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL)."""
     return_large_blocks()
     route_library_logs(settings)
@@ -125,7 +125,7 @@ def run_program(settings: Settings, more: MoreBodies | None = None) -> None:
         runner.run(_work(settings, more))
 
 
-async def _work(settings: Settings, more: MoreBodies | None) -> None:
+async def _work(settings: Settings, more: MoreHandlers | None) -> None:
     options = worker_options(settings)
     async with build_container(settings) as container:
         try:

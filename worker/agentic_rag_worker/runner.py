@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from agentic_rag.jobs.job import (
     GiveUp,
+    IsolationDecision,
     JobAttempt,
     JobKind,
     JobRef,
@@ -15,7 +16,6 @@ from agentic_rag.jobs.job import (
     QueueName,
     Retry,
     RetryPolicy,
-    Standing,
 )
 from agentic_rag.jobs.ports import JobQueue
 from agentic_rag.kernel.clock import Clock
@@ -23,9 +23,9 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, LeaseLost, Permanent, Retryable
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.exclusive_lock import Company
-from agentic_rag_worker.heartbeat import Heartbeat, Verdict, Watch
-from agentic_rag_worker.job_handlers import UNKNOWN_KIND, JobBody
+from agentic_rag_worker.exclusive_lock import ExclusiveLock
+from agentic_rag_worker.heartbeat import Heartbeat, JobWatch, StopReason
+from agentic_rag_worker.job_handlers import UNKNOWN_KIND, JobHandler
 from agentic_rag_worker.wiring import WorkerTimings
 
 SETTLE_TRIES = 5
@@ -50,10 +50,10 @@ class JobRunner:
         self,
         database: Database,
         queue: JobQueue,
-        bodies: Mapping[JobKind, JobBody],
+        bodies: Mapping[JobKind, JobHandler],
         policy: RetryPolicy,
         heartbeat: Heartbeat,
-        company: Company,
+        company: ExclusiveLock,
         clock: Clock,
         ids: Ids,
         telemetry: Telemetry,
@@ -71,7 +71,7 @@ class JobRunner:
         self._telemetry = telemetry
         self._worker = worker
         self._timings = timings
-        self._running: set[Watch] = set()
+        self._running: set[JobWatch] = set()
         self._idle = asyncio.Event()
         self._idle.set()
         self._draining = False
@@ -84,12 +84,12 @@ class JobRunner:
         if self.company.is_closed:
             return RunOutcome.NOT_TAKEN
         try:
-            with self.company.shared():
+            with self.company.share():
                 return await self._take(ref, is_alone=False)
-        except _MustRunAlone:
+        except _NeedsExclusiveRun:
             if self.company.is_closed:
                 return RunOutcome.NOT_TAKEN
-        async with self.company.alone():
+        async with self.company.exclusive():
             return await self._take(ref, is_alone=True)
 
     async def _take(self, ref: JobRef, *, is_alone: bool) -> RunOutcome:
@@ -100,15 +100,17 @@ class JobRunner:
             if lease is None:
                 return RunOutcome.NOT_TAKEN
             earlier = await _earlier_attempts(transaction, lease)
-            standing = self._policy.standing(earlier)
-            if standing is Standing.ALONE and not is_alone:
-                raise _MustRunAlone  # which gives the lease back
+            standing = self._policy.decide_isolation(earlier)
+            if standing is IsolationDecision.ALONE and not is_alone:
+                raise _NeedsExclusiveRun  # which gives the lease back
         kind = lease.job.kind.value
         started = self._clock.monotonic()
         attributes = {"rag.job.id": str(ref.job_id), "rag.job.kind": kind, "rag.job.attempt": lease.job.attempts}
         with self._telemetry.span(f"job {kind}", attributes, lease.job.trace_carrier) as span:
             outcome = await (
-                self._convicted(ref, lease, earlier) if standing is Standing.CONVICTED else self._run_leased(ref, lease)
+                self._fail_as_poison(ref, lease, earlier)
+                if standing is IsolationDecision.POISONED
+                else self._run_with_lease(ref, lease)
             )
             span.set("rag.job.outcome", outcome.value)
         self._telemetry.observe("rag_job_seconds", self._clock.monotonic() - started, kind=kind)
@@ -122,22 +124,22 @@ class JobRunner:
                 await self._idle.wait()
         except TimeoutError:
             for watch in list(self._running):
-                watch.end(Verdict.DRAINED)
+                watch.end(StopReason.DRAINED)
             await self._idle.wait()
 
-    async def _convicted(self, ref: JobRef, lease: Lease, earlier: Sequence[JobAttempt]) -> RunOutcome:
-        losses = sum(attempt.is_lapsed for attempt in earlier)
+    async def _fail_as_poison(self, ref: JobRef, lease: Lease, earlier: Sequence[JobAttempt]) -> RunOutcome:
+        losses = sum(attempt.is_orphan for attempt in earlier)
         error = Permanent(
             f"{losses} workers died or lost the lease while running this job, the last with no other beside it.",
             code="WORKER_LOST",
         )
-        return await self._failed(ref, lease, self._body(lease), error)
+        return await self._record_failure(ref, lease, self._body(lease), error)
 
-    async def _run_leased(self, ref: JobRef, lease: Lease) -> RunOutcome:
+    async def _run_with_lease(self, ref: JobRef, lease: Lease) -> RunOutcome:
         body = self._body(lease)
         loop = asyncio.get_running_loop()
         task: asyncio.Task[bool | None]
-        watch = Watch(
+        watch = JobWatch(
             lease,
             self._deadline_seconds(body),
             self._stall_seconds(body),
@@ -147,12 +149,12 @@ class JobRunner:
         task = asyncio.create_task(body.run(lease, watch), name=f"job {lease.job.kind.value} {ref.job_id}")
         self._begin(watch)
         try:
-            return await self._ended(ref, lease, body, watch, task)
+            return await self._await_outcome(ref, lease, body, watch, task)
         finally:
             self._end(watch)
 
-    async def _ended(
-        self, ref: JobRef, lease: Lease, body: JobBody, watch: Watch, task: asyncio.Task[bool | None]
+    async def _await_outcome(
+        self, ref: JobRef, lease: Lease, body: JobHandler, watch: JobWatch, task: asyncio.Task[bool | None]
     ) -> RunOutcome:
         try:
             await asyncio.wait([task])
@@ -160,48 +162,48 @@ class JobRunner:
             # The process ends. What the body still does ends before its job goes back.
             task.cancel()
             await asyncio.wait([task])
-            return await self._released(ref, lease)
+            return await self._release(ref, lease)
         if task.cancelled():
-            if watch.verdict is Verdict.LOST:
+            if watch.verdict is StopReason.LOST:
                 return RunOutcome.LOST
-            if watch.verdict is Verdict.LATE:
+            if watch.verdict is StopReason.LATE:
                 error = Retryable(f"The job took longer than {self._deadline_seconds(body):g} s.", code="JOB_TIMEOUT")
-            elif watch.verdict is Verdict.STALLED:
+            elif watch.verdict is StopReason.STALLED:
                 error = Retryable(f"The job stood still for {self._stall_seconds(body):g} s.", code="JOB_STALLED")
             else:
-                return await self._released(ref, lease)
+                return await self._release(ref, lease)
         else:
             fault = task.exception()
             if fault is None:
-                return RunOutcome.DONE if task.result() else await self._done(ref, lease)
+                return RunOutcome.DONE if task.result() else await self._record_success(ref, lease)
             if isinstance(fault, LeaseLost):
                 return RunOutcome.LOST
-            error = _typed(fault)
-        return await self._failed(ref, lease, body, error)
+            error = _as_product_error(fault)
+        return await self._record_failure(ref, lease, body, error)
 
-    def _body(self, lease: Lease) -> JobBody:
+    def _body(self, lease: Lease) -> JobHandler:
         return self._bodies.get(lease.job.kind, UNKNOWN_KIND)
 
-    def _stall_seconds(self, body: JobBody) -> float:
+    def _stall_seconds(self, body: JobHandler) -> float:
         return body.stall_seconds if self._timings.stall is None else self._timings.stall
 
-    def _deadline_seconds(self, body: JobBody) -> float:
+    def _deadline_seconds(self, body: JobHandler) -> float:
         return body.deadline_seconds if self._timings.deadline is None else self._timings.deadline
 
-    async def _done(self, ref: JobRef, lease: Lease) -> RunOutcome:
+    async def _record_success(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def finish(transaction: Transaction) -> bool:
             return await transaction.jobs.finish(ref, lease.fence)
 
         return RunOutcome.DONE if await self._settle(ref, finish) else RunOutcome.LOST
 
-    async def _released(self, ref: JobRef, lease: Lease) -> RunOutcome:
+    async def _release(self, ref: JobRef, lease: Lease) -> RunOutcome:
         async def release(transaction: Transaction) -> bool:
             return await transaction.jobs.release(ref, lease.fence)
 
         return RunOutcome.RELEASED if await asyncio.shield(self._settle(ref, release)) else RunOutcome.LOST
 
-    async def _failed(self, ref: JobRef, lease: Lease, body: JobBody, error: AgenticRagError) -> RunOutcome:
-        decision = self._policy.decide(error, lease.job.attempts_used, self._ids.jitter())
+    async def _record_failure(self, ref: JobRef, lease: Lease, body: JobHandler, error: AgenticRagError) -> RunOutcome:
+        decision = self._policy.decide(error, lease.job.attempts_against_limit, self._ids.jitter())
 
         async def fail(transaction: Transaction) -> bool:
             # The document before the job, as everywhere; when the fence is gone all of it is rolled back.
@@ -248,32 +250,32 @@ class JobRunner:
         except DependencyUnavailable as outage:
             self._telemetry.event("rag_dead_letter_not_mirrored", job_id=str(lease.job.job_id), code=outage.code)
 
-    def _begin(self, watch: Watch) -> None:
+    def _begin(self, watch: JobWatch) -> None:
         self._running.add(watch)
         self._idle.clear()
         self._heartbeat.add(watch)
 
-    def _end(self, watch: Watch) -> None:
+    def _end(self, watch: JobWatch) -> None:
         self._heartbeat.remove(watch)
         self._running.discard(watch)
         if not self._running:
             self._idle.set()
 
 
-class _MustRunAlone(Exception):
+class _NeedsExclusiveRun(Exception):
     """The job that was leased lost workers before, and this is its last attempt."""
 
 
 async def _earlier_attempts(transaction: Transaction, lease: Lease) -> Sequence[JobAttempt]:
     """The attempts that count against the allowance, without the one that has just begun."""
     job = lease.job
-    if job.attempts_used == 1:
+    if job.attempts_against_limit == 1:
         return ()
     attempts = await transaction.jobs.attempts(job.workspace, job.job_id)
     return [attempt for attempt in attempts if job.attempts_before < attempt.attempt < job.attempts]
 
 
-def _typed(fault: BaseException) -> AgenticRagError:
+def _as_product_error(fault: BaseException) -> AgenticRagError:
     """A fault as the policy judges it; one that nobody foresaw may pass, and is recorded with its chain."""
     if isinstance(fault, AgenticRagError):
         return fault

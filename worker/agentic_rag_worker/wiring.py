@@ -15,7 +15,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag_worker.job_handlers import JobBody
+from agentic_rag_worker.job_handlers import JobHandler
 
 
 class WorkerContainer(Protocol):
@@ -28,7 +28,7 @@ class WorkerContainer(Protocol):
     def queue(self) -> JobQueue: ...
 
     @property
-    def bodies(self) -> Mapping[JobKind, JobBody]:
+    def bodies(self) -> Mapping[JobKind, JobHandler]:
         """What runs the jobs of each kind; a kind without a body is refused as a dead letter."""
         ...
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from uuid import UUID
 
     from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.answer_view import ShownAnswer
+    from agentic_rag_cli.answer_view import AnswerView
     from agentic_rag_cli.session import Session
 
 LAST = "last"
@@ -43,11 +43,11 @@ def ask(
     """
     from agentic_rag.answering.question import Question
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.answer_view import answer_json, answer_text, view_run
+    from agentic_rag_cli.listing import require_id, the_workspace
 
     if after not in (None, LAST):
-        needed_id(after, NodeKind.RUN)
+        require_id(after, NodeKind.RUN)
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
@@ -58,10 +58,10 @@ def ask(
         shown = run_async(_remote(wiring, settings, address, text, workspace, after))
     else:
 
-        async def work(session: Session) -> ShownAnswer:
+        async def work(session: Session) -> AnswerView:
             chosen = (await the_workspace(session, workspace, *filter(None, [after]))).ref
-            followed = await _followed(session, chosen, after)
-            return shown_run(await session.ask(Question(chosen, text, after=followed)), {})
+            followed = await _run_to_follow(session, chosen, after)
+            return view_run(await session.ask(Question(chosen, text, after=followed)), {})
 
         shown = in_process(context, work)
     if as_json:
@@ -70,15 +70,15 @@ def ask(
         output.result(answer_text(shown))
 
 
-async def _followed(session: Session, workspace: WorkspaceRef, after: str | None) -> UUID | None:
+async def _run_to_follow(session: Session, workspace: WorkspaceRef, after: str | None) -> UUID | None:
     """The run that was named, or the newest one. Errors: `NotFound`."""
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import collect, needed_id
+    from agentic_rag_cli.listing import collect, require_id
 
     if after is None:
         return None
     if after != LAST:
-        return needed_id(after, NodeKind.RUN)
+        return require_id(after, NodeKind.RUN)
     newest = await collect(lambda request: session.runs(workspace, request), 1)
     if not newest:
         raise NotFound(NO_RUN, code="RUN_NOT_FOUND")
@@ -87,7 +87,7 @@ async def _followed(session: Session, workspace: WorkspaceRef, after: str | None
 
 async def _remote(
     wiring: Wiring, settings: Settings, address: str, question: str, workspace: str | None, after: str | None
-) -> ShownAnswer:
+) -> AnswerView:
     from agentic_rag_cli.access import token_of
     from agentic_rag_cli.graphql_client import GraphQLClient
 

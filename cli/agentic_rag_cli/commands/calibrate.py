@@ -47,7 +47,7 @@ def init(
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        made = run_async(_made(wiring, settings, workspace, questions, seed))
+        made = run_async(_make_questions(wiring, settings, workspace, questions, seed))
     out.write_text(as_lines(made), encoding="utf-8")
     known = sum(one.kind == KNOWN_ITEM for one in made)
     if as_json:
@@ -84,19 +84,19 @@ def calibrate(
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
         if reset:
-            space = run_async(_kept(wiring, settings, workspace, None))
+            space = run_async(_keep_threshold(wiring, settings, workspace, None))
             shown = {"threshold": settings.min_support, "space": space, "kept": True}
             output.result_json(shown) if as_json else output.result(f"The default holds again: {settings.min_support}.")
             return
-        found = run_async(_calibrated(wiring, settings, workspace, dataset, questions, seed, error))
-        space = None if dry_run else run_async(_kept(wiring, settings, workspace, found.threshold))
+        found = run_async(_run_calibration(wiring, settings, workspace, dataset, questions, seed, error))
+        space = None if dry_run else run_async(_keep_threshold(wiring, settings, workspace, found.threshold))
     if as_json:
         output.result_json(_json(found, space))
     else:
         output.result(_table(found, space))
 
 
-async def _made(
+async def _make_questions(
     wiring: Wiring, settings: Settings, workspace: str | None, wanted: int, seed: int
 ) -> list[EvalQuestion]:
     from agentic_rag_cli.listing import the_workspace
@@ -120,7 +120,7 @@ async def own_set(session: Session, workspace: WorkspaceRef, wanted: int, seed: 
     return made
 
 
-async def _calibrated(
+async def _run_calibration(
     wiring: Wiring,
     settings: Settings,
     workspace: str | None,
@@ -159,7 +159,7 @@ async def supports(session: Session, workspace: WorkspaceRef, questions: Sequenc
         documents = await collect(lambda request: session.documents(workspace, request))
         ids = {document.source_path: document.document_id for document in documents}
     found: list[AskedSupport] = []
-    bar = output.Progress("asking")
+    bar = output.ProgressLine("asking")
     try:
         for done, one in enumerate(questions, 1):
             without = tuple(ids[path] for path in one.without if path in ids)
@@ -175,7 +175,7 @@ async def supports(session: Session, workspace: WorkspaceRef, questions: Sequenc
     return found
 
 
-async def _kept(wiring: Wiring, settings: Settings, workspace: str | None, threshold: float | None) -> str:
+async def _keep_threshold(wiring: Wiring, settings: Settings, workspace: str | None, threshold: float | None) -> str:
     from agentic_rag_cli.listing import the_workspace
 
     async with wiring.session(settings) as session:
@@ -204,12 +204,13 @@ def _table(found: Calibration, space: str | None) -> str:
     kept = "not kept (--dry-run)" if space is None else f"kept for {space}"
     return (
         f"threshold                   {found.threshold:.3f}  ({kept})\n"
-        f"abstained though answerable {_shown(found.false_abstention)}  (at most {100 * found.error:g} % wanted)\n"
-        f"abstained without answer    {_shown(found.abstained)}"
+        f"abstained though answerable {_format_rate(found.false_abstention)}  (at most {100 * found.error:g} % "
+        f"wanted)\n"
+        f"abstained without answer    {_format_rate(found.abstained)}"
     )
 
 
-def _shown(rate: Rate | None) -> str:
+def _format_rate(rate: Rate | None) -> str:
     if rate is None:
         return "–"
     return f"{100 * rate.hits / rate.of:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}] of {rate.of}"

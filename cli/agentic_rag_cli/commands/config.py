@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import typer
 
-from agentic_rag.settings import masked
+from agentic_rag.settings import mask_secrets
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import wiring_of
@@ -18,7 +18,7 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag config show --json
     """
-    effective = masked(wiring_of(context).settings())
+    effective = mask_secrets(wiring_of(context).settings())
     if as_json:
         output.result_json(effective)
     else:

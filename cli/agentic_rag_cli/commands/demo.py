@@ -23,14 +23,14 @@ from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.answer_view import ShownAnswer
-    from agentic_rag_cli.ingestion import IngestReport
+    from agentic_rag_cli.answer_view import AnswerView
+    from agentic_rag_cli.ingestion import IngestSummary
     from agentic_rag_cli.processes import Children
     from agentic_rag_cli.session import Session
 
 
 @dataclass(slots=True)
-class Steps:
+class StepTimer:
     """Says what was done, and keeps how long each step took, in seconds."""
 
     seconds: dict[str, float] = field(default_factory=dict[str, float])
@@ -40,20 +40,20 @@ class Steps:
         """Time what happens in the block."""
         began = time.monotonic()
         yield
-        self.done(name, began)
+        self.finish_step(name, began)
 
-    def done(self, name: str, began: float) -> None:
+    def finish_step(self, name: str, began: float) -> None:
         """A step that began at `began` (monotonic) is over."""
         self.seconds[name] = round(time.monotonic() - began, 2)
         output.note(f"  {name:<30}{self.seconds[name]:6.2f} s")
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class DemoResult:
     """What the demonstration brought."""
 
-    report: IngestReport
-    answer: ShownAnswer
+    report: IngestSummary
+    answer: AnswerView
     made_from: str | None
     """The document that the question was made from, when none was given."""
     space: str
@@ -84,12 +84,12 @@ def demo(
         settings, host=HOST, port=free_port(), worker_metrics_port=0, home=settings.state_home, enabled=True
     )
     directory = source if source is not None else sample_corpus()
-    steps = Steps()
+    steps = StepTimer()
     output.note(f"agentic-rag demo over {directory}")
     with steps.step("everything"):
         started = time.monotonic()
         with wiring.servers(settings) as ready:
-            steps.done("start Postgres and Redis", started)
+            steps.finish_step("start Postgres and Redis", started)
             with steps.step("migrate"):
                 run_async(migrate(ready))
             token = settings.token or ensure_token(settings)
@@ -101,8 +101,8 @@ def demo(
 
 
 async def _demonstrate(
-    wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: Steps
-) -> Shown:
+    wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: StepTimer
+) -> DemoResult:
     from agentic_rag_cli.access import server_url
     from agentic_rag_cli.graphql_client import GraphQLClient
     from agentic_rag_cli.ingestion import ingest_directory
@@ -113,22 +113,24 @@ async def _demonstrate(
     async with Children(silent, settings.drain_seconds) as children, wiring.session(settings) as session:
         with steps.step("start server and worker"):
             await start_programs(children, settings)
-        bar = output.Progress("  ingesting")
+        bar = output.ProgressLine("  ingesting")
         with steps.step("ingest through the queue"):
             report = await children.guard(ingest_directory(session, name, directory, wait=True, progress=bar.update))
             bar.close()
         for file in report.files:
-            if file.failed:
+            if file.needs_attention:
                 output.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
         space = await _answering_space(session, settings, name, children, steps)
         asked, made_from = (question, None) if question else await _question(session, name, directory)
         with steps.step("ask through GraphQL"):
             async with GraphQLClient(server_url(settings), token, settings.timeout_ms) as client:
                 answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
-        return Shown(report, answer, made_from, space)
+        return DemoResult(report, answer, made_from, space)
 
 
-async def _answering_space(session: Session, settings: Settings, name: str, children: Children, steps: Steps) -> str:
+async def _answering_space(
+    session: Session, settings: Settings, name: str, children: Children, steps: StepTimer
+) -> str:
     """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
     from agentic_rag.models.embedding.space import SpaceState
     from agentic_rag_cli.listing import the_workspace
@@ -149,12 +151,12 @@ async def _answering_space(session: Session, settings: Settings, name: str, chil
 
 
 async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
-    from agentic_rag_cli.known_item import known_item
+    from agentic_rag_cli.known_item import make_known_item
     from agentic_rag_cli.listing import the_workspace
 
     if is_sample(directory):
         return SAMPLE_QUESTION, None
-    item = await known_item(session, (await the_workspace(session, name)).ref)
+    item = await make_known_item(session, (await the_workspace(session, name)).ref)
     return item.question, item.source_path
 
 
@@ -167,7 +169,7 @@ def workspace_name(directory: Path) -> str:
     return f"demo-{readable[:40]}-{hashlib.sha256(str(whole).encode()).hexdigest()[:6]}"
 
 
-def _print(shown: Shown, workspace: str, directory: Path) -> None:
+def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
     from agentic_rag_cli.answer_view import answer_text
 
     output.note("")
@@ -192,7 +194,7 @@ def _activation() -> str:
     return f"  . {script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script}\n"
 
 
-def _as_json(shown: Shown, steps: Steps) -> dict[str, object]:
+def _as_json(shown: DemoResult, steps: StepTimer) -> dict[str, object]:
     from agentic_rag_cli.answer_view import answer_json
 
     return {

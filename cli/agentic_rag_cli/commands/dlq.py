@@ -18,7 +18,7 @@ from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.jobs.undecodable_message import StoredPayload
+    from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
     from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag_cli.session import Session
 
@@ -154,17 +154,17 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     """
     from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.job_views import jobs_json
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.listing import require_id, the_workspace
 
     if bool(choice.named) == choice.every:
         raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")
-    named = [needed_id(one, NodeKind.JOB) for one in choice.named]
+    named = [require_id(one, NodeKind.JOB) for one in choice.named]
 
     async def work(session: Session) -> list[dict[str, Any]]:
         ref = (await the_workspace(session, choice.workspace, *choice.named)).ref
         wanted = named or [one.job_id for one in await _letters(session, ref, choice.kinds, choice.codes, None)]
         done: list[tuple[Job, str]] = []
-        progress = output.Progress("dead letters")
+        progress = output.ProgressLine("dead letters")
         for place, job_id in enumerate(wanted, 1):
             done.append(await act(session, ref, job_id))
             progress.update(place, len(wanted))
@@ -201,7 +201,7 @@ def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None
     from agentic_rag_cli.listing import collect
     from agentic_rag_cli.views import payload_json
 
-    async def work(session: Session) -> list[StoredPayload]:
+    async def work(session: Session) -> list[StoredUndecodableMessage]:
         return await collect(session.payloads, limit)
 
     shown = [payload_json(one) for one in in_process(context, work)]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.documents.document import Chunk, Document, DocumentStatus
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.reading import readers_of
@@ -93,7 +93,7 @@ def show(
     cost = {f"embedding {name}": value for name, value in (shown.pop("embedding") or {}).items()}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *cost.items(), *provenance.items()]))
     if error:
-        tries = told_count(error["attempts"], "attempt")
+        tries = format_count(error["attempts"], "attempt")
         output.result(f"\nfailed [{error['code']}]: {error['message']} ({tries})")
 
 
@@ -206,7 +206,7 @@ def share(
 
 
 @app.command("prove-erased")
-def prove_erased(
+def prove_erasure(
     context: typer.Context, document: Wanted, workspace: WorkspaceOption = None, as_json: JsonOption = False
 ) -> None:
     """Look into every store for what an erasure left of a document; exit code 1 when anything is there.

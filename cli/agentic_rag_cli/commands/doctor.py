@@ -20,14 +20,14 @@ def doctor(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag doctor
     """
-    from agentic_rag_cli.doctor_checks import FAILED, check_python, examine, failed, ok
+    from agentic_rag_cli.doctor_checks import FAILED, check_python, examine, failure, ok
 
     wiring = wiring_of(context)
     try:
         settings = wiring.settings()
     except SettingsInvalid as invalid:
         remedy = "Correct these variables; docs/configuration.md lists every setting."
-        checks = [check_python(), failed("settings", invalid.code, "; ".join(invalid.problems), remedy)]
+        checks = [check_python(), failure("settings", invalid.code, "; ".join(invalid.problems), remedy)]
     else:
         checks = [ok("settings", "valid"), *run_async(examine(wiring, settings))]
     if as_json:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from agentic_rag.models.embedding.recall_gate import RecallGate
-    from agentic_rag.operations.switch_embedding import SwitchBegun
+    from agentic_rag.operations.switch_embedding import SwitchStart
     from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag.settings import Settings
     from agentic_rag_cli.session import Session
@@ -137,7 +137,7 @@ async def _switch(
 
     async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
         workspace = (await the_workspace(session, name)).ref
-        begun: SwitchBegun = await session.begin_switch(workspace, to, gate)
+        begun: SwitchStart = await session.begin_switch(workspace, to, gate)
         if not wait or begun.job is None:
             return begun.record
         if not await session.worker_running():

@@ -33,17 +33,17 @@ def report(
     Example: rag eval report mine.json --out mine.html
     """
     from agentic_rag_eval.report_page import page
-    from agentic_rag_eval.stored_report import read_stored, stored
+    from agentic_rag_eval.stored_report import load_report, parse_report
 
     path = Path(result)
     if path.is_file() or not _names_a_job(result):
-        found, beside = read_stored(path), path.with_suffix(".html")
+        found, beside = load_report(path), path.with_suffix(".html")
     else:
         values = _of_job(context, result, workspace)
         if as_json:
             output.result_json(values)
             return
-        found, beside = stored(values), Path(f"{result}.html")
+        found, beside = parse_report(values), Path(f"{result}.html")
     target = out or beside
     target.write_text(page(found), encoding="utf-8")
     output.result(str(target))
@@ -61,9 +61,9 @@ def _names_a_job(result: str) -> bool:
 
 
 def _of_job(context: typer.Context, job: str, workspace: str | None) -> Mapping[str, Any]:
-    from agentic_rag_cli.evaluating import finished_report
+    from agentic_rag_cli.evaluating import read_report
 
     async def work(session: Session) -> Mapping[str, Any]:
-        return await finished_report(session, job, workspace)
+        return await read_report(session, job, workspace)
 
     return in_process(context, work)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.formatting import told_count
-from agentic_rag.operations.evaluation import EvalSet
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.operations.evaluation import EvalDataset
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
 from agentic_rag_cli.corpus import sample_corpus
@@ -22,7 +22,7 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 if TYPE_CHECKING:
     from agentic_rag_cli.session import Session
     from agentic_rag_eval.ablation import Arm
-    from agentic_rag_eval.comparison import Measured
+    from agentic_rag_eval.comparison import ReportFigures
     from agentic_rag_eval.harness import EvalReport
     from agentic_rag_eval.judged import Judge
     from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
@@ -35,7 +35,7 @@ Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is belo
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _EvalRequest:
     """What is asked, and of what."""
 
     name: str
@@ -95,12 +95,12 @@ def evaluate_dataset(
         return
     baseline = _baseline(gate)
     wiring = wiring_of(context)
-    asked = _loaded(dataset, corpus, workspace, demo=demo, ablate=ablate)
+    asked = _load_inputs(dataset, corpus, workspace, demo=demo, ablate=ablate)
     if background:
         alone = not (url or corpus or demo or ablate or gate)
-        _start(wiring, EvalSet(asked.name, tuple(asked.questions)), workspace, alone, as_json)
+        _start(wiring, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
         return
-    report, arms = _measured(wiring, asked, url)
+    report, arms = _run_evaluation(wiring, asked, url)
     least = {
         "hit_rate": min_hit_rate,
         f"recall@{report.summary.k}": min_recall,
@@ -109,21 +109,23 @@ def evaluate_dataset(
         "citation_validity": min_citation_validity,
         "abstention_recall": min_abstention_recall,
     }
-    _end(_told(asked.name, report, arms, baseline, misses(report, least), as_json=as_json))
+    _end(_print_report(asked.name, report, arms, baseline, misses(report, least), as_json=as_json))
 
 
-def _baseline(gate: Path | None) -> tuple[Path, Measured] | None:
+def _baseline(gate: Path | None) -> tuple[Path, ReportFigures] | None:
     """The report that the new one is held against."""
     from agentic_rag_eval.comparison import read_report
 
     return None if gate is None else (gate, read_report(gate))
 
 
-def _loaded(dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool) -> _Asked:
+def _load_inputs(
+    dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool
+) -> _EvalRequest:
     """Read the files that the options name."""
     from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
 
-    return _Asked(
+    return _EvalRequest(
         name=dataset.name if dataset else "golden",
         questions=load_dataset(dataset) if dataset else golden_set(),
         documents=load_corpus(corpus) if corpus else None,
@@ -133,7 +135,7 @@ def _loaded(dataset: Path | None, corpus: Path | None, workspace: str | None, *,
     )
 
 
-def _measured(wiring: Wiring, asked: _Asked, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     """Ask a server or this process; the reports without each arm are empty unless they were asked for."""
     settings = wiring.settings()
     address = _address(settings, url, asked)
@@ -143,7 +145,7 @@ def _measured(wiring: Wiring, asked: _Asked, url: str | None) -> tuple[EvalRepor
         return run_async(_local(wiring, ready, asked))
 
 
-def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, as_json: bool) -> None:
+def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
     """Queue the questions and name the job."""
     from agentic_rag_cli.evaluating import start
 
@@ -163,15 +165,15 @@ def _start(wiring: Wiring, asked: EvalSet, workspace: str | None, alone: bool, a
         output.result_json({"jobId": job, "questions": len(asked.questions)})
         return
     output.result(job)
-    questions = told_count(len(asked.questions), "question")
+    questions = format_count(len(asked.questions), "question")
     output.note(f"A worker asks {questions}: rag job show {job}; rag eval report {job}")
 
 
-def _told(
+def _print_report(
     dataset: str,
     report: EvalReport,
     arms: Mapping[Arm, EvalReport],
-    baseline: tuple[Path, Measured] | None,
+    baseline: tuple[Path, ReportFigures] | None,
     missed: list[str],
     *,
     as_json: bool,
@@ -181,12 +183,12 @@ def _told(
 
     shown = {"dataset": dataset, **harness.as_json(report)}
     tables = [harness.as_table(report)]
-    added = ablation.added_by_arms(report, arms)
+    added = ablation.compare_arms(report, arms)
     if added:
         shown["ablations"] = ablation.as_json_values(added)
         tables.append(ablation.as_table(added))
     if baseline is not None:
-        compared = comparison.compare(baseline[1], comparison.measured(shown))
+        compared = comparison.compare(baseline[1], comparison.read_figures(shown))
         shown["comparison"] = comparison.as_json(compared)
         tables.append(f"  against {baseline[0]}\n{comparison.as_table(compared)}")
         missed = [*missed, *(f"{name} fell significantly" for name in compared.losses)]
@@ -229,7 +231,7 @@ def _end(missed: list[str]) -> None:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
-def _address(settings: Settings, url: str | None, asked: _Asked) -> str:
+def _address(settings: Settings, url: str | None, asked: _EvalRequest) -> str:
     """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
     has_corpus = asked.documents is not None
     if has_corpus and (url or asked.demo):
@@ -252,7 +254,7 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
     return lines
 
 
-async def _local(wiring: Wiring, settings: Settings, asked: _Asked) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     from agentic_rag.retrieval.fusion import FusionWeights
     from agentic_rag_cli.eval_asking import ask_here, judge_here
     from agentic_rag_cli.listing import the_workspace
@@ -276,7 +278,7 @@ async def _local(wiring: Wiring, settings: Settings, asked: _Asked) -> tuple[Eva
         return report, arms
 
 
-async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _Asked) -> EvalReport:
+async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _EvalRequest) -> EvalReport:
     from agentic_rag_cli.access import token_of
     from agentic_rag_cli.eval_asking import ask_server
     from agentic_rag_cli.graphql_client import GraphQLClient
@@ -290,7 +292,7 @@ async def _evaluate(
 ) -> EvalReport:
     from agentic_rag_eval.harness import evaluate
 
-    bar = output.Progress(label)
+    bar = output.ProgressLine(label)
     try:
         return await evaluate(questions, ask, settings.top_k, bar.update, judge)
     finally:
@@ -298,17 +300,17 @@ async def _evaluate(
 
 
 async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocument]) -> None:
-    from agentic_rag.ingestion.ingest_chunks import PlainDocument
+    from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 
     known = [one for one in await session.workspaces() if one.name == workspace]
     chosen = known[0] if known else await session.create_workspace(workspace)
     report = await session.ingest_texts(
         chosen.ref,
-        [PlainDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
-        lambda chunks: output.note(f"  {told_count(chunks, 'chunk')}"),
+        [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
+        lambda chunks: output.note(f"  {format_count(chunks, 'chunk')}"),
     )
     output.note(
-        f"{workspace}: {told_count(report.documents, 'document')}, {told_count(report.chunks, 'chunk')}, "
+        f"{workspace}: {format_count(report.documents, 'document')}, {format_count(report.chunks, 'chunk')}, "
         f"{report.embedded} of them embedded now"
     )
 
@@ -320,7 +322,7 @@ async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> 
     async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
         if not await session.worker_running():
             await wiring.start_worker(children, settings)
-        bar = output.Progress("ingesting")
+        bar = output.ProgressLine("ingesting")
         try:
             report = await children.guard(
                 ingest_directory(session, workspace, sample_corpus(), wait=True, progress=bar.update)

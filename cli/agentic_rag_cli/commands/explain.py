@@ -35,10 +35,10 @@ def explain(
     """
     from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.explain_view import explanation_json, explanation_text
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.listing import require_id, the_workspace
 
-    run_id = needed_id(run, NodeKind.RUN)
-    asked = [needed_id(one, NodeKind.CHUNK) for one in why_not or ()]
+    run_id = require_id(run, NodeKind.RUN)
+    asked = [require_id(one, NodeKind.CHUNK) for one in why_not or ()]
 
     async def work(session: Session) -> Explanation:
         return await session.explain((await the_workspace(session, workspace, run)).ref, run_id, asked)

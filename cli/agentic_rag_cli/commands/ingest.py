@@ -17,7 +17,7 @@ from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.estimate import FileEstimate
-    from agentic_rag_cli.ingestion import IngestReport
+    from agentic_rag_cli.ingestion import IngestSummary
 
 
 def ingest(
@@ -64,11 +64,11 @@ def ingest(
         output.result_json(report.as_json())
     else:
         show_report(report)
-    if report.failed:
+    if report.failures:
         raise typer.Exit(ExitCode.PARTIAL)
 
 
-def show_report(report: IngestReport) -> None:
+def show_report(report: IngestSummary) -> None:
     """A line for each file that changed, and the summary."""
     for file in report.files:
         output.result(output.file_line(file.outcome, file.path, file.code, file.message, file.chunks))
@@ -93,14 +93,14 @@ def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: s
 
 async def _ingest(
     wiring: Wiring, settings: Settings, directory: Path, name: str, readers: tuple[str, ...], *, wait: bool
-) -> IngestReport:
+) -> IngestSummary:
     from agentic_rag_cli.ingestion import ingest_directory
     from agentic_rag_cli.processes import Children, silent
 
     async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)
-        bar = output.Progress("ingesting")
+        bar = output.ProgressLine("ingesting")
         try:
             return await children.guard(
                 ingest_directory(session, name, directory, readers, wait=wait, progress=bar.update)
@@ -109,7 +109,7 @@ async def _ingest(
             bar.close()
 
 
-async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestReport:
+async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestSummary:
     from agentic_rag_cli.ingestion import plan_directory
 
     async with wiring.session(settings) as session:

@@ -8,7 +8,7 @@ import typer
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.operations.evaluation import EvalRun
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
@@ -73,10 +73,10 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
     from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag_cli.evaluating import eval_json
     from agentic_rag_cli.job_views import attempt_line, error_text, jobs_json
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.listing import require_id, the_workspace
     from agentic_rag_cli.views import attempt_json
 
-    job_id = needed_id(job, NodeKind.JOB)
+    job_id = require_id(job, NodeKind.JOB)
 
     async def work(session: Session) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
         ref = (await the_workspace(session, workspace, job)).ref
@@ -99,7 +99,9 @@ def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json
     named = {"document": document["sourcePath"]} if document else {}
     output.result(output.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
     if evaluation is not None:
-        output.result(f"\n{evaluation.answered} of {told_count(len(evaluation.asked.questions), 'question')} answered")
+        output.result(
+            f"\n{evaluation.answered} of {format_count(len(evaluation.dataset.questions), 'question')} answered"
+        )
         for name, mean in eval_json(evaluation)["figures"].items():
             output.result(f"  {name:<24}{100 * mean:>7.1f} %")
     for one in tries:

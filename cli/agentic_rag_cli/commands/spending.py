@@ -85,7 +85,7 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
     from agentic_rag_cli.listing import the_workspace
 
     async def work(session: Session) -> Sequence[Ceiling]:
-        return await session.spending.standing((await the_workspace(session, workspace)).ref)
+        return await session.spending.ceilings((await the_workspace(session, workspace)).ref)
 
     found = in_process(context, work)
     if as_json:
@@ -137,7 +137,7 @@ def set_limits(
         await session.spending.set_limits(org_id, key, limits, OPERATOR.subject)
 
     in_process(context, work)
-    output.result("set" if limits.is_limited else "there is no ceiling any more")
+    output.result("set" if limits.has_ceiling else "there is no ceiling any more")
 
 
 def _report_json(report: UsageReport, priced_on: date) -> dict[str, object]:

@@ -74,9 +74,9 @@ def set_features(
 
     Example: rag tenant set acme --feature ragGuidelines=on
     """
-    from agentic_rag.workspaces.organisation import feature_flag
+    from agentic_rag.workspaces.organisation import parse_feature_flag
 
-    wished = [(feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
+    wished = [(parse_feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
 
     async def work(session: Session) -> Organisation:
         organisation = await session.tenants.named(tenant)
@@ -155,7 +155,7 @@ def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
         lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
         counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
         output.result("\n".join([*lines, f"{counts}, {report.failed} failed"]))
-    if not report.holds:
+    if not report.is_clean:
         raise typer.Exit(ExitCode.THRESHOLD)
 
 

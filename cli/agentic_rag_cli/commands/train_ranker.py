@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli import output
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.wiring import run_async, wiring_of
@@ -54,7 +54,7 @@ def train_ranker(
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
         groups, embedder = run_async(_load(settings, sets, most))
-    bar = output.Progress("fitting")
+    bar = output.ProgressLine("fitting")
     try:
         found = train(groups, embedder, leave_out, lambda _, done, total: bar.update(done, total))
     finally:
@@ -104,7 +104,9 @@ async def _one(
     if not questions:
         raise InvalidInput(f"{files[0]}: no question has gold_ids.", code="DATASET_INVALID")
     documents = load_corpus(folder / CORPUS)
-    output.note(f"{folder.name}: {told_count(len(documents), 'document')}, {told_count(len(questions), 'question')}")
+    output.note(
+        f"{folder.name}: {format_count(len(documents), 'document')}, {format_count(len(questions), 'question')}"
+    )
     corpus = await TrainingCorpus.of(documents, embedder, share, profile)
     vectors = await embedder.embed([one.question for one in questions])
     trained = [corpus.question(one, vector, StepWeights()) for one, vector in zip(questions, vectors, strict=True)]

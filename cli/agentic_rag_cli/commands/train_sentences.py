@@ -72,10 +72,10 @@ async def _read(wiring: Wiring, settings: Settings, sets: list[str]) -> list[Sen
 
 async def _sentences(container: Container, workspace: WorkspaceRef, question: EvalQuestion) -> ReadQuestion | None:
     """The sentences along the trail that the undivided question finds; None without a trail."""
-    from agentic_rag.answering.extraction.multi_hop import sentences_read, trail_of
-    from agentic_rag.answering.extraction.subquery import part_query
-    from agentic_rag.answering.query.planner import answer_type
-    from agentic_rag.retrieval.candidates import Scope
+    from agentic_rag.answering.extraction.multi_hop import collect_sentences, find_path
+    from agentic_rag.answering.extraction.subquery import build_subquery
+    from agentic_rag.answering.query.planner import detect_answer_type
+    from agentic_rag.retrieval.candidates import SearchScope
     from agentic_rag.retrieval.passage import Passage
     from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery
     from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
@@ -87,17 +87,17 @@ async def _sentences(container: Container, workspace: WorkspaceRef, question: Ev
         workspace_id=workspace.workspace_id,
         text=question.question,
         vector=QueryVector(container.embedder.space, vector),
-        scope=Scope((DEFAULT_ACCESS_ID,)),
+        scope=SearchScope((DEFAULT_ACCESS_ID,)),
         top_k=container.settings.top_k,
         weights=container.fusion_weights,
         dense_trust=container.dense_trust,
     )
     async with container.database.snapshot(workspace) as snapshot:
         found = await container.retrieve.run(snapshot, query)
-    trail = frozenset(trail_of(found.chunks))
+    trail = frozenset(find_path(found.chunks))
     passages = [Passage(chunk, candidate, (0,)) for chunk, candidate in found.chunks]
-    part = part_query(question.question, answer_type(question.question), found.rarity)
-    read, leading = sentences_read(part, trail, passages)
+    part = build_subquery(question.question, detect_answer_type(question.question), found.rarity)
+    read, leading = collect_sentences(part, trail, passages)
     if not trail or not leading:
         return None
     texts = (passages[one.unit.passage].chunk.text[one.unit.start : one.unit.end] for one in read)

@@ -37,13 +37,13 @@ def train_support(
 
     Example: rag eval train-support --set handbook=questions.jsonl --set reports=more.jsonl --out eval/support.json
     """
-    from agentic_rag.answering.evidence.answerability import Signs, SupportWeights
+    from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures, SupportWeights
     from agentic_rag_eval.support_training import train_support as train
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        asked = run_async(_asked(wiring, settings, sets, most))
-    in_force = astuple(SupportWeights())[: len(Signs.__dataclass_fields__)]
+        asked = run_async(_ask_sets(wiring, settings, sets, most))
+    in_force = astuple(SupportWeights())[: len(AnswerabilityFeatures.__dataclass_fields__)]
     found = train(asked, in_force)
     shown = {
         "embedder": settings.embedder,
@@ -55,7 +55,7 @@ def train_support(
     output.result_json(shown) if as_json else output.result(_table(found))
 
 
-async def _asked(wiring: Wiring, settings: Settings, sets: list[str], most: int) -> list[SupportSet]:
+async def _ask_sets(wiring: Wiring, settings: Settings, sets: list[str], most: int) -> list[SupportSet]:
     from agentic_rag_cli.commands.calibrate import supports
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.dataset import load_dataset
@@ -86,12 +86,13 @@ def _table(found: TrainedSupport) -> str:
         "abstained at the default threshold, answerable / without answer"
     )
     lines += [
-        f"  {name:20} {_shown(found.in_force[name])}   {_shown(found.fitted[name])}   {_shown(found.left_out[name])}   "
+        f"  {name:20} {_format_separation(found.in_force[name])}   {_format_separation(found.fitted[name])}   "
+        f"{_format_separation(found.left_out[name])}   "
         f"{100 * found.by_default[name].answerable:.0f} / {100 * found.by_default[name].others:.0f}"
         for name in found.fitted
     ]
     return "\n".join(lines)
 
 
-def _shown(one: Separation | None) -> str:
+def _format_separation(one: Separation | None) -> str:
     return "–" if one is None else f"{100 * one.auroc:.0f} / {100 * one.abstained:.0f}"

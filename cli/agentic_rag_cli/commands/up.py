@@ -41,11 +41,11 @@ def up(
     with wiring.servers(settings) as ready:
         run_async(migrate(ready))
         token = settings.token or ensure_token(settings)
-        run_async(run_programs(ready, _prefixed, lambda: output.result(_welcome(ready, token))))
+        run_async(run_programs(ready, _print_line, lambda: output.result(_welcome(ready, token))))
     output.note("stopped")
 
 
-def _prefixed(name: str, line: str) -> None:
+def _print_line(name: str, line: str) -> None:
     output.note(f"{name:<{_NAME_WIDTH}} | {line}")
 
 

@@ -52,8 +52,8 @@ def upload(
     else:
         for one in outcomes:
             output.result(output.file_line(one.outcome, str(one.file), one.code, one.message, one.chunks))
-    if any(one.failed for one in outcomes):
-        raise typer.Exit(ExitCode.PARTIAL if any(not one.failed for one in outcomes) else ExitCode.FAILED)
+    if any(one.needs_attention for one in outcomes):
+        raise typer.Exit(ExitCode.PARTIAL if any(not one.needs_attention for one in outcomes) else ExitCode.FAILED)
 
 
 async def _remote(
@@ -75,7 +75,7 @@ async def _remote(
     token = token_of(settings)
     async with GraphQLClient(address, token, settings.timeout_ms, wiring.transport) as client:
         workspace_id = await client.workspace_id(workspace)
-    bar = output.Progress("uploading")
+    bar = output.ProgressLine("uploading")
     async with RestClient(address, token, wiring.transport) as rest:
         try:
             return await upload_files(
@@ -103,7 +103,7 @@ async def _local(
         chosen = (await the_workspace(session, workspace)).ref
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)
-        bar = output.Progress("uploading")
+        bar = output.ProgressLine("uploading")
         uploads = SessionUploads(session, chosen, readers)
         try:
             return await children.guard(upload_files(uploads, files, key, wait=wait, progress=bar.update))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag_cli import output
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -45,18 +45,18 @@ def verify(
     Example: rag verify --workspace handbook --full
     """
     if document is not None:
-        _verify_erased(context, workspace, document, as_json=as_json)
+        _verify_erasure(context, workspace, document, as_json=as_json)
         return
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.views import verification_json
 
-    async def work(session: Session) -> list[_Verified]:
+    async def work(session: Session) -> list[_VerifyResult]:
         every = await session.workspaces() if workspace is None else [await the_workspace(session, workspace)]
         return [
-            _Verified(
+            _VerifyResult(
                 one,
                 await session.verify(one.ref, full=full),
-                await _measured(session, one.ref) if recall else None,
+                await _measure_recall(session, one.ref) if recall else None,
             )
             for one in every
         ]
@@ -74,20 +74,20 @@ def verify(
             _tell(one.workspace, one.report)
             if recall:
                 _tell_recall(one.recall)
-    if any(one.report.failed for one in verified):
+    if any(one.report.has_errors for one in verified):
         raise typer.Exit(ExitCode.FAILED)
     if any(one.recall is not None and not one.recall.is_enough for one in verified):
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
 @dataclass(frozen=True, slots=True)
-class _Verified:
+class _VerifyResult:
     workspace: Workspace
     report: VerificationReport
     recall: RecallReport | None
 
 
-async def _measured(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
+async def _measure_recall(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
     """The recall of a workspace; None when it holds nothing to measure with."""
     from agentic_rag.kernel.errors import NotFound
 
@@ -111,7 +111,7 @@ def _tell_recall(report: RecallReport | None) -> None:
         output.result(f"  recall   {verdict}: {recall_line(report)}")
 
 
-def _verify_erased(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:
+def _verify_erasure(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.proving import document_id_of, tell_proof
 
@@ -124,10 +124,10 @@ def _verify_erased(context: typer.Context, workspace: str | None, document: str,
 
 def _tell(workspace: Workspace, report: VerificationReport) -> None:
     counts = dict(report.counts)
-    documents, chunks = told_count(report.documents, "document"), told_count(report.chunks, "chunk")
+    documents, chunks = format_count(report.documents, "document"), format_count(report.chunks, "chunk")
     seen = f"{documents}, {chunks}, {report.derived_chunks} of them computed anew"
-    verdict = "WRONG" if report.failed else "ok"
-    output.result(f"{workspace.name}: {verdict} ({seen}, {told_count(report.originals, 'original')})")
+    verdict = "WRONG" if report.has_errors else "ok"
+    output.result(f"{workspace.name}: {verdict} ({seen}, {format_count(report.originals, 'original')})")
     told: set[str] = set()
     for finding in report.findings:
         output.result(f"  {finding.severity.value:<8} {finding.kind:<22} {finding.subject}: {finding.message}")

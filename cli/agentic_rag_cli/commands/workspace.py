@@ -47,10 +47,10 @@ def create(
 
     Example: rag workspace create handbook
     """
-    from agentic_rag.tenancy.principals import checked_name
+    from agentic_rag.tenancy.principals import validate_name
     from agentic_rag_cli.views import workspace_json
 
-    plain = checked_name(name, ("name",))
+    plain = validate_name(name, ("name",))
     made = in_process(context, lambda session: session.create_workspace(plain, dimensions))
     if as_json:
         output.result_json(workspace_json(made))

@@ -8,13 +8,13 @@ from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.assemble import is_cacheable
 from agentic_rag.answering.options import AnswerDefaults, effective, validate
 from agentic_rag.answering.ports import AnswerCache, RunStore
-from agentic_rag.answering.query.gate import HEURISTIC
+from agentic_rag.answering.query.gate import HEURISTIC_WEIGHTS
 from agentic_rag.answering.query.standalone import turn_of
 from agentic_rag.answering.question import MAX_HISTORY_TURNS, CacheMode, Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
-from agentic_rag.answering.run_stages import Answered, RunPipeline
+from agentic_rag.answering.run_stages import PipelineResult, RunPipeline
 from agentic_rag.answering.run_state import RunState
-from agentic_rag.answering.runs.cache_codec import TenantWall, UnreadableAnswer, opened
+from agentic_rag.answering.runs.cache_codec import TenantGuard, UnreadableAnswer, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
@@ -27,11 +27,11 @@ from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.kernel.text import folded, storable_text
+from agentic_rag.kernel.text import fold_text, strip_unstorable
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.space import EmbeddingSpace
-from agentic_rag.models.providers.llm_client import Advisors
-from agentic_rag.tenancy.access import readers
+from agentic_rag.models.providers.llm_client import LlmClients
+from agentic_rag.tenancy.access import read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.corpus_head import CorpusHead
 
@@ -52,7 +52,7 @@ class AnswerPorts:
 
 
 @dataclass(frozen=True, slots=True)
-class _Begun:
+class _AskRequest:
     """A request under way: when it began and under which trace and key."""
 
     question: Question
@@ -79,7 +79,7 @@ class AnswerQuestion:
         recorder: RunRecorder,
         defaults: AnswerDefaults,
         *,
-        advisors: Advisors | None = None,
+        advisors: LlmClients | None = None,
         ttl_seconds: int = DEFAULT_TTL_SECONDS,
     ) -> None:
         self._ports = ports
@@ -90,8 +90,8 @@ class AnswerQuestion:
         self._advisors = advisors
         self._ttl = ttl_seconds
         self._reading = ReadRuns(ports.database, ports.runs)
-        self._flights: SingleFlight[Answered] = SingleFlight()
-        self._wall = TenantWall(ports.telemetry)
+        self._flights: SingleFlight[PipelineResult] = SingleFlight()
+        self._wall = TenantGuard(ports.telemetry)
 
     async def ask(self, principal: Principal, question: Question) -> Run:
         """Answer a question. Abstaining is an outcome; what makes answering impossible is an error.
@@ -115,36 +115,36 @@ class AnswerQuestion:
         sent: bytes | None = None
         if question.idempotency_key is not None:
             sent = input_hash(question)
-            stored = await self._stored(principal, question.workspace, question.idempotency_key, sent)
+            stored = await self._find_stored_run(principal, question.workspace, question.idempotency_key, sent)
             if stored is not None:
                 return stored
-        question = await self._following(principal, question)
+        question = await self._resolve_follow_up(principal, question)
         embedders = await self._ports.embedders.of(question.workspace)
         space = head.space or embedders.default.space
         version = head.version if question.as_of is None else question.as_of
         context = self._context(version, space, head, await self._chat_models(question.workspace))
         key = answer_key(question, context)
-        begun = _Begun(question, sent, principal, began, trace_id, context, key, head.version, space)
+        begun = _AskRequest(question, sent, principal, began, trace_id, context, key, head.version, space)
         cache_down = False
         if question.options.cache is CacheMode.DEFAULT:
-            cached = await self._cached(begun)
+            cached = await self._read_cache(begun)
             if cached is not None:
                 return await self._keep(
                     begun, self._run_of(begun, cached, CacheOutcome.HIT, self._versions(context)), None
                 )
             cache_down = not self._ports.cache.available
-        return await self._fresh(begun, cache_down)
+        return await self._run_uncached_question(begun, cache_down)
 
     async def _head(self, principal: Principal, question: Question) -> CorpusHead:
         """The newest version, and its space, of a workspace of the caller's organisation."""
         head: CorpusHead | None = None
         if question.workspace.org_id == principal.org_id:
-            head = await self._ports.database.head(question.workspace, readers(principal))
+            head = await self._ports.database.head(question.workspace, read_identity(principal))
         if head is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return head
 
-    async def _following(self, principal: Principal, question: Question) -> Question:
+    async def _resolve_follow_up(self, principal: Principal, question: Question) -> Question:
         """The question with the run it follows, as far as the caller may see it, as its last turn.
 
         Errors: `NotFound` code RUN_NOT_FOUND.
@@ -153,7 +153,7 @@ class AnswerQuestion:
             return question
         run = self._recorder.find(question.workspace, question.after)
         run = run or await self._ports.runs.get(question.workspace, question.after)
-        run = None if run is None else await self._reading.shown(principal, run)
+        run = None if run is None else await self._reading.redact_for(principal, run)
         if run is None:
             raise NotFound(
                 "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
@@ -161,7 +161,9 @@ class AnswerQuestion:
             )
         return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
 
-    async def _stored(self, principal: Principal, workspace: WorkspaceRef, key: str, sent: bytes | None) -> Run | None:
+    async def _find_stored_run(
+        self, principal: Principal, workspace: WorkspaceRef, key: str, sent: bytes | None
+    ) -> Run | None:
         """The run an idempotency key stands for; a key of somebody else's stands for another question. Errors:
         `IdempotencyConflict`.
         """
@@ -173,10 +175,10 @@ class AnswerQuestion:
                 "The idempotency key was used before with another question or other options. Use a fresh key.",
                 path=("idempotencyKey",),
             )
-        return await self._reading.shown(principal, stored)
+        return await self._reading.redact_for(principal, stored)
 
     async def _chat_models(self, workspace: WorkspaceRef) -> tuple[str, ...]:
-        advisor = None if self._advisors is None else await self._advisors.advisor_of(workspace)
+        advisor = None if self._advisors is None else await self._advisors.client_for(workspace)
         return () if advisor is None else (advisor.model,)
 
     def _context(
@@ -187,7 +189,7 @@ class AnswerQuestion:
             corpus_version=version,
             graph_version=version,
             space=space.name,
-            weights_version=HEURISTIC.version,
+            weights_version=HEURISTIC_WEIGHTS.version,
             pipeline_version=PIPELINE_VERSION,
             models=(space.model, *chat_models),
             model_reads_history=bool(chat_models),
@@ -197,7 +199,7 @@ class AnswerQuestion:
             today=self._ports.clock.now().date(),
         )
 
-    async def _cached(self, begun: _Begun) -> Answer | None:
+    async def _read_cache(self, begun: _AskRequest) -> Answer | None:
         waiting = self._recorder.filling(begun.question.workspace, begun.key)
         if waiting is not None:
             return waiting
@@ -205,18 +207,18 @@ class AnswerQuestion:
         if value is None:
             return None
         try:
-            owner, answer = opened(value)
+            owner, answer = decode_entry(value)
         except UnreadableAnswer:
             self._ports.telemetry.event("rag_cache_entry_unreadable")
             return None
-        return answer if self._wall.holds(begun.question.workspace, owner, "answer cache") else None
+        return answer if self._wall.check_owner(begun.question.workspace, owner, "answer cache") else None
 
-    async def _fresh(self, begun: _Begun, cache_down: bool) -> Run:
+    async def _run_uncached_question(self, begun: _AskRequest, cache_down: bool) -> Run:
         options = begun.question.options
         if options.cache is CacheMode.BYPASS:
             answered, joined = await self._pipeline.run(self._first_state(begun)), False
         else:
-            answered, joined = await self._shared(begun)
+            answered, joined = await self._run_or_join(begun)
         answer = answered.answer
         if cache_down:
             answer = replace(answer, degraded=(Dependency.CACHE, *answer.degraded))
@@ -229,7 +231,7 @@ class AnswerQuestion:
         run = self._run_of(begun, answer, outcome, versions, answered.stages)
         return await self._keep(begun, run, None if joined else self._fill(begun, answered, answer))
 
-    async def _shared(self, begun: _Begun) -> tuple[Answered, bool]:
+    async def _run_or_join(self, begun: _AskRequest) -> tuple[PipelineResult, bool]:
         """A run of one's own, or that of somebody who asked the same at the same time and may read the same. Rights may
         have changed before it read: what it saw then is only for who may still read the same.
         """
@@ -237,19 +239,19 @@ class AnswerQuestion:
         flight = (workspace, begun.key, options.cache, options.timeout_ms)
         answered, joined = await self._flights.run(flight, lambda: self._pipeline.run(self._first_state(begun)))
         if joined and not (
-            self._wall.holds(workspace, answered.workspace, "shared run")
+            self._wall.check_owner(workspace, answered.workspace, "shared run")
             and answered.access in (None, begun.context.access)
         ):
             return await self._pipeline.run(self._first_state(begun)), False
         return answered, joined
 
-    def _first_state(self, begun: _Begun) -> RunState:
+    def _first_state(self, begun: _AskRequest) -> RunState:
         context = begun.context
         options = effective(begun.question.options, self._defaults, context.support_threshold, context.rag_config)
         return RunState(
             question=begun.question,
-            text=folded(begun.question.text),
-            readers=readers(begun.principal),
+            text=fold_text(begun.question.text),
+            readers=read_identity(begun.principal),
             corpus_version=begun.context.corpus_version,
             options=options,
             deadline=Deadline(begun.began + options.timeout_ms / 1000),
@@ -269,7 +271,7 @@ class AnswerQuestion:
             downgrades="; ".join(one.reason for one in gate.downgrades) or None,
         )
 
-    def _fill(self, begun: _Begun, answered: Answered, answer: Answer) -> CacheFill | None:
+    def _fill(self, begun: _AskRequest, answered: PipelineResult, answer: Answer) -> CacheFill | None:
         """What to cache: under the version that was read (a publish may have come between), and only when the graph
         stood at it.
         """
@@ -298,7 +300,7 @@ class AnswerQuestion:
 
     def _run_of(
         self,
-        begun: _Begun,
+        begun: _AskRequest,
         answer: Answer,
         cache: CacheOutcome,
         versions: RunVersions,
@@ -309,7 +311,7 @@ class AnswerQuestion:
             workspace=question.workspace,
             run_id=self._ports.ids.new(),
             trace_id=begun.trace_id,
-            question=storable_text(question.text),
+            question=strip_unstorable(question.text),
             subject=begun.principal.subject,
             created_at=self._ports.clock.now(),
             seconds=self._ports.clock.monotonic() - begun.began,
@@ -321,7 +323,7 @@ class AnswerQuestion:
             input_hash=begun.sent,
         )
 
-    async def _keep(self, begun: _Begun, run: Run, fill: CacheFill | None) -> Run:
+    async def _keep(self, begun: _AskRequest, run: Run, fill: CacheFill | None) -> Run:
         """Store the run behind the response, or before it when an idempotency key promises that it is kept."""
         if run.idempotency_key is None:
             self._recorder.submit(run, fill)
@@ -330,10 +332,10 @@ class AnswerQuestion:
         if fill is not None:
             self._recorder.fill(fill)
         # Of equal requests under way at once the store keeps the first; all of them return that one.
-        return await self._stored(begun.principal, run.workspace, run.idempotency_key, run.input_hash) or run
+        return await self._find_stored_run(begun.principal, run.workspace, run.idempotency_key, run.input_hash) or run
 
 
-def _as_read(context: AnswerContext, answered: Answered) -> AnswerContext:
+def _as_read(context: AnswerContext, answered: PipelineResult) -> AnswerContext:
     """The context of what was read in the end: a publish or a switch may have come between."""
     return replace(
         context,

@@ -8,14 +8,16 @@ from agentic_rag.answering.answer import Abstention, AbstentionReason, Answer, A
 from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.run_state import Ending, RunState
 from agentic_rag.answering.tools.web_pages import HTTP_FETCH
-from agentic_rag.answering.verification.defang_links import inert
+from agentic_rag.answering.verification.defang_links import defang_links
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.language.prompt_injection import Suspicion, suspicions
+from agentic_rag.language.prompt_injection import Suspicion, find_suspicions
 from agentic_rag.retrieval.candidates import CandidateTrace
 
 _UNCACHED_REASONS = frozenset({AbstentionReason.BUDGET, AbstentionReason.DEPENDENCY, AbstentionReason.POLICY})
 
-OUT_OF_TIME = "The time given for this question ran out before its sources were checked. Allow more time or narrow it."
+OUT_OF_TIME_MESSAGE = (
+    "The time given for this question ran out before its sources were checked. Allow more time or narrow it."
+)
 
 
 def assemble(state: RunState, gate: GateDecision) -> Answer:
@@ -23,13 +25,13 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
     ending = state.ending or Ending(
         text="",
         outcome=Outcome.ABSTAINED,
-        abstention=Abstention(AbstentionReason.BUDGET, OUT_OF_TIME),
+        abstention=Abstention(AbstentionReason.BUDGET, OUT_OF_TIME_MESSAGE),
     )
     rewritten = "\n".join(state.searches)
     return Answer(
         text=ending.text,
         outcome=ending.outcome,
-        abstention=_without_live_links(ending.abstention),
+        abstention=_defang_abstention(ending.abstention),
         citations=ending.citations,
         degraded=tuple(sorted(set(state.degraded), key=list(Dependency).index)),
         gate=gate,
@@ -38,7 +40,7 @@ def assemble(state: RunState, gate: GateDecision) -> Answer:
             standalone_question=state.standalone if state.standalone != state.text else None,
             rewritten_query=rewritten or None,
             hyde_text=state.hyde_text,
-            candidates=_flagged(state),
+            candidates=_flag_candidates(state),
             tool_calls=state.tool_calls,
             self_check=state.report,
             support=state.support,
@@ -57,14 +59,16 @@ def is_cacheable(answer: Answer) -> bool:
     return answer.abstention is None or answer.abstention.reason not in _UNCACHED_REASONS
 
 
-def _without_live_links(abstention: Abstention | None) -> Abstention | None:
+def _defang_abstention(abstention: Abstention | None) -> Abstention | None:
     """It repeats parts of the question, which what was found may have completed."""
-    return None if abstention is None else replace(abstention, explanation=inert(abstention.explanation, ()))
+    return None if abstention is None else replace(abstention, explanation=defang_links(abstention.explanation, ()))
 
 
-def _flagged(state: RunState) -> tuple[CandidateTrace, ...]:
+def _flag_candidates(state: RunState) -> tuple[CandidateTrace, ...]:
     shown = {trace.chunk_id for trace in state.candidates}
-    flags = {one.chunk.chunk_id: suspicions(one.chunk.text) for one in state.passages if one.chunk.chunk_id in shown}
+    flags = {
+        one.chunk.chunk_id: find_suspicions(one.chunk.text) for one in state.passages if one.chunk.chunk_id in shown
+    }
     nothing: tuple[Suspicion, ...] = ()
     return tuple(
         replace(trace, flags=found) if (found := flags.get(trace.chunk_id, nothing)) else trace

@@ -15,20 +15,20 @@ from agentic_rag.answering.stages.embed import EmbedStage
 from agentic_rag.answering.stages.gate import GateStage
 from agentic_rag.answering.stages.hyde import HydeStage
 from agentic_rag.answering.stages.plan import PlanStage
-from agentic_rag.answering.stages.plan_with_llm import ModelPlanStage
+from agentic_rag.answering.stages.plan_with_llm import LlmPlanStage
 from agentic_rag.answering.stages.retrieve import RetrieveStage
 from agentic_rag.answering.stages.rewrite import RewriteStage
 from agentic_rag.answering.stages.self_check import SelfCheckStage
-from agentic_rag.answering.stages.self_check_with_llm import JudgedSelfCheckStage
-from agentic_rag.answering.stages.stage import AdvisedStage, SkippedStage, StageStep
+from agentic_rag.answering.stages.self_check_with_llm import LlmSelfCheckStage
+from agentic_rag.answering.stages.stage import LlmOrRulesStage, SkippedStage, StageStep
 from agentic_rag.answering.stages.synthesize import SynthesizeStage
-from agentic_rag.answering.stages.synthesize_with_llm import ModelSynthesizeStage
+from agentic_rag.answering.stages.synthesize_with_llm import LlmSynthesizeStage
 from agentic_rag.answering.stages.tools import ToolsStage
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.answering.verification.defang_links import NO_HOSTS
 from agentic_rag.models.chat.request import ChatTask
-from agentic_rag.models.providers.llm_client import Advisors
+from agentic_rag.models.providers.llm_client import LlmClients
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.web.url_policy import HostList
 
@@ -37,7 +37,7 @@ from agentic_rag.web.url_policy import HostList
 class ChatUse:
     """What chat models do for answers; `passages` writes for HyDE, wherever its model is."""
 
-    advisors: Advisors
+    llm_clients: LlmClients
     tasks: frozenset[ChatTask]
     passages: HypotheticalPassages
 
@@ -69,7 +69,7 @@ def answer_question(
     )
     pipeline = RunPipeline(ports.database, ports.clock, StageRunner(ports.telemetry, ports.clock), steps)
     return AnswerQuestion(
-        ports, pipeline, recorder, defaults, advisors=chat.advisors if chat else None, ttl_seconds=ttl_seconds
+        ports, pipeline, recorder, defaults, advisors=chat.llm_clients if chat else None, ttl_seconds=ttl_seconds
     )
 
 
@@ -77,24 +77,24 @@ def _passages(chat: ChatUse | None) -> StageStep:
     if chat is None:
         return HydeStage(None)
     written = HydeStage(chat.passages)
-    return AdvisedStage(HydeStage(None), lambda _: written, chat.advisors)
+    return LlmOrRulesStage(HydeStage(None), lambda _: written, chat.llm_clients)
 
 
 def _planning(chat: ChatUse | None, rules: PlanStage) -> StageStep:
     if chat is None or chat.tasks.isdisjoint((ChatTask.PLAN, ChatTask.REWRITE)):
         return rules
     tasks = chat.tasks
-    return AdvisedStage(rules, lambda advisor: ModelPlanStage(rules, advisor, tasks), chat.advisors)
+    return LlmOrRulesStage(rules, lambda advisor: LlmPlanStage(rules, advisor, tasks), chat.llm_clients)
 
 
 def _synthesis(chat: ChatUse | None) -> StageStep:
     if chat is None or ChatTask.SYNTHESIZE not in chat.tasks:
         return SynthesizeStage()
     rules = SynthesizeStage()
-    return AdvisedStage(rules, lambda advisor: ModelSynthesizeStage(rules, advisor), chat.advisors)
+    return LlmOrRulesStage(rules, lambda advisor: LlmSynthesizeStage(rules, advisor), chat.llm_clients)
 
 
 def _checking(chat: ChatUse | None, rules: SelfCheckStage) -> StageStep:
     if chat is None or ChatTask.JUDGE not in chat.tasks:
         return rules
-    return AdvisedStage(rules, lambda advisor: JudgedSelfCheckStage(rules, advisor), chat.advisors)
+    return LlmOrRulesStage(rules, lambda advisor: LlmSelfCheckStage(rules, advisor), chat.llm_clients)

@@ -6,23 +6,23 @@ from contextlib import AsyncExitStack
 from types import TracebackType
 from typing import Self
 
-from agentic_rag.kernel.database import Database, Snapshot
-from agentic_rag.tenancy.access import Readers
+from agentic_rag.kernel.database import CorpusSnapshot, Database
+from agentic_rag.tenancy.access import ReadIdentity
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
-class Reads:
+class LazySnapshot:
     """Opens a workspace's snapshot, in the name of who asks, when it is first needed."""
 
-    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None, readers: Readers) -> None:
+    def __init__(self, database: Database, workspace: WorkspaceRef, as_of: int | None, readers: ReadIdentity) -> None:
         self._database = database
         self._workspace = workspace
         self._as_of = as_of
         self._readers = readers
         self._stack = AsyncExitStack()
-        self._snapshot: Snapshot | None = None
+        self._snapshot: CorpusSnapshot | None = None
 
-    async def snapshot(self) -> Snapshot:
+    async def snapshot(self) -> CorpusSnapshot:
         """The snapshot. Errors: those of `Database.snapshot`."""
         if self._snapshot is None:
             opened = self._database.snapshot(self._workspace, self._as_of, readers=self._readers)

@@ -17,7 +17,7 @@ from agentic_rag.answering.question import (
 )
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
 from agentic_rag.workspaces.settings import RagConfig
 
@@ -130,7 +130,7 @@ def validate(question: Question) -> None:
     """Refuse a request that cannot be answered as it stands. Errors: `InvalidInput` with codes QUESTION_EMPTY,
     QUESTION_TOO_LONG, HISTORY_TOO_LONG, OPTION_OUT_OF_RANGE and the path of the argument.
     """
-    if not folded(question.text):
+    if not fold_text(question.text):
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY", path=("question",))
     if len(question.text) > MAX_QUESTION_CHARACTERS:
         raise InvalidInput(

@@ -11,7 +11,7 @@ from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.models.chat.request import Fault, Told
+from agentic_rag.models.chat.request import LlmError, LlmResult
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -83,13 +83,13 @@ class AnswerCache(Protocol):
 class HypotheticalPassages(Protocol):
     """Never raises for lack of a model, a worker or time: that is a `Fault`."""
 
-    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> Told[str] | Fault:
+    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> LlmResult[str] | LlmError:
         """A passage for `question`, within its task's share of the time left."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class WaitedFor:
+class PassageRequest:
     """A question whose answer waits for a passage, and for how long it still does."""
 
     question: str
@@ -103,15 +103,15 @@ class PassageExchange(Protocol):
         """Leave a question; it is gone after `seconds`."""
         ...
 
-    async def waited_for(self, key: str) -> WaitedFor | None:
+    async def pending_request(self, key: str) -> PassageRequest | None:
         """The question, or None when nobody waits any more."""
         ...
 
-    async def give(self, key: str, passage: Told[str] | Fault, seconds: float) -> None:
+    async def give(self, key: str, passage: LlmResult[str] | LlmError, seconds: float) -> None:
         """Hand over what came of it; it is gone after `seconds`, taken or not."""
         ...
 
-    async def wait(self, key: str) -> Told[str] | Fault:
+    async def wait(self, key: str) -> LlmResult[str] | LlmError:
         """What came of it, once, as soon as it is there. The caller ends the wait."""
         ...
 

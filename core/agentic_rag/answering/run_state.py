@@ -16,21 +16,21 @@ from agentic_rag.answering.answer import (
     SelfCheckReport,
     Support,
 )
-from agentic_rag.answering.extraction.candidate_units import PartQuery, Unit
-from agentic_rag.answering.extraction.extractive import DraftSentence, Excluded
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.options import EffectiveOptions
 from agentic_rag.answering.plan import Plan, ToolCall
 from agentic_rag.answering.question import Question
-from agentic_rag.answering.state_machine import Verdict
-from agentic_rag.answering.verification.check import Refusal
+from agentic_rag.answering.state_machine import StageEvent
+from agentic_rag.answering.verification.check import RefusedSentence
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import CandidateTrace
-from agentic_rag.retrieval.confidence import Standing
+from agentic_rag.retrieval.confidence import RankingConfidence
 from agentic_rag.retrieval.passage import Passage
-from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class RunState:
     question: Question
     text: str
     """The question, folded."""
-    readers: Readers
+    readers: ReadIdentity
     """In whose name is read."""
     corpus_version: int
     options: EffectiveOptions
@@ -77,19 +77,19 @@ class RunState:
     read_version: int | None = None
     """The corpus version that was read; None when nothing was."""
     graph_version: int | None = None
-    access: Readable | None = None
+    access: ReadScope | None = None
     """What who asks might read then."""
-    parts: tuple[PartQuery, ...] = ()
-    standings: tuple[Standing, ...] = ()
+    parts: tuple[Subquery, ...] = ()
+    standings: tuple[RankingConfidence, ...] = ()
     """How the best passage of each part's search stands out."""
-    whole: PartQuery | None = None
+    whole: Subquery | None = None
     """The undivided question."""
-    standing: Standing | None = None
+    standing: RankingConfidence | None = None
     """The same of its search."""
     trail: tuple[int, ...] = ()
     """The ordinals of passages that lead to one another, when the whole question found such."""
     passages: tuple[Passage, ...] = ()
-    figures: tuple[Unit, ...] = ()
+    figures: tuple[CandidateUnit, ...] = ()
     """What states the figures that the question asks for, best first."""
     candidates: tuple[CandidateTrace, ...] = ()
     cut_short: bool = False
@@ -112,8 +112,8 @@ class RunState:
     missing: tuple[str, ...] = ()
     """Parts of the question without support."""
     shortfall: Shortfall | None = None
-    excluded: Excluded = frozenset()
-    refusals: tuple[Refusal, ...] = ()
+    excluded: ExcludedSpans = frozenset()
+    refusals: tuple[RefusedSentence, ...] = ()
     repairs: int = 0
     report: SelfCheckReport | None = None
     degraded: tuple[Dependency, ...] = ()
@@ -125,5 +125,5 @@ class StageResult:
     """What a stage made of the state, what that means, and `ok`, `skipped: why` or `degraded: what`."""
 
     state: RunState
-    verdict: Verdict = Verdict.CONTINUE
+    event: StageEvent = StageEvent.CONTINUE
     outcome: str = "ok"

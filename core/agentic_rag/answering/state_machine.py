@@ -29,7 +29,7 @@ class Stage(enum.Enum):
     DONE = "done"
 
 
-class Verdict(enum.Enum):
+class StageEvent(enum.Enum):
     """What a stage's result means for the rest of the run."""
 
     CONTINUE = "continue"
@@ -58,14 +58,14 @@ _USUAL = (
     Stage.DONE,
 )
 
-TRANSITIONS: Mapping[tuple[Stage, Verdict], Stage] = MappingProxyType(
+TRANSITIONS: Mapping[tuple[Stage, StageEvent], Stage] = MappingProxyType(
     {
-        **{(stage, Verdict.CONTINUE): after for stage, after in pairwise(_USUAL)},
-        **{(stage, Verdict.OUT_OF_TIME): Stage.DONE for stage in _USUAL[:-1]},
-        **{(stage, Verdict.FINISH): Stage.DONE for stage in _USUAL[:-1]},
-        (Stage.EMBED, Verdict.OUT_OF_TIME): Stage.RETRIEVE,
-        (Stage.PLAN, Verdict.WITHOUT_RETRIEVAL): Stage.TOOLS,
-        (Stage.SELF_CHECK, Verdict.REPAIR): Stage.SYNTHESIZE,
+        **{(stage, StageEvent.CONTINUE): after for stage, after in pairwise(_USUAL)},
+        **{(stage, StageEvent.OUT_OF_TIME): Stage.DONE for stage in _USUAL[:-1]},
+        **{(stage, StageEvent.FINISH): Stage.DONE for stage in _USUAL[:-1]},
+        (Stage.EMBED, StageEvent.OUT_OF_TIME): Stage.RETRIEVE,
+        (Stage.PLAN, StageEvent.WITHOUT_RETRIEVAL): Stage.TOOLS,
+        (Stage.SELF_CHECK, StageEvent.REPAIR): Stage.SYNTHESIZE,
     }
 )
 """Every legal move; a pair that is missing is a fault of the program. An embedder that takes its whole share leaves
@@ -77,7 +77,7 @@ STAGE_SHARE: Mapping[Stage, float] = MappingProxyType({Stage.EMBED: 0.6, Stage.R
 """How much of the time left a stage that waits for others may use, so that what follows can still answer."""
 
 
-def next_stage(stage: Stage, verdict: Verdict) -> Stage:
+def next_stage(stage: Stage, verdict: StageEvent) -> Stage:
     """Where a run goes after `stage` ended with `verdict`. Raises `KeyError` for an illegal pair."""
     return TRANSITIONS[stage, verdict]
 

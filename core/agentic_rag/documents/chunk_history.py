@@ -8,7 +8,7 @@ from uuid import UUID
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkPlacement:
+class ChunkVersion:
     """A chunk as readers of the versions [visible_from, visible_to) see it; None: to this day."""
 
     chunk_id: UUID
@@ -23,7 +23,7 @@ class ChunkPlacement:
         return self.visible_from <= version and (self.visible_to is None or version < self.visible_to)
 
 
-def nearest_place(places: Iterable[ChunkPlacement], chunk_id: UUID, version: int) -> ChunkPlacement | None:
+def nearest_version(places: Iterable[ChunkVersion], chunk_id: UUID, version: int) -> ChunkVersion | None:
     """Where a chunk stands at a version, else where it stood last; None for one that never was there."""
     of_chunk = [place for place in places if place.chunk_id == chunk_id]
     return max(of_chunk, key=lambda place: (place.is_visible(version), place.visible_from), default=None)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from agentic_rag.documents.document import Block, BlockKind, ParsedDocument
 from agentic_rag.language.sentences import sentence_spans
 
-BESIDE_HEADING = -1
+HEADING_BOUNDARY = -1
 """The first atom below a heading: cutting there would part the heading from its text."""
 WORD, SENTENCE, LIST_ITEM, PARAGRAPH = 0, 1, 2, 3
 _DEEPEST_SECTION = 4
@@ -25,7 +25,7 @@ _HEADING_LENGTH = 200
 
 
 @dataclass(slots=True)
-class Atom:
+class ChunkPiece:
     """Text [start, end), without white space at its ends, costing `cost` units. `path`: the headings above it.
 
     Nobody changes one; it is not frozen because one is made for every sentence, and a frozen one takes six times as
@@ -43,7 +43,7 @@ class Atom:
         return self.strength >= _DEEPEST_SECTION
 
 
-def atoms_of(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[Atom]:
+def split_pieces(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -> Iterator[ChunkPiece]:
     """All atoms of a document, in order; none costs more than `size`; together they hold all text but white space."""
     text = parsed.text
     headings: list[tuple[int, str]] = []
@@ -58,10 +58,10 @@ def atoms_of(parsed: ParsedDocument, size: int, cost_of: Callable[[str], int]) -
             path = tuple(title for _, title in headings)
             strength = _DEEPEST_SECTION + 6 - min(max(block.level, 1), 6)
         if below_heading:
-            strength = BESIDE_HEADING
+            strength = HEADING_BOUNDARY
         below_heading = block.kind is BlockKind.HEADING
         for start, end, cost in _pieces(text, block, size, cost_of):
-            yield Atom(start, end, cost, strength, path)
+            yield ChunkPiece(start, end, cost, strength, path)
             strength = SENTENCE
 
 
@@ -97,7 +97,7 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
         if cost <= size - size // 8:
             yield start, end, cost
             return
-        spans = (_trimmed(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
+        spans = (_trim(text, line.start(), line.end()) for line in _LINE.finditer(text, start, end))
     else:
         inner = text[start:end]
         spans = ((start + a, start + b) for a, b in sentence_spans(inner))
@@ -111,7 +111,7 @@ def _pieces(text: str, block: Block, size: int, cost_of: Callable[[str], int]) -
             yield from _words(text, a, b, max(1, size // 8), cost_of)
 
 
-def _trimmed(text: str, start: int, end: int) -> tuple[int, int]:
+def _trim(text: str, start: int, end: int) -> tuple[int, int]:
     line = text[start:end]
     lead = len(line) - len(line.lstrip())
     return (start + lead, start + len(line.rstrip())) if lead < len(line) else (start, start)

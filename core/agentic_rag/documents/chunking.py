@@ -19,19 +19,19 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 from uuid import UUID
 
-from agentic_rag.documents.chunk_pieces import Atom, atoms_of
+from agentic_rag.documents.chunk_pieces import ChunkPiece, split_pieces
 from agentic_rag.documents.document import ChunkDraft, ParsedDocument, chunk_id_for, content_hash
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.workspaces.chunk_profiles import ChunkProfile, ChunkUnit
 
 _SECTION_FILL, _PARAGRAPH_FILL, _SENTENCE_FILL = 0.25, 0.5, 0.6
 """The share of the size from which a chunk may end at a boundary of that strength. Higher gives fuller chunks, lower
 better
 boundaries and faster resynchronisation after an edit."""
-_HASHED = 48
+_ID_PREFIX_CHARACTERS = 48
 """Code points of an atom that decide between equal boundaries."""
-_SPACE_PER_UNIT = 64
+_SPACE_CHARACTERS_PER_UNIT = 64
 """White space costs no tokens, but a chunk is kept, compared and quoted with all of it: a megabyte of blank lines ends
 one."""
 _READ_AHEAD = 1024
@@ -53,19 +53,19 @@ def chunk_document(
     text = parsed.text
     in_tokens = profile.unit is ChunkUnit.TOKENS
     cost_of = count_tokens if in_tokens else len
-    packer = _Packer(text, atoms_of(parsed, profile.size, cost_of), profile, cost_of)
-    drafts = _Drafts(document_id, parsed)
+    packer = _ChunkPacker(text, split_pieces(parsed, profile.size, cost_of), profile, cost_of)
+    drafts = _ChunkDraftBuilder(document_id, parsed)
     for start, end, heading_path, cost in packer.spans():
         drafts.add(start, end, heading_path, cost if in_tokens else None)
     return drafts.made
 
 
-def chunks_from_prepared(document_id: UUID, texts: Sequence[str]) -> tuple[str, list[ChunkDraft]]:
+def chunk_prepared_texts(document_id: UUID, texts: Sequence[str]) -> tuple[str, list[ChunkDraft]]:
     """The revision text made of prepared chunks, and the chunks with their offsets in it.
 
     NUL and lone surrogates are removed. Raises InvalidInput for a blank chunk.
     """
-    cleaned = [storable_text(text) for text in texts]
+    cleaned = [strip_unstorable(text) for text in texts]
     for number, text in enumerate(cleaned):
         if not text.strip():
             raise InvalidInput(f"prepared chunk {number} holds no text", path=("chunks", str(number)))
@@ -75,18 +75,18 @@ def chunks_from_prepared(document_id: UUID, texts: Sequence[str]) -> tuple[str, 
     for text in cleaned:
         spans.append((start, start + len(text)))
         start += len(text) + len(PREPARED_JOIN)
-    return whole, chunks_at(document_id, whole, spans)
+    return whole, chunk_at_spans(document_id, whole, spans)
 
 
-def chunks_at(document_id: UUID, text: str, spans: Sequence[tuple[int, int]]) -> list[ChunkDraft]:
+def chunk_at_spans(document_id: UUID, text: str, spans: Sequence[tuple[int, int]]) -> list[ChunkDraft]:
     """The chunks of a storable text that was cut before, at code points [start, end)."""
-    drafts = _Drafts(document_id, ParsedDocument(text, (), (), None, "text/plain", "prepared", "1"))
+    drafts = _ChunkDraftBuilder(document_id, ParsedDocument(text, (), (), None, "text/plain", "prepared", "1"))
     for start, end in spans:
         drafts.add(start, end, ())
     return drafts.made
 
 
-def _common_path(atoms: Sequence[Atom]) -> tuple[str, ...]:
+def _common_path(atoms: Sequence[ChunkPiece]) -> tuple[str, ...]:
     path = atoms[0].path
     for atom in atoms[1:]:
         if atom.path is not path and atom.path[: len(path)] != path:
@@ -99,13 +99,15 @@ def _common_path(atoms: Sequence[Atom]) -> tuple[str, ...]:
     return path
 
 
-class _Packer:
+class _ChunkPacker:
     """Groups atoms into chunks. Of a large document's atoms (a hundred bytes each, a few characters of text) it holds
     only those that the next chunk may need.
     """
 
-    def __init__(self, text: str, atoms: Iterator[Atom], profile: ChunkProfile, cost_of: Callable[[str], int]) -> None:
-        self._atoms: list[Atom] = []
+    def __init__(
+        self, text: str, atoms: Iterator[ChunkPiece], profile: ChunkProfile, cost_of: Callable[[str], int]
+    ) -> None:
+        self._atoms: list[ChunkPiece] = []
         self._coming = atoms
         self._text = text
         self._size = profile.size
@@ -117,8 +119,8 @@ class _Packer:
         """(start, end, heading path, cost) of every chunk."""
         atoms = self._atoms
         cut, first = 0, -1
-        while cut < len(atoms) or self._read_on():
-            first, used = self._repeated(cut, first + 1)
+        while cut < len(atoms) or self._read_more():
+            first, used = self._find_overlap(cut, first + 1)
             if first < cut and used + self._gap(cut) + atoms[cut].cost > self._size:
                 first, used = cut, 0
             end, cost = self._end(first, cut, used)
@@ -128,7 +130,7 @@ class _Packer:
                 del atoms[:first]
                 cut, first = cut - first, 0
 
-    def _read_on(self) -> bool:
+    def _read_more(self) -> bool:
         """Whether there were more atoms to hold."""
         held = len(self._atoms)
         self._atoms.extend(islice(self._coming, _READ_AHEAD))
@@ -142,10 +144,10 @@ class _Packer:
         gap = self._text[start:end]
         cost = self._gaps.get(gap)
         if cost is None:
-            cost = self._gaps[gap] = max(self._cost_of(gap), len(gap) // _SPACE_PER_UNIT)
+            cost = self._gaps[gap] = max(self._cost_of(gap), len(gap) // _SPACE_CHARACTERS_PER_UNIT)
         return cost
 
-    def _repeated(self, cut: int, earliest: int) -> tuple[int, int]:
+    def _find_overlap(self, cut: int, earliest: int) -> tuple[int, int]:
         """The first atom of the overlap before `cut`, and the overlap's cost. A new section repeats nothing.
 
         `earliest` lies behind the start of the chunk before: no chunk is repeated whole.
@@ -169,7 +171,7 @@ class _Packer:
         opening = atoms[cut].path
         fills: list[int] = []
         index = cut
-        while index < len(atoms) or self._read_on():
+        while index < len(atoms) or self._read_more():
             atom = atoms[index]
             more = atom.cost + (self._gap(index) if index > first else 0)
             if used + more > size or (atom.opens_section and index > cut and self._leaves(opening, index)):
@@ -203,7 +205,7 @@ class _Packer:
             atom = self._atoms[cut + offset]
             if atom.strength < 0 or fill < _least_fill(atom.strength) or atom.strength < best_rank[0]:
                 continue
-            head = self._text[atom.start : min(atom.end, atom.start + _HASHED)]
+            head = self._text[atom.start : min(atom.end, atom.start + _ID_PREFIX_CHARACTERS)]
             rank = (atom.strength, -zlib.crc32(head.encode("utf-8", "surrogatepass")))
             if best_rank[0] < 0 or rank > best_rank:
                 best, best_rank = cut + offset, rank
@@ -218,7 +220,7 @@ def _least_fill(strength: int) -> float:
     return _PARAGRAPH_FILL if strength <= 3 else _SECTION_FILL
 
 
-class _Drafts:
+class _ChunkDraftBuilder:
     """Turns spans of one document into chunk drafts with pages, lines and stable ids."""
 
     def __init__(self, document_id: UUID, parsed: ParsedDocument) -> None:

@@ -14,12 +14,12 @@ from datetime import datetime
 from types import MappingProxyType
 from uuid import UUID
 
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class DocumentStatus(enum.Enum):
-    """Where a document stands; the legal moves are in `STATUS_MOVES`."""
+    """Where a document stands; the legal moves are in `STATUS_TRANSITIONS`."""
 
     PENDING = "PENDING"
     PROCESSING = "PROCESSING"
@@ -27,7 +27,7 @@ class DocumentStatus(enum.Enum):
     FAILED = "FAILED"
 
 
-STATUS_MOVES: Mapping[DocumentStatus, frozenset[DocumentStatus]] = MappingProxyType(
+STATUS_TRANSITIONS: Mapping[DocumentStatus, frozenset[DocumentStatus]] = MappingProxyType(
     {
         DocumentStatus.PENDING: frozenset({DocumentStatus.PROCESSING, DocumentStatus.FAILED}),
         DocumentStatus.PROCESSING: frozenset({DocumentStatus.READY, DocumentStatus.FAILED, DocumentStatus.PENDING}),
@@ -131,7 +131,7 @@ class Chunk:
 
 
 @dataclass(frozen=True, slots=True)
-class ChunkPlace:
+class ChunkPosition:
     """The chunk number `index` of a document's revision."""
 
     document_id: UUID
@@ -223,21 +223,21 @@ def content_hash(text: str) -> bytes:
 
 def document_id_for(workspace: WorkspaceRef, source_path: str) -> UUID:
     """The id of a source in a workspace: the same path gives the same document, even after losing all job state."""
-    return hashed_id(b"document", workspace.workspace_id.bytes, source_path.encode())
+    return derive_uuid(b"document", workspace.workspace_id.bytes, source_path.encode())
 
 
 def revision_id_for(document_id: UUID, content: bytes, parser: str, profile: str) -> UUID:
     """The id of a revision: the SHA-256 of the original bytes with the parser (name and version) and chunk profile
     used.
     """
-    return hashed_id(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
+    return derive_uuid(b"revision", document_id.bytes, content, parser.encode(), profile.encode())
 
 
 def chunk_id_for(document_id: UUID, text_hash: bytes, occurrence: int) -> UUID:
     """The stable id of a chunk: its document (which carries workspace and source), normalised text and occurrence
     number.
     """
-    return hashed_id(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))
+    return derive_uuid(b"chunk", document_id.bytes, text_hash, occurrence.to_bytes(4, "big"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from agentic_rag.documents.document import Document
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Forbidden, no_such_document
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.tenancy.access import EVERYBODY, kept_in, manages, readers
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, include_setter, may_manage_access, read_identity
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
@@ -17,15 +17,17 @@ from agentic_rag.tenancy.record_audit import audit
 
 async def may_read(transaction: Transaction, principal: Principal, document: Document) -> bool:
     """Whether the caller may read the document's text."""
-    hidden = await transaction.access.unreadable(document.workspace, [document.document_id], readers(principal))
+    hidden = await transaction.access.unreadable(document.workspace, [document.document_id], read_identity(principal))
     return not hidden
 
 
-async def shown_sets(transaction: Transaction, principal: Principal, workspace: WorkspaceRef) -> tuple[int, ...] | None:
+async def visible_access_sets(
+    transaction: Transaction, principal: Principal, workspace: WorkspaceRef
+) -> tuple[int, ...] | None:
     """The access sets whose documents a list shows the caller; None: all, for who manages the workspace."""
-    if manages(principal):
+    if may_manage_access(principal):
         return None
-    return (await transaction.access.readable(workspace, readers(principal))).access_ids
+    return (await transaction.access.readable(workspace, read_identity(principal))).access_ids
 
 
 class DocumentAccess:
@@ -44,10 +46,10 @@ class DocumentAccess:
         workspace and may not read.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
-            hidden = await transaction.access.unreadable(workspace, [document_id], readers(principal))
+            hidden = await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
         if not hidden:
             return
-        if not manages(principal):
+        if not may_manage_access(principal):
             raise no_such_document()
         if text:
             raise Forbidden("This document is not readable by you. Whoever manages the workspace may change that.")
@@ -59,11 +61,13 @@ class DocumentAccess:
 
         Errors: `NotFound` code DOCUMENT_NOT_FOUND; `Forbidden` for who neither uploaded it nor manages the workspace.
         """
-        kept = kept_in(principals, principal)
+        kept = include_setter(principals, principal)
         async with self._database.transaction(workspace.org_id) as transaction:
             access_id = await transaction.access.intern(workspace, kept)
-            document = await transaction.documents.locked(workspace, document_id)
-            if document is None or not (manages(principal) or await may_read(transaction, principal, document)):
+            document = await transaction.documents.get_for_update(workspace, document_id)
+            if document is None or not (
+                may_manage_access(principal) or await may_read(transaction, principal, document)
+            ):
                 raise no_such_document()
             require_owner(principal, document)
             change = await transaction.access.change(workspace, document_id, access_id)
@@ -79,14 +83,14 @@ class DocumentAccess:
             )
         return replace(document, access_id=access_id)
 
-    async def named(self, document: Document) -> tuple[str, ...]:
+    async def list_readers(self, document: Document) -> tuple[str, ...]:
         """The principals that may read a document; none: the whole workspace."""
         async with self._database.transaction(document.workspace.org_id) as transaction:
             found = await transaction.access.principals(document.workspace, [document.access_id])
-        return found.get(document.access_id, EVERYBODY)
+        return found.get(document.access_id, PUBLIC_PRINCIPALS)
 
 
 def require_owner(principal: Principal, document: Document) -> None:
     """Errors: `Forbidden` for who neither uploaded the document nor manages the workspace."""
-    if document.uploaded_by != principal.subject and not manages(principal):
+    if document.uploaded_by != principal.subject and not may_manage_access(principal):
         raise Forbidden("Who reads a document is decided by whoever uploaded it, or by an admin.")

@@ -30,7 +30,7 @@ class OriginalKeys:
         return original_key(workspace, self._clock.now(), self._ids.new(), file_name)
 
 
-async def remove_doomed(
+async def delete_marked_blobs(
     database: Database, blobs: BlobStore, workspace: WorkspaceRef, document_id: UUID | None = None
 ) -> int:
     """Remove the doomed blobs of a document (None: of the workspace); how many were there. Each is struck out only
@@ -41,7 +41,7 @@ async def remove_doomed(
     removed = 0
     while True:
         async with database.transaction(workspace.org_id) as transaction:
-            keys = await transaction.originals.doomed(workspace, document_id, SWEEP_STEP)
+            keys = await transaction.originals.keys_to_delete(workspace, document_id, SWEEP_STEP)
         if not keys:
             return removed
         removed += sum([await blobs.delete(key) for key in keys])
@@ -49,12 +49,12 @@ async def remove_doomed(
             await transaction.originals.forget(workspace, keys)
 
 
-async def remove_unless_named(database: Database, blobs: BlobStore, workspace: WorkspaceRef, key: str) -> None:
+async def delete_unless_in_use(database: Database, blobs: BlobStore, workspace: WorkspaceRef, key: str) -> None:
     """Remove the blob of an upload that failed, unless its transaction was committed after all (a connection that
     breaks during the commit does not say). When a store does not answer the blob stays, named by nothing.
     """
     with contextlib.suppress(DependencyUnavailable):
         async with database.transaction(workspace.org_id) as transaction:
-            named = await transaction.originals.named(workspace, [key])
+            named = await transaction.originals.keys_in_use(workspace, [key])
         if not named:
             await blobs.delete(key)

@@ -8,11 +8,11 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
     ChunkDraft,
-    ChunkPlace,
+    ChunkPosition,
     CitedPassage,
     Document,
     DocumentFault,
@@ -80,11 +80,11 @@ class DocumentReader(Protocol):
         """
         ...
 
-    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         """Those of the passages that are visible and that the access sets may read, in the order asked."""
         ...
 
-    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
         """The visible chunks at these places that the access sets may read, in the order asked."""
         ...
 
@@ -92,7 +92,7 @@ class DocumentReader(Protocol):
         """The document titles of those of these chunks that are visible and that the access sets may read."""
         ...
 
-    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
         by ordinal, then version. It reads the whole workspace: for people, not for questions.
         """
@@ -130,7 +130,7 @@ class DocumentStore(Protocol):
         """The document, or None."""
         ...
 
-    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+    async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, which nobody else changes until this transaction ends; None when there is none. Before any
         lock on a job.
         """
@@ -167,7 +167,7 @@ class DocumentStore(Protocol):
         status: DocumentStatus,
         fault: DocumentFault | None = None,
     ) -> bool:
-        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        """Move a document; False when it is gone or the move is illegal (STATUS_TRANSITIONS)."""
         ...
 
     async def set_progress(
@@ -188,7 +188,7 @@ class DocumentStore(Protocol):
         """
         ...
 
-    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+    async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
         """The staged chunks by index; None when the revision was never staged."""
         ...
 
@@ -198,7 +198,7 @@ class DocumentStore(Protocol):
         """Attach vectors (by chunk index) to staged chunks."""
         ...
 
-    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+    async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
         """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
         ...
 
@@ -275,11 +275,11 @@ class OriginalStore(Protocol):
         """
         ...
 
-    async def doom(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+    async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         """Doom every content of a document that is being erased; how many blobs."""
         ...
 
-    async def doomed(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
+    async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
         """Keys of doomed blobs of a document (None: of the workspace), sorted."""
         ...
 
@@ -287,7 +287,7 @@ class OriginalStore(Protocol):
         """Strike out doomed keys whose blob is gone; how many."""
         ...
 
-    async def named(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
+    async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
         """Those of the keys that hold an original or are doomed; a blob with any other key belongs to an upload that
         is under way or never ended.
         """
@@ -340,7 +340,7 @@ HEAD_BYTES = 64 * 1024
 """How much of a file is looked at."""
 
 
-class FileKinds(Protocol):
+class FileTypeSniffer(Protocol):
     """A quick look that refuses what no loader could read; the parser looks at the whole file later."""
 
     def media_type(self, head: bytes, file_name: str) -> str:

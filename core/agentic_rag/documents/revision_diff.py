@@ -10,7 +10,7 @@ from uuid import UUID
 from agentic_rag.documents.document import ChunkDraft
 
 
-class Placed(Protocol):
+class PublishedChunk(Protocol):
     """A published chunk: its stable ids and where it stands."""
 
     @property
@@ -34,7 +34,7 @@ class Placed(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
+class UnchangedChunk:
     """A chunk whose text readers already see; `moved` when it stands elsewhere now."""
 
     ordinal: int
@@ -47,30 +47,30 @@ class RevisionDiff:
     """`added` and `kept` together are the new revision, each by index; `removed` are ordinals."""
 
     added: tuple[ChunkDraft, ...]
-    kept: tuple[Kept, ...]
+    kept: tuple[UnchangedChunk, ...]
     removed: tuple[int, ...]
 
 
-def diff_revision(visible: Sequence[Placed], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
+def diff_revision(visible: Sequence[PublishedChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
     """Compare what readers see with a new revision, by chunk id (document, normalised text, occurrence)."""
     by_id = {chunk.chunk_id: chunk for chunk in visible}
     added: list[ChunkDraft] = []
-    kept: list[Kept] = []
+    kept: list[UnchangedChunk] = []
     for draft in drafts:
         chunk = by_id.pop(draft.chunk_id, None)
         if chunk is None:
             added.append(draft)
         else:
-            kept.append(Kept(chunk.ordinal, draft, _place(chunk) != _place(draft)))
+            kept.append(UnchangedChunk(chunk.ordinal, draft, _place(chunk) != _place(draft)))
     return RevisionDiff(tuple(added), tuple(kept), tuple(sorted(chunk.ordinal for chunk in by_id.values())))
 
 
-def replace_all(visible: Sequence[Placed], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
+def replace_all(visible: Sequence[PublishedChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
     """Keep nothing of what readers see, even where it is the same: for stores that are not to be trusted."""
     return RevisionDiff(tuple(drafts), (), tuple(sorted(chunk.ordinal for chunk in visible)))
 
 
-def _place(chunk: Placed | ChunkDraft) -> tuple[object, ...]:
+def _place(chunk: PublishedChunk | ChunkDraft) -> tuple[object, ...]:
     return (
         chunk.index,
         chunk.start,

@@ -9,7 +9,7 @@ MAX_TITLE_CHARACTERS = 500
 MAX_KEY_CHARACTERS = 200
 
 
-def checked_source_path(text: str) -> str:
+def validate_source_path(text: str) -> str:
     """A relative POSIX path, as a directory's files have. Errors: `InvalidInput`."""
     path = text.strip()
     parts = path.split("/")
@@ -22,7 +22,7 @@ def checked_source_path(text: str) -> str:
     return path
 
 
-def checked_title(text: str | None) -> str | None:
+def validate_title(text: str | None) -> str | None:
     """A title, or None for one to be found. Errors: `InvalidInput`."""
     title = "" if text is None else text.strip()
     if len(title) > MAX_TITLE_CHARACTERS or not title.isprintable():
@@ -30,7 +30,7 @@ def checked_title(text: str | None) -> str | None:
     return title or None
 
 
-def checked_idempotency_key(text: str | None) -> str | None:
+def validate_idempotency_key(text: str | None) -> str | None:
     """An idempotency key, or None. Errors: `InvalidInput`."""
     if text is None:
         return None

@@ -17,14 +17,14 @@ files by it, as would be the case with `nobody`. No account is created: the kern
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAccount:
+class OsUser:
     """Ids a server process takes on, or None for both: it stays the user that starts it."""
 
     uid: int | None
     gid: int | None
 
     @classmethod
-    def for_current_user(cls) -> "ServerAccount":
+    def for_current_user(cls) -> "OsUser":
         """The unprivileged ids when we are root, ourselves otherwise."""
         return cls(UNPRIVILEGED_ID, UNPRIVILEGED_ID) if os.geteuid() == 0 else cls(None, None)
 
@@ -51,7 +51,7 @@ class ServerAccount:
         for path in root.rglob("*"):
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
-    def with_a_name(self) -> "ServerAccount":
+    def with_a_name(self) -> "OsUser":
         """This account if the machine has a name for it, else one that has: initdb insists on a name.
 
         Raises EMBEDDED_START_FAILED when there is none to be had.
@@ -61,7 +61,7 @@ class ServerAccount:
             return self
         if self.differs:
             for entry in sorted(names.values(), key=lambda entry: entry.pw_name != "nobody"):
-                return ServerAccount(entry.pw_uid, entry.pw_gid)
+                return OsUser(entry.pw_uid, entry.pw_gid)
         raise EmbeddedServerError(
             "EMBEDDED_START_FAILED",
             f"Postgres needs an account with a name, other than root, and /etc/passwd has none for user id "

@@ -9,7 +9,7 @@ from typing import ClassVar
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import HOST, postgres_answers
-from agentic_rag.embedded.os_user import ServerAccount
+from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.postgres_program import MAJOR_VERSION, programs_in_wheel, runnable_programs
 from agentic_rag.embedded.process import CLEAN_ENVIRONMENT, Launch, StopStep
 from agentic_rag.embedded.server import EmbeddedServer
@@ -91,7 +91,7 @@ class EmbeddedPostgres(EmbeddedServer):
 
     def _launch(self, state: ServerState) -> Launch:
         command = [str(self._programs / "postgres"), "-D", str(self._data), "-p", str(state.port)]
-        for name, value in (_SETTINGS | _shared_memory_setting()).items():
+        for name, value in (_SETTINGS | _dev_shm_setting()).items():
             command += ["-c", f"{name}={value}"]
         return Launch(tuple(command), _STOPS)
 
@@ -141,7 +141,7 @@ class EmbeddedPostgres(EmbeddedServer):
         self.account.give_tree(draft)
         draft.rename(self._data)
 
-    def _run_tool(self, command: tuple[str, ...], account: ServerAccount, life: int, statements: str = "") -> None:
+    def _run_tool(self, command: tuple[str, ...], account: OsUser, life: int, statements: str = "") -> None:
         """Run one of Postgres's programs to its end; raises EMBEDDED_START_FAILED with what it said."""
         program, *arguments = command
         outcome = subprocess.run(  # noqa: S603 - Postgres's own programs, no shell
@@ -164,7 +164,7 @@ class EmbeddedPostgres(EmbeddedServer):
             )
 
 
-def _shared_memory_setting() -> dict[str, str]:
+def _dev_shm_setting() -> dict[str, str]:
     """Containers often have 64 MB of /dev/shm, where a parallel index build fails: use files there instead."""
     try:
         shared = os.statvfs("/dev/shm")  # noqa: S108 - measured, not written

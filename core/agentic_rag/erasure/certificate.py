@@ -45,7 +45,7 @@ class StoreErasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Uncovered:
+class CoverageGap:
     """A place that an erasure does not reach, and why. `taken_at` dates a single copy."""
 
     place: str
@@ -64,7 +64,7 @@ class Certificate:
     stores: tuple[StoreErasure, ...]
     ordinals: tuple[tuple[int, int], ...]
     """The numbers its chunks had, as ranges with both ends included: what a later check looks for."""
-    not_covered: tuple[Uncovered, ...]
+    not_covered: tuple[CoverageGap, ...]
 
     @property
     def is_complete(self) -> bool:
@@ -77,29 +77,29 @@ class Certificate:
 
     def with_stores(self, later: Iterable[StoreErasure]) -> Certificate:
         """The certificate after other stores followed; what a store lost in several goes adds up."""
-        return replace(self, stores=merged_stores(self.stores, later))
+        return replace(self, stores=merge_stores(self.stores, later))
 
 
-_WAL = Uncovered(
+_WAL = CoverageGap(
     "database_log",
     "The write-ahead log and its archive keep old pages until they are recycled or expire.",
 )
-_BACKUPS = Uncovered(
+_BACKUPS = CoverageGap(
     "backups", "Backups of database, blob store or volumes taken before the erasure still hold the document."
 )
-_LOGS = Uncovered("logs", "Log lines and traces written before name the document by id; they hold none of its text.")
+_LOGS = CoverageGap("logs", "Log lines and traces written before name the document by id; they hold none of its text.")
 
 
-def not_covered(snapshots: Sequence[datetime]) -> tuple[Uncovered, ...]:
+def coverage_gaps(snapshots: Sequence[datetime]) -> tuple[CoverageGap, ...]:
     """What an erasure cannot reach; `snapshots` are the instants of the workspace's snapshots taken before it."""
     held = tuple(
-        Uncovered("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
+        CoverageGap("snapshot", "A snapshot of the workspace taken before the erasure holds the document.", taken)
         for taken in snapshots
     )
     return (_WAL, _BACKUPS, _LOGS, *held)
 
 
-def merged_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:
+def merge_stores(stores: Iterable[StoreErasure], later: Iterable[StoreErasure]) -> tuple[StoreErasure, ...]:
     """Each store once, in the order of `ErasedStore`: counts added up, done when the last word on it says so."""
     found = {one.store: one for one in stores}
     for one in later:
@@ -117,7 +117,7 @@ def ranges_of(ordinals: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple((ordinals[start], ordinals[end - 1]) for start, end in zip(starts, ends, strict=True))
 
 
-def stores_json(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, int]]) -> Mapping[str, Any]:
+def encode_stores(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, int]]) -> Mapping[str, Any]:
     """What a tombstone keeps as JSON: all of a certificate that has no column of its own and does not follow from
     other tables.
     """
@@ -127,8 +127,8 @@ def stores_json(stores: Sequence[StoreErasure], ordinals: Sequence[tuple[int, in
     }
 
 
-def stores_from(stored: Mapping[str, Any]) -> tuple[tuple[StoreErasure, ...], tuple[tuple[int, int], ...]]:
-    """The inverse of `stores_json`; a store that this version does not know is left out."""
+def decode_stores(stored: Mapping[str, Any]) -> tuple[tuple[StoreErasure, ...], tuple[tuple[int, int], ...]]:
+    """The inverse of `encode_stores`; a store that this version does not know is left out."""
     stores = tuple(
         StoreErasure(_STORES[one["store"]], one["count"], one["done"])
         for one in stored.get("stores", ())

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
-from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure
 from agentic_rag.erasure.ports import Erasure
@@ -65,7 +65,7 @@ class DeleteDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id)
             if erasure is not None:
-                doomed = await transaction.originals.doom(workspace, document_id)
+                doomed = await transaction.originals.mark_for_deletion(workspace, document_id)
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
                 await self._audit(transaction, workspace, erasure, actor)
         unfinished: list[str] = []
@@ -78,7 +78,7 @@ class DeleteDocument:
             unfinished.append(error.dependency)
         try:
             # A worker may have been quicker with some of them: they are gone all the same.
-            blobs = max(doomed, await remove_doomed(self._database, self._blobs, workspace, document_id))
+            blobs = max(doomed, await delete_marked_blobs(self._database, self._blobs, workspace, document_id))
             followed.append(StoreErasure(ErasedStore.ORIGINALS, blobs))
         except DependencyUnavailable as error:
             unfinished.append(error.dependency)
@@ -88,7 +88,9 @@ class DeleteDocument:
                 await transaction.jobs.enqueue(delete_job(workspace, document_id, self._telemetry.carrier()))
             else:
                 await transaction.jobs.cancel_for_document(workspace, document_id, JobKind.DELETE)
-        return self._told(Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate))
+        return self._report_erasure(
+            Deletion(document_id, erasure, cache_entries, blobs, tuple(unfinished), certificate)
+        )
 
     async def run_job(self, lease: Lease, document_id: UUID) -> Deletion:
         """The body of DELETE jobs. Errors: `DependencyUnavailable`, `LeaseLost`; running again finishes the rest."""
@@ -96,15 +98,15 @@ class DeleteDocument:
         async with self._database.transaction(workspace.org_id) as transaction:
             erasure = await transaction.publisher.erase(workspace, document_id, lease.job.job_id, lease.fence)
             if erasure is not None:
-                await transaction.originals.doom(workspace, document_id)
+                await transaction.originals.mark_for_deletion(workspace, document_id)
                 # Whoever asked for the job: a source that has the document no more.
                 await self._audit(transaction, workspace, erasure, SYSTEM_ACTOR)
         cache_entries = await self._cache.forget(workspace)
-        blobs = await remove_doomed(self._database, self._blobs, workspace, document_id)
+        blobs = await delete_marked_blobs(self._database, self._blobs, workspace, document_id)
         followed = [StoreErasure(ErasedStore.CACHE, cache_entries), StoreErasure(ErasedStore.ORIGINALS, blobs)]
         async with self._database.transaction(workspace.org_id) as transaction:
             certificate = await transaction.erasures.follow(workspace, document_id, followed)
-        return self._told(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
+        return self._report_erasure(Deletion(document_id, erasure, cache_entries, blobs, (), certificate))
 
     async def _audit(self, transaction: Transaction, workspace: WorkspaceRef, erasure: Erasure, actor: str) -> None:
         await audit(
@@ -119,7 +121,7 @@ class DeleteDocument:
             revisions=erasure.revisions,
         )
 
-    def _told(self, deletion: Deletion) -> Deletion:
+    def _report_erasure(self, deletion: Deletion) -> Deletion:
         if deletion.erasure is None and not deletion.blobs:
             return deletion  # nothing of that id was here: no erasure to tell of
         self._telemetry.event(

@@ -53,7 +53,7 @@ class Erasure:
 
 
 @dataclass(frozen=True, slots=True)
-class Trace:
+class ErasureTrace:
     """Rows of one store that still tell of a document."""
 
     store: str
@@ -75,7 +75,7 @@ class ErasureStore(Protocol):
         """Write down what stores outside the database did, and return the certificate; None where there is none."""
         ...
 
-    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
         """Every row anywhere that still holds something of the document: by its id in every table that has one, by
         the numbers its chunks had, and by what stored runs, cached answers and jobs say. Redacted rows are none.
         """

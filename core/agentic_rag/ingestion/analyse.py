@@ -9,14 +9,14 @@ from uuid import UUID
 
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import ChunkDraft, ParsedDocument
-from agentic_rag.ingestion.index_text import IndexRequest, index_chunks, slices
+from agentic_rag.ingestion.index_text import IndexRequest, index_chunks, split_slices
 from agentic_rag.ingestion.ports import NewChunk
 from agentic_rag.kernel.compute import Compute
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
-from agentic_rag.language.hidden_characters import count_hidden
+from agentic_rag.language.hidden_characters import count_hidden_characters
 from agentic_rag.language.term_counts import TermCounts
-from agentic_rag.models.billing.embedding_cost import EmbeddingCost, embedding_cost
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost, compute_embedding_cost
 from agentic_rag.models.billing.prices import PriceTable
 from agentic_rag.models.embedding.ports import Embedder, Embedders
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
@@ -47,13 +47,13 @@ class TextAnalysis:
     async def chunk(self, document_id: UUID, parsed: ParsedDocument, profile: str) -> list[ChunkDraft]:
         """The chunks of a parsed text under a named profile. Errors: `InvalidInput` (unknown profile)."""
         cut = chunk_profile(profile)
-        return await self._computed(
+        return await self._run_in_turn(
             lambda: chunk_document(document_id, parsed, cut, self._count_tokens), len(parsed.text)
         )
 
-    async def hidden(self, text: str) -> int:
+    async def count_hidden_characters(self, text: str) -> int:
         """How many characters of a text its readers do not see."""
-        return await self._computed(lambda: count_hidden(text), len(text))
+        return await self._run_in_turn(lambda: count_hidden_characters(text), len(text))
 
     async def cost(
         self, paid: Sequence[ChunkDraft], reused: Sequence[ChunkDraft], space: EmbeddingSpace
@@ -61,8 +61,8 @@ class TextAnalysis:
         """What embedding the chunks `paid` costs, and what not embedding `reused` saves."""
         price = self._prices.of_space(space)
         uncounted = sum(len(draft.text) for draft in (*paid, *reused) if draft.tokens is None)
-        return await self._computed(
-            lambda: embedding_cost(self._tokens(paid), self._tokens(reused), space, price), uncounted
+        return await self._run_in_turn(
+            lambda: compute_embedding_cost(self._tokens(paid), self._tokens(reused), space, price), uncounted
         )
 
     async def index(
@@ -74,7 +74,7 @@ class TextAnalysis:
                 workspace.workspace_id,
                 tuple((draft.text, draft.heading_path, title) for title, draft in titled[part]),
             )
-            for part in slices(len(titled), INDEX_SLICE)
+            for part in split_slices(len(titled), INDEX_SLICE)
         ]
         indexed = await asyncio.gather(
             *(self._compute.run(index_chunks, request, len(request.chunks)) for request in requests)
@@ -84,7 +84,7 @@ class TextAnalysis:
     def _tokens(self, drafts: Sequence[ChunkDraft]) -> list[int]:
         return [self._count_tokens(draft.text) if draft.tokens is None else draft.tokens for draft in drafts]
 
-    async def _computed(self, function: Callable[[], T], characters: int) -> T:
+    async def _run_in_turn(self, function: Callable[[], T], characters: int) -> T:
         """In turn with the rest; what would keep small documents waiting goes beside it."""
         if characters < LONG_TEXT:
             return await self._compute.run_here(function)

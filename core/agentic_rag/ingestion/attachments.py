@@ -11,14 +11,14 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Document
 from agentic_rag.erasure.delete import DeleteDocument, Deletion
-from agentic_rag.ingestion.upload import Received, Upload, UploadDocument, UploadOptions
+from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument, UploadOptions
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
-from agentic_rag.workspaces.external_owner import Holder
+from agentic_rag.workspaces.external_owner import ExternalOwner
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace
 
@@ -32,14 +32,14 @@ class ProviderCheck(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class Attachment:
     """An upload and the document it made or renewed."""
 
     upload: Upload
     document: Document
 
 
-class AttachedDocuments:
+class Attachments:
     """A holder without a workspace holds nothing; its first upload or its first plain text makes the workspace."""
 
     def __init__(
@@ -77,15 +77,15 @@ class AttachedDocuments:
         """Errors: `MissingProviderKey`."""
         await self._provider.check(org_id)
 
-    async def find(self, holder: Holder) -> Workspace | None:
+    async def find(self, holder: ExternalOwner) -> Workspace | None:
         """The holder's workspace, or None before its first document."""
         async with self._database.transaction(holder.org_id) as transaction:
             return await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
 
-    async def open(self, holder: Holder, actor: str) -> Workspace:
+    async def open(self, holder: ExternalOwner, actor: str) -> Workspace:
         """The holder's workspace, made where there is none. Of many who call this at once all get the same one."""
         for name in holder.names:
-            found = await self.find(holder) or await self._made(holder, name, actor)
+            found = await self.find(holder) or await self._create_workspace(holder, name, actor)
             if found is not None:
                 return found
         # Both names are taken, or another made the workspace meanwhile.
@@ -104,15 +104,15 @@ class AttachedDocuments:
         file_name: str,
         pieces: AsyncIterator[bytes],
         accepted: Collection[str] | None = None,
-    ) -> Received:
+    ) -> ReceivedUpload:
         """As `UploadDocument.receive`; `accepted` are the media types that are taken (None: all that can be read)."""
         return await self._upload.receive(workspace, file_name, pieces, accepted)
 
-    async def discard(self, received: Received) -> None:
+    async def discard(self, received: ReceivedUpload) -> None:
         """As `UploadDocument.discard`."""
         await self._upload.discard(received)
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal) -> Attached:
+    async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal) -> Attachment:
         """As `UploadDocument.submit`, with the document as it stands. Errors: also `NotFound` code DOCUMENT_ERASED when
         it was deleted meanwhile.
         """
@@ -121,30 +121,30 @@ class AttachedDocuments:
             document = await transaction.documents.get(upload.workspace, upload.document_id)
         if document is None:
             raise NotFound("The document was deleted meanwhile.", code="DOCUMENT_ERASED")
-        return Attached(upload, document)
+        return Attachment(upload, document)
 
-    async def page(self, holder: Holder, request: PageRequest, principal: Principal) -> Page[Document]:
+    async def page(self, holder: ExternalOwner, request: PageRequest, principal: Principal) -> Page[Document]:
         """Those of the holder's documents that the caller may read, by source path; who manages them sees all."""
         async with self._database.transaction(holder.org_id) as transaction:
             workspace = await transaction.workspaces.by_reference(holder.kind, holder.external_ref)
             if workspace is None:
                 return Page((), (), False)
             readable = None
-            if not manages(principal):
-                readable = (await transaction.access.readable(workspace.ref, readers(principal))).access_ids
+            if not may_manage_access(principal):
+                readable = (await transaction.access.readable(workspace.ref, read_identity(principal))).access_ids
             return await transaction.documents.page(workspace.ref, request, access_ids=readable)
 
-    async def delete(self, holder: Holder, document_id: UUID, principal: Principal) -> Deletion:
+    async def delete(self, holder: ExternalOwner, document_id: UUID, principal: Principal) -> Deletion:
         """As `DeleteDocument.run`. Errors: `NotFound` code DOCUMENT_NOT_FOUND, also for what is hidden."""
         workspace = await self.find(holder)
         deletion: Deletion | None = None
-        if workspace is not None and await self._is_shown(workspace.ref, document_id, principal):
+        if workspace is not None and await self._can_read(workspace.ref, document_id, principal):
             deletion = await self._delete.run(workspace.ref, document_id, principal.subject)
         if deletion is None or deletion.erasure is None:
             raise no_such_document()
         return deletion
 
-    async def inline_guidelines(self, holder: Holder) -> str | None:
+    async def inline_guidelines(self, holder: ExternalOwner) -> str | None:
         """The holder's plain-text guidelines; None when there are none."""
         workspace = await self.find(holder)
         return None if workspace is None else workspace.settings.inline_guidelines
@@ -159,13 +159,13 @@ class AttachedDocuments:
         )
         return changed.settings.inline_guidelines
 
-    async def _is_shown(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
-        if manages(principal):
+    async def _can_read(self, workspace: WorkspaceRef, document_id: UUID, principal: Principal) -> bool:
+        if may_manage_access(principal):
             return True
         async with self._database.transaction(workspace.org_id) as transaction:
-            return not await transaction.access.unreadable(workspace, [document_id], readers(principal))
+            return not await transaction.access.unreadable(workspace, [document_id], read_identity(principal))
 
-    async def _made(self, holder: Holder, name: str, actor: str) -> Workspace | None:
+    async def _create_workspace(self, holder: ExternalOwner, name: str, actor: str) -> Workspace | None:
         """The new workspace; None when its name or holder has one already."""
         try:
             wish = NewWorkspace(name, holder.kind, holder.external_ref)

@@ -16,7 +16,7 @@ from agentic_rag.kernel.errors import AgenticRagError, ParseFailed
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 
 _NOBODYS = UUID(int=0)
 """The document of a workspace that is not there."""
@@ -73,7 +73,7 @@ class EstimateIngest:
         if workspace is not None:
             async with self._database.transaction(workspace.org_id) as transaction:
                 stored = await transaction.workspaces.get(workspace.workspace_id)
-                profile = (in_force(stored).chunk_profile if stored else None) or profile
+                profile = (effective_settings(stored).chunk_profile if stored else None) or profile
                 active = await transaction.workspaces.active_space(workspace)
                 space = space if active is None else active.space
                 visible = await transaction.documents.visible_chunks(workspace, document_id)

@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from agentic_rag.answering.prompts.extract import extract_consultation
-from agentic_rag.ingestion.llm_entities import ClaimedGraph, with_claimed
+from agentic_rag.answering.prompts.extract import extract_prompt
+from agentic_rag.ingestion.llm_entities import ClaimedGraph, add_llm_entities
 from agentic_rag.ingestion.ports import NewChunk
-from agentic_rag.models.chat.request import Fault, Told
-from agentic_rag.models.providers.llm_client import Advisor, Advisors
+from agentic_rag.models.chat.request import LlmError, LlmResult
+from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 CONCURRENT_CALLS = 4
@@ -42,7 +42,7 @@ class Steps(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Extracted:
+class ExtractionResult:
     """Chunks with their entities, and by whom these were found."""
 
     chunks: tuple[NewChunk, ...]
@@ -61,7 +61,7 @@ class Extracted:
         }
 
 
-class _Patience:
+class _RetryBudget:
     """The time that one document waits, from its first fault on."""
 
     def __init__(self, seconds: float) -> None:
@@ -81,42 +81,46 @@ class _Patience:
         return True
 
 
-class ModelEntities:
+class ExtractEntities:
     """Reads new chunks; what did not change keeps its entities."""
 
-    def __init__(self, advisors: Advisors, patience_seconds: float = PATIENCE_SECONDS) -> None:
+    def __init__(self, advisors: LlmClients, patience_seconds: float = PATIENCE_SECONDS) -> None:
         self._advisors = advisors
         self._patience = patience_seconds
 
     async def read(
         self, workspace: WorkspaceRef, title: str, chunks: Sequence[NewChunk], steps: Steps
-    ) -> Extracted | None:
+    ) -> ExtractionResult | None:
         """The chunks with what the model finds besides; None for a workspace without a chat model."""
-        advisor = await self._advisors.advisor_of(workspace)
+        advisor = await self._advisors.client_for(workspace)
         if advisor is None:
             return None
         slots = asyncio.Semaphore(CONCURRENT_CALLS)
-        patience = _Patience(self._patience)
+        patience = _RetryBudget(self._patience)
 
         async def one(chunk: NewChunk) -> tuple[NewChunk, str | None]:
             async with slots:
-                claimed = await _asked(advisor, patience, title, chunk.draft.text)
+                claimed = await _extract_graph(advisor, patience, title, chunk.draft.text)
             steps.advance()
-            if isinstance(claimed, Fault):
+            if isinstance(claimed, LlmError):
                 return chunk, claimed.code
-            found = with_claimed(workspace.workspace_id, chunk.draft.text, chunk.entities, claimed.value)
+            found = add_llm_entities(workspace.workspace_id, chunk.draft.text, chunk.entities, claimed.value)
             return replace(chunk, entities=found), None
 
         read = await asyncio.gather(*map(one, chunks))
         faults = [fault for _, fault in read if fault is not None]
-        return Extracted(tuple(chunk for chunk, _ in read), advisor.model, len(faults), faults[-1] if faults else None)
+        return ExtractionResult(
+            tuple(chunk for chunk, _ in read), advisor.model, len(faults), faults[-1] if faults else None
+        )
 
 
-async def _asked(advisor: Advisor, patience: _Patience, title: str, text: str) -> Told[ClaimedGraph] | Fault:
+async def _extract_graph(
+    advisor: LlmClient, patience: _RetryBudget, title: str, text: str
+) -> LlmResult[ClaimedGraph] | LlmError:
     """What the model lists of a chunk; a fault that passes is waited for while the document's patience lasts."""
     tries = 0
     while True:
-        claimed = await advisor.ask_within(lambda nonce: extract_consultation(title, text, nonce), float("inf"))
-        if not isinstance(claimed, Fault) or claimed.code not in TRANSIENT or not await patience.pause(tries):
+        claimed = await advisor.ask_within(lambda nonce: extract_prompt(title, text, nonce), float("inf"))
+        if not isinstance(claimed, LlmError) or claimed.code not in TRANSIENT or not await patience.pause(tries):
             return claimed
         tries += 1

@@ -33,20 +33,20 @@ def compaction_job(workspace: WorkspaceRef) -> NewJob:
 
 
 @dataclass(slots=True)
-class _Waiting:
+class _PendingPublication:
     publication: DocumentPublication
     outcome: asyncio.Future[Published]
 
 
 @dataclass(slots=True)
-class _Line:
+class _PublishQueue:
     """The documents of one workspace that wait, and the task that publishes them."""
 
-    waiting: deque[_Waiting] = field(default_factory=deque[_Waiting])
+    waiting: deque[_PendingPublication] = field(default_factory=deque[_PendingPublication])
     publisher: asyncio.Task[None] | None = None
 
 
-class GroupPublisher:
+class GroupCommitPublisher:
     """A publish takes the workspace's lock and a synchronous commit, whatever it holds; so while one is in flight the
     documents behind it gather, and go together. A document alone never waits for company.
     """
@@ -63,20 +63,20 @@ class GroupPublisher:
         self._max_documents = max_documents
         self._max_chunks = max_chunks
         self._compact_every = compact_every
-        self._lines: dict[tuple[WorkspaceRef, int], _Line] = {}
+        self._lines: dict[tuple[WorkspaceRef, int], _PublishQueue] = {}
 
     async def publish(self, workspace: WorkspaceRef, space_id: int, publication: DocumentPublication) -> Published:
         """Publish one document, perhaps together with others. Errors: those of `Publisher.publish` and `Database`."""
         key = (workspace, space_id)
-        line = self._lines.setdefault(key, _Line())
-        entry = _Waiting(publication, asyncio.get_running_loop().create_future())
+        line = self._lines.setdefault(key, _PublishQueue())
+        entry = _PendingPublication(publication, asyncio.get_running_loop().create_future())
         line.waiting.append(entry)
         if line.publisher is None:
             line.publisher = asyncio.create_task(self._drain(key, line), name="group publish")
         # A caller that is cancelled takes only itself out; a publication already in flight is guarded by its fence.
         return await entry.outcome
 
-    async def _drain(self, key: tuple[WorkspaceRef, int], line: _Line) -> None:
+    async def _drain(self, key: tuple[WorkspaceRef, int], line: _PublishQueue) -> None:
         try:
             while line.waiting:
                 batch = self._next_batch(line)
@@ -87,8 +87,8 @@ class GroupPublisher:
                 entry.outcome.cancel()
             self._lines.pop(key, None)
 
-    def _next_batch(self, line: _Line) -> list[_Waiting]:
-        batch: list[_Waiting] = []
+    def _next_batch(self, line: _PublishQueue) -> list[_PendingPublication]:
+        batch: list[_PendingPublication] = []
         documents: set[UUID] = set()
         chunks = 0
         while line.waiting and len(batch) < self._max_documents:
@@ -103,7 +103,7 @@ class GroupPublisher:
                 chunks += size
         return batch
 
-    async def _publish(self, workspace: WorkspaceRef, space_id: int, batch: list[_Waiting]) -> None:
+    async def _publish(self, workspace: WorkspaceRef, space_id: int, batch: list[_PendingPublication]) -> None:
         commit = asyncio.create_task(self._commit(workspace, space_id, batch), name="publish")
         try:
             await asyncio.wait([commit])
@@ -126,7 +126,9 @@ class GroupPublisher:
             else:
                 entry.outcome.set_result(commit.result()[entry.publication.document_id])
 
-    async def _commit(self, workspace: WorkspaceRef, space_id: int, batch: list[_Waiting]) -> dict[UUID, Published]:
+    async def _commit(
+        self, workspace: WorkspaceRef, space_id: int, batch: list[_PendingPublication]
+    ) -> dict[UUID, Published]:
         async with self._database.transaction(workspace.org_id) as transaction:
             results = await transaction.publisher.publish(workspace, space_id, [entry.publication for entry in batch])
             published = [result.document_id for result in results if result.version is not None]

@@ -28,6 +28,6 @@ def index_chunks(request: IndexRequest) -> list[tuple[TermCounts, ChunkEntities]
     ]
 
 
-def slices(total: int, size: int) -> Sequence[slice]:
+def split_slices(total: int, size: int) -> Sequence[slice]:
     """Consecutive slices of at most `size` that cover `total` items."""
     return [slice(start, start + size) for start in range(0, total, size)]

@@ -19,15 +19,15 @@ from agentic_rag.documents.document import (
     Revision,
     revision_id_for,
 )
-from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore, Original, Parser, VisibleChunk
 from agentic_rag.documents.revision_diff import RevisionDiff, diff_revision, replace_all
 from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
-from agentic_rag.ingestion.extract_entities import ModelEntities
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.extract_entities import ExtractEntities
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk, Published
 from agentic_rag.jobs.job import GiveUp, JobRef, Lease, Retry
-from agentic_rag.kernel.concurrency import Room
+from agentic_rag.kernel.concurrency import WeightedSemaphore
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.error_redaction import redact
 from agentic_rag.kernel.errors import (
@@ -43,7 +43,7 @@ from agentic_rag.kernel.errors import (
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 
 CONTENT_ARGUMENT = "content"
 """The job argument that holds the SHA-256 of the original, in hex."""
@@ -68,7 +68,7 @@ MAX_LOOKS = 3
 """How often an ingestion looks afresh at a document that changes under it, before its job is tried again later."""
 
 
-class Progress(Protocol):
+class JobProgress(Protocol):
     """Shows that work moves on; a job that stops moving loses its lease."""
 
     def advance(self) -> None:
@@ -102,11 +102,11 @@ class IngestReport:
 
 
 @dataclass(slots=True)
-class _Work:
+class _IngestRun:
     """A leased ingestion under way."""
 
     lease: Lease
-    progress: Progress
+    progress: JobProgress
     document: Document
     space: RegisteredSpace
     embedder: Embedder
@@ -149,10 +149,10 @@ class IngestDocument:
         parser: Parser,
         embedders: EmbedderSource,
         analysis: TextAnalysis,
-        publisher: GroupPublisher,
+        publisher: GroupCommitPublisher,
         telemetry: Telemetry,
         chunk_profile: str,
-        model_entities: ModelEntities | None = None,
+        model_entities: ExtractEntities | None = None,
     ) -> None:
         self._database = database
         self._blobs = blobs
@@ -163,11 +163,11 @@ class IngestDocument:
         self._telemetry = telemetry
         self._chunk_profile = chunk_profile
         self._model_entities = model_entities
-        self._originals = Room(ORIGINALS_AT_ONCE)
+        self._originals = WeightedSemaphore(ORIGINALS_AT_ONCE)
         # Each holds its chunks, vectors and postings until it is published; several at once took 160 MB.
-        self._texts = Room(1)
+        self._texts = WeightedSemaphore(1)
 
-    async def run(self, lease: Lease, progress: Progress) -> IngestReport:
+    async def run(self, lease: Lease, progress: JobProgress) -> IngestReport:
         """Ingest the document of a leased job.
 
         Errors: `ParseFailed`, `SpaceMismatch` and other `Permanent` ones; `Retryable`; `LeaseLost`.
@@ -177,16 +177,16 @@ class IngestDocument:
             return IngestReport(_document_id(lease), IngestOutcome.GONE)
         revision_id = revision_id_for(work.document.document_id, work.content_hash, self._parser.version, work.profile)
         if work.document.revision_id == revision_id and not work.forced:
-            return await self._already_published(work)
+            return await self._finish_without_change(work)
         original = work.original()
-        async with self._originals.hold(_large(original.size), progress.advance) as waited:
+        async with self._originals.acquire(_large(original.size), progress.advance) as waited:
             self._tell_waiting(work, waited)
             parsed = await self._read(work, original)
-            async with self._texts.hold(min(_large(len(parsed.text)), 1), progress.advance) as waited:
+            async with self._texts.acquire(min(_large(len(parsed.text)), 1), progress.advance) as waited:
                 self._tell_waiting(work, waited)
                 report = await self._publish_text(work, revision_id, parsed)
         self._tell(report)
-        await self._remove_superseded(work)
+        await self._remove_old_originals(work)
         return report
 
     async def record_failure(
@@ -202,9 +202,9 @@ class IngestDocument:
         status = DocumentStatus.PENDING if retryable else DocumentStatus.FAILED
         await transaction.documents.set_status(workspace, document_id, status, fault)
         if not retryable:
-            await transaction.documents.discard_staged(workspace, document_id)
+            await transaction.documents.discard_staging(workspace, document_id)
 
-    async def _begin(self, lease: Lease, progress: Progress) -> _Work | None:
+    async def _begin(self, lease: Lease, progress: JobProgress) -> _IngestRun | None:
         workspace = lease.job.workspace
         document_id = _document_id(lease)
         embedders = await self._embedders.of(workspace)
@@ -217,29 +217,29 @@ class IngestDocument:
                 return None
             originals = await transaction.originals.of(workspace, document_id)
             space = await space_for(transaction, workspace, embedders)
-            return _Work(
+            return _IngestRun(
                 lease=lease,
                 progress=progress,
                 document=document,
                 space=space,
                 embedder=embedders.for_space(space.space),
-                profile=in_force(stored).chunk_profile or self._chunk_profile,
+                profile=effective_settings(stored).chunk_profile or self._chunk_profile,
                 visible=await transaction.documents.visible_chunks(workspace, document_id),
                 content_hash=_content_hash(lease.job.arguments),
                 forced=FORCE_ARGUMENT in lease.job.arguments,
                 originals={held.content_hash: held for held in originals},
             )
 
-    async def _already_published(self, work: _Work) -> IngestReport:
+    async def _finish_without_change(self, work: _IngestRun) -> IngestReport:
         workspace = work.document.workspace
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_status(workspace, work.document.document_id, DocumentStatus.READY)
             await _check_lease(transaction, work.lease)
             await transaction.originals.supersede(workspace, [work.document.document_id])
-        await self._remove_superseded(work)
+        await self._remove_old_originals(work)
         return work.report(IngestOutcome.UNCHANGED, None, None)
 
-    async def _read(self, work: _Work, original: Original) -> ParsedDocument:
+    async def _read(self, work: _IngestRun, original: Original) -> ParsedDocument:
         document = work.document
         try:
             content = await self._blobs.read(original.key)
@@ -250,7 +250,7 @@ class IngestDocument:
         work.progress.advance()
         return parsed
 
-    async def _publish_text(self, work: _Work, revision_id: UUID, parsed: ParsedDocument) -> IngestReport:
+    async def _publish_text(self, work: _IngestRun, revision_id: UUID, parsed: ParsedDocument) -> IngestReport:
         drafts = await self._cut(work, parsed)
         revision = Revision(
             revision_id=revision_id,
@@ -264,7 +264,7 @@ class IngestDocument:
         )
         return await self._publish(work, parsed, revision, drafts)
 
-    async def _cut(self, work: _Work, parsed: ParsedDocument) -> list[ChunkDraft]:
+    async def _cut(self, work: _IngestRun, parsed: ParsedDocument) -> list[ChunkDraft]:
         document = work.document
         drafts = await self._analysis.chunk(document.document_id, parsed, work.profile)
         if not drafts:
@@ -273,14 +273,14 @@ class IngestDocument:
         return drafts
 
     async def _publish(
-        self, work: _Work, parsed: ParsedDocument, revision: Revision, drafts: list[ChunkDraft]
+        self, work: _IngestRun, parsed: ParsedDocument, revision: Revision, drafts: list[ChunkDraft]
     ) -> IngestReport:
         """Publish; again from a fresh look when another publish of the document, or a switch of the workspace's
         embedding space, came between.
         """
         for _ in range(MAX_LOOKS):
             diff = replace_all(work.visible, drafts) if work.forced else diff_revision(work.visible, drafts)
-            added = await self._added(work, revision, diff)
+            added = await self._prepare_new_chunks(work, revision, diff)
             publication = await self._publication(work, parsed, revision, diff, added)
             try:
                 published = await self._publisher.publish(work.document.workspace, work.space.space_id, publication)
@@ -293,19 +293,19 @@ class IngestDocument:
                 if not await self._look_again(work):
                     return work.report(IngestOutcome.GONE, None, None)
                 continue
-            return _published(work, published, diff)
+            return _report_publication(work, published, diff)
         raise Retryable("The document changed while it was being published.", code="PUBLISH_STALE")
 
-    async def _remove_superseded(self, work: _Work) -> None:
+    async def _remove_old_originals(self, work: _IngestRun) -> None:
         """Remove older originals now; what cannot be removed stays doomed, for upkeep."""
         if len(work.originals) < 2:
             return
         try:
-            await remove_doomed(self._database, self._blobs, work.document.workspace, work.document.document_id)
+            await delete_marked_blobs(self._database, self._blobs, work.document.workspace, work.document.document_id)
         except DependencyUnavailable as error:
             self._telemetry.event("rag_original_left", level="warning", code=error.code, message=error.message)
 
-    async def _look_again(self, work: _Work) -> bool:
+    async def _look_again(self, work: _IngestRun) -> bool:
         workspace, document_id = work.document.workspace, work.document.document_id
         embedders = await self._embedders.of(workspace)
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -320,7 +320,7 @@ class IngestDocument:
             work.vectors.clear()
         return True
 
-    async def _added(self, work: _Work, revision: Revision, diff: RevisionDiff) -> list[NewChunk]:
+    async def _prepare_new_chunks(self, work: _IngestRun, revision: Revision, diff: RevisionDiff) -> list[NewChunk]:
         """The added chunks with vectors, postings and entities. One batch goes straight on to the publish, and is
         indexed while its vectors come; of more, each is staged as soon as it is paid for.
         """
@@ -330,12 +330,12 @@ class IngestDocument:
         if len(wanted) <= work.embedder.batch_size:
             _, indexed = await asyncio.gather(self._embed_batch(work, wanted), self._analysis.index(workspace, titled))
         else:
-            await self._embed_staged(work, revision, diff, wanted)
+            await self._embed_and_stage(work, revision, diff, wanted)
             indexed = await self._analysis.index(workspace, titled)
         return new_chunks(diff.added, [work.vectors[draft.chunk_id] for draft in diff.added], indexed)
 
-    async def _embed_staged(
-        self, work: _Work, revision: Revision, diff: RevisionDiff, wanted: list[ChunkDraft]
+    async def _embed_and_stage(
+        self, work: _IngestRun, revision: Revision, diff: RevisionDiff, wanted: list[ChunkDraft]
     ) -> None:
         size = work.embedder.batch_size
         staged = await self._stage(work, revision, diff, wanted)
@@ -346,7 +346,7 @@ class IngestDocument:
             vectors = {draft.index: work.vectors[draft.chunk_id] for draft in batch if draft.index in staged}
             await self._keep_vectors(work, revision, vectors, diff)
 
-    async def _embed_batch(self, work: _Work, drafts: list[ChunkDraft]) -> None:
+    async def _embed_batch(self, work: _IngestRun, drafts: list[ChunkDraft]) -> None:
         if not drafts:
             return
         vectors = await embed_texts(work.embedder, [draft.text for draft in drafts])
@@ -355,16 +355,16 @@ class IngestDocument:
         work.progress.advance()
 
     async def _stage(
-        self, work: _Work, revision: Revision, diff: RevisionDiff, drafts: list[ChunkDraft]
+        self, work: _IngestRun, revision: Revision, diff: RevisionDiff, drafts: list[ChunkDraft]
     ) -> frozenset[int]:
         """Write the chunks, or find what an earlier attempt wrote: take over its vectors. The indexes staged."""
         workspace, document_id = work.document.workspace, work.document.document_id
         async with self._database.transaction(workspace.org_id) as transaction:
             await transaction.documents.set_progress(workspace, document_id, *_progress(work, diff))
             await _check_lease(transaction, work.lease)
-            await transaction.documents.discard_staged(workspace, document_id, keep=revision.revision_id)
+            await transaction.documents.discard_staging(workspace, document_id, keep=revision.revision_id)
             await transaction.documents.stage(workspace, document_id, revision, drafts)
-            staged = await transaction.documents.staged(workspace, revision.revision_id) or []
+            staged = await transaction.documents.load_staging(workspace, revision.revision_id) or []
         # An earlier attempt may have staged vectors before a switch: those are of another space.
         space_id = work.space.space_id
         known = {chunk.chunk_id: chunk.vector for chunk in staged if chunk.space_id == space_id}
@@ -376,7 +376,7 @@ class IngestDocument:
         return frozenset(chunk.index for chunk in staged)
 
     async def _keep_vectors(
-        self, work: _Work, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
+        self, work: _IngestRun, revision: Revision, vectors: Mapping[int, bytes], diff: RevisionDiff
     ) -> None:
         workspace, document_id = work.document.workspace, work.document.document_id
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -386,14 +386,14 @@ class IngestDocument:
 
     async def _publication(
         self,
-        work: _Work,
+        work: _IngestRun,
         parsed: ParsedDocument,
         revision: Revision,
         diff: RevisionDiff,
         added: Sequence[NewChunk],
     ) -> DocumentPublication:
         document = work.document
-        provenance = {HIDDEN_CHARACTERS: str(await self._analysis.hidden(parsed.text))}
+        provenance = {HIDDEN_CHARACTERS: str(await self._analysis.count_hidden_characters(parsed.text))}
         if self._model_entities is not None:
             title = revision.title or document.title
             extracted = await self._model_entities.read(document.workspace, title, added, work.progress)
@@ -416,7 +416,7 @@ class IngestDocument:
             provenance={**provenance, **cost.provenance()},
         )
 
-    def _tell_waiting(self, work: _Work, seconds: float) -> None:
+    def _tell_waiting(self, work: _IngestRun, seconds: float) -> None:
         if seconds >= WORTH_TELLING_SECONDS:
             document_id = str(work.document.document_id)
             self._telemetry.event("rag_document_waited", document_id=document_id, seconds=round(seconds, 3))
@@ -436,7 +436,7 @@ class IngestDocument:
         )
 
 
-def _published(work: _Work, published: Published, diff: RevisionDiff) -> IngestReport:
+def _report_publication(work: _IngestRun, published: Published, diff: RevisionDiff) -> IngestReport:
     if published.refusal == "LEASE_LOST":
         raise LeaseLost("Another worker holds this job now.")
     if published.refusal is not None:
@@ -449,7 +449,7 @@ def _large(size: int) -> int:
     return size if size >= LARGE else 0
 
 
-def _progress(work: _Work, diff: RevisionDiff) -> tuple[int, int]:
+def _progress(work: _IngestRun, diff: RevisionDiff) -> tuple[int, int]:
     """Chunks done, and in all."""
     return len(diff.kept) + len(work.vectors), len(diff.kept) + len(diff.added)
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import islice
 from uuid import UUID
 
-from agentic_rag.documents.chunking import chunks_at, chunks_from_prepared
+from agentic_rag.documents.chunking import chunk_at_spans, chunk_prepared_texts
 from agentic_rag.documents.document import (
     ChunkDraft,
     Document,
@@ -23,11 +23,11 @@ from agentic_rag.documents.ports import NewDocument, VisibleChunk
 from agentic_rag.documents.revision_diff import RevisionDiff, diff_revision
 from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.ingestion.group_commit import compaction_job, is_compaction_due
-from agentic_rag.ingestion.index_text import slices
+from agentic_rag.ingestion.index_text import split_slices
 from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, NewChunk, Published
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -40,7 +40,7 @@ _UNNAMED = UUID(int=0)
 
 
 @dataclass(frozen=True, slots=True)
-class TextCuts:
+class ChunkOffsets:
     """A storable text and where its chunks stand in it, as code points [start, end)."""
 
     text: str
@@ -48,20 +48,20 @@ class TextCuts:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedDocument:
+class ChunkedDocument:
     """A document that somebody else cut into chunks (each not blank)."""
 
     source_path: str
     title: str
     texts: tuple[str, ...]
     url: str | None = None
-    cuts: TextCuts | None = None
+    cuts: ChunkOffsets | None = None
     """The text that `texts` were cut from: citations point into it. None: the chunks one after the other are the text.
     """
 
 
 @dataclass(frozen=True, slots=True)
-class PlainDocument:
+class PlainTextDocument:
     """A document that is plain text, not blank."""
 
     source_path: str
@@ -70,7 +70,7 @@ class PlainDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class PreparedReport:
+class ChunkIngestReport:
     """What was ingested, and what of it was paid for."""
 
     documents: int
@@ -84,26 +84,26 @@ class PreparedReport:
 
 
 @dataclass(frozen=True, slots=True)
-class _Cut:
+class _OffsetDocument:
     """A document with its offsets, before the database was asked."""
 
-    source: PreparedDocument
+    source: ChunkedDocument
     revision: Revision
     content_hash: bytes
     drafts: list[ChunkDraft]
 
 
 @dataclass(frozen=True, slots=True)
-class _Ready:
+class _DraftPublication:
     """A document whose publication is complete but for the vectors of `diff.added`."""
 
-    cut: _Cut
+    cut: _OffsetDocument
     document: Document
     diff: RevisionDiff
 
 
 @dataclass(slots=True)
-class _Tally:
+class _IngestTotals:
     documents: int = 0
     chunks: int = 0
     embedded: int = 0
@@ -113,7 +113,7 @@ class _Tally:
     version: int | None = None
 
 
-class IngestPrepared:
+class IngestChunks:
     """Works in batches; while one batch is in its publish transaction, the next is cut, embedded and analysed."""
 
     def __init__(
@@ -134,10 +134,10 @@ class IngestPrepared:
     async def run(
         self,
         workspace: WorkspaceRef,
-        documents: Iterable[PreparedDocument],
+        documents: Iterable[ChunkedDocument],
         uploaded_by: str,
         on_progress: Callable[[int], None] | None = None,
-    ) -> PreparedReport:
+    ) -> ChunkIngestReport:
         """Ingest all; `on_progress` gets the number of chunks that readers see after each publish.
 
         Errors: `InvalidInput` (a blank chunk), `NotFound` (workspace), `SpaceMismatch`, `SpaceSwitched` (run it again),
@@ -149,7 +149,7 @@ class IngestPrepared:
                 raise NotFound("There is no such workspace.")
             space = await space_for(transaction, workspace, embedders)
         embedder = embedders.for_space(space.space)
-        tally = _Tally()
+        tally = _IngestTotals()
         publishing: asyncio.Task[None] | None = None
         in_flight = frozenset[str]()
         try:
@@ -172,18 +172,20 @@ class IngestPrepared:
             if publishing is not None and not publishing.done():
                 await asyncio.wait([publishing])
         await self._compact(workspace, tally)
-        return PreparedReport(tally.documents, tally.chunks, tally.embedded, tally.kept, tally.unchanged, tally.version)
+        return ChunkIngestReport(
+            tally.documents, tally.chunks, tally.embedded, tally.kept, tally.unchanged, tally.version
+        )
 
-    async def cut(self, document: PlainDocument, profile: str) -> PreparedDocument:
+    async def cut(self, document: PlainTextDocument, profile: str) -> ChunkedDocument:
         """Cut plain text under a named chunk profile. Errors: `InvalidInput` (unknown profile)."""
-        text = storable_text(document.text)
+        text = strip_unstorable(document.text)
         parsed = ParsedDocument(text, (), (), document.title, MEDIA_TYPE, PARSER, PARSER_VERSION)
         drafts = await self._analysis.chunk(_UNNAMED, parsed, profile)
-        cuts = TextCuts(text, tuple((draft.start, draft.end) for draft in drafts))
-        return PreparedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts)
+        cuts = ChunkOffsets(text, tuple((draft.start, draft.end) for draft in drafts))
+        return ChunkedDocument(document.source_path, document.title, tuple(draft.text for draft in drafts), cuts=cuts)
 
-    def _batches(self, documents: Iterable[PreparedDocument]) -> Iterator[list[PreparedDocument]]:
-        batch: list[PreparedDocument] = []
+    def _batches(self, documents: Iterable[ChunkedDocument]) -> Iterator[list[ChunkedDocument]]:
+        batch: list[ChunkedDocument] = []
         paths: set[str] = set()
         chunks = 0
         for document in documents:
@@ -198,8 +200,8 @@ class IngestPrepared:
             yield batch
 
     async def _prepare(
-        self, workspace: WorkspaceRef, batch: Sequence[PreparedDocument], uploaded_by: str, tally: _Tally
-    ) -> list[_Ready]:
+        self, workspace: WorkspaceRef, batch: Sequence[ChunkedDocument], uploaded_by: str, tally: _IngestTotals
+    ) -> list[_DraftPublication]:
         """Register what is new or changed, and see what readers have of it."""
         cuts = await asyncio.to_thread(lambda: [_cut(workspace, document) for document in batch])
         tally.documents += len(cuts)
@@ -214,18 +216,18 @@ class IngestPrepared:
                 workspace, [_new_document(cut, uploaded_by) for cut in wanted]
             )
             return [
-                _Ready(cut, document, diff_revision(await _visible(transaction, document), cut.drafts))
+                _DraftPublication(cut, document, diff_revision(await _visible(transaction, document), cut.drafts))
                 for cut, document in zip(wanted, documents, strict=True)
             ]
 
     async def _publications(
-        self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_Ready], tally: _Tally
+        self, workspace: WorkspaceRef, embedder: Embedder, ready: Sequence[_DraftPublication], tally: _IngestTotals
     ) -> list[DocumentPublication]:
         titled = [(one.cut.source.title, draft) for one in ready for draft in one.diff.added]
         embedding = asyncio.gather(
             *(
                 embed_texts(embedder, [draft.text for _, draft in titled[part]])
-                for part in slices(len(titled), embedder.batch_size)
+                for part in split_slices(len(titled), embedder.batch_size)
             )
         )
         batches, indexed = await asyncio.gather(embedding, self._analysis.index(workspace, titled))
@@ -240,7 +242,7 @@ class IngestPrepared:
         workspace: WorkspaceRef,
         space_id: int,
         publications: Sequence[DocumentPublication],
-        tally: _Tally,
+        tally: _IngestTotals,
         on_progress: Callable[[int], None] | None,
     ) -> None:
         if publications:
@@ -252,30 +254,30 @@ class IngestPrepared:
         if on_progress is not None:
             on_progress(tally.chunks)
 
-    async def _compact(self, workspace: WorkspaceRef, tally: _Tally) -> None:
+    async def _compact(self, workspace: WorkspaceRef, tally: _IngestTotals) -> None:
         if tally.publishes > 1 or (tally.version is not None and is_compaction_due(tally.version)):
             async with self._database.transaction(workspace.org_id) as transaction:
                 await transaction.jobs.enqueue(compaction_job(workspace))
 
 
-def _cut(workspace: WorkspaceRef, document: PreparedDocument) -> _Cut:
+def _cut(workspace: WorkspaceRef, document: ChunkedDocument) -> _OffsetDocument:
     if not document.texts:
         raise InvalidInput(f"{document.source_path} has no chunks.", path=("documents", document.source_path))
     document_id = document_id_for(workspace, document.source_path)
     if document.cuts is None:
-        text, drafts = chunks_from_prepared(document_id, document.texts)
+        text, drafts = chunk_prepared_texts(document_id, document.texts)
     else:
-        text, drafts = document.cuts.text, chunks_at(document_id, document.cuts.text, document.cuts.spans)
+        text, drafts = document.cuts.text, chunk_at_spans(document_id, document.cuts.text, document.cuts.spans)
     text_hash = hashlib.sha256(text.encode("utf-8", "surrogatepass")).digest()
     # The cuts are part of the content: the same text in other chunks is another revision.
     cuts = ",".join(f"{draft.start}:{draft.end}" for draft in drafts)
     content_hash = hashlib.sha256(text_hash + cuts.encode()).digest()
     revision_id = revision_id_for(document_id, content_hash, f"{PARSER}-{PARSER_VERSION}", "")
     revision = Revision(revision_id, document_id, text, text_hash, (), PARSER, PARSER_VERSION, document.title)
-    return _Cut(document, revision, content_hash, drafts)
+    return _OffsetDocument(document, revision, content_hash, drafts)
 
 
-def _is_there(document: Document | None, cut: _Cut) -> bool:
+def _is_there(document: Document | None, cut: _OffsetDocument) -> bool:
     return (
         document is not None
         and document.status is DocumentStatus.READY
@@ -283,7 +285,7 @@ def _is_there(document: Document | None, cut: _Cut) -> bool:
     )
 
 
-def _new_document(cut: _Cut, uploaded_by: str) -> NewDocument:
+def _new_document(cut: _OffsetDocument, uploaded_by: str) -> NewDocument:
     return NewDocument(
         document_id=cut.revision.document_id,
         source_path=cut.source.source_path,
@@ -302,7 +304,7 @@ async def _visible(transaction: Transaction, document: Document) -> list[Visible
     return await transaction.documents.visible_chunks(document.workspace, document.document_id)
 
 
-def _publication(one: _Ready, added: tuple[NewChunk, ...]) -> DocumentPublication:
+def _publication(one: _DraftPublication, added: tuple[NewChunk, ...]) -> DocumentPublication:
     return DocumentPublication(
         document_id=one.document.document_id,
         revision=one.cut.revision,

@@ -6,24 +6,24 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.answering.prompts.extract import ClaimedGraph
-from agentic_rag.language.quote_matching import locate
+from agentic_rag.language.quote_matching import locate_quote
 from agentic_rag.retrieval.candidates import ChunkEntities, ExtractedEntity
 from agentic_rag.retrieval.graph.entities import ENTITY_CAP, PAIR_CAP, entity_id_for, entity_key, is_entity_key
 
-_WEAKEST = "part"
+_NAME_PART_KIND = "part"
 """Words of names found by rule give way to names that a model found."""
 
 
-def with_claimed(workspace_id: UUID, text: str, rules: ChunkEntities, claimed: ClaimedGraph) -> ChunkEntities:
+def add_llm_entities(workspace_id: UUID, text: str, rules: ChunkEntities, claimed: ClaimedGraph) -> ChunkEntities:
     """The entities of both, at most as many as of rules alone; related pairs of the model first."""
     known = {entity.key for entity in rules.entities}
     added: dict[str, ExtractedEntity] = {}
     for name in claimed.names:
         key = entity_key(name)
-        if key not in known and is_entity_key(key) and locate(name, text) is not None:
+        if key not in known and is_entity_key(key) and locate_quote(name, text) is not None:
             added.setdefault(key, ExtractedEntity(entity_id_for(workspace_id, key), key, name, "name", 1))
-    strong = [entity for entity in rules.entities if entity.kind != _WEAKEST]
-    weak = [entity for entity in rules.entities if entity.kind == _WEAKEST]
+    strong = [entity for entity in rules.entities if entity.kind != _NAME_PART_KIND]
+    weak = [entity for entity in rules.entities if entity.kind == _NAME_PART_KIND]
     entities = tuple((*strong, *added.values(), *weak))[:ENTITY_CAP]
     places = {entity.key: place for place, entity in enumerate(entities)}
     related = [(entity_key(one), entity_key(other)) for one, other in claimed.relations]

@@ -69,7 +69,7 @@ class ReingestDocument:
         self._telemetry.event("rag_document_reingested", document_id=str(document_id), force=force, new=is_new)
         return Reingestion(document, job, is_new)
 
-    async def run_failed(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> list[Reingestion]:
+    async def run_failures(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> list[Reingestion]:
         """Queue every FAILED document of a workspace whose original is kept, by source path."""
         done: list[Reingestion] = []
         after: str | None = None

@@ -43,7 +43,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Submitted:
+class SubmissionResult:
     """A document that was handed over. `key` holds its bytes; another than the submission's means that the content was
     there already, and the submission's blob is to be removed.
     """
@@ -74,7 +74,7 @@ def ingest_job(
     )
 
 
-async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> Submitted:
+async def submit(transaction: Transaction, submission: Submission, carrier: Mapping[str, str]) -> SubmissionResult:
     """Register the document and enqueue its ingestion, in place of older unfinished work on the same document. The
     bytes are stored before: no job ever names an original that is not there.
 
@@ -102,4 +102,4 @@ async def submit(transaction: Transaction, submission: Submission, carrier: Mapp
     for kind in (JobKind.INGEST, JobKind.DELETE):
         await transaction.jobs.cancel_for_document(workspace, document_id, kind)
     ref, _ = await transaction.jobs.enqueue(ingest_job(workspace, document_id, submission.content_hash, carrier))
-    return Submitted(ref, key)
+    return SubmissionResult(ref, key)

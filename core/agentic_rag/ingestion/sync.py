@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus, document_id_for, revision_id_for
-from agentic_rag.documents.originals import OriginalKeys, remove_unless_named
+from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
 from agentic_rag.documents.ports import BlobStore, Parser
 from agentic_rag.erasure.delete import delete_job
 from agentic_rag.ingestion.ports import SourceConnector, SourceItem, UnreadableItem
@@ -22,9 +22,9 @@ from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.tenancy.access import EVERYBODY
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 from agentic_rag.workspaces.workspace import Workspace
 
 SOURCE_PROVENANCE = "source"
@@ -53,7 +53,7 @@ class SyncResult:
 
 
 @dataclass(slots=True)
-class _Findings:
+class _SyncChanges:
     new: list[str]
     changed: list[str]
     unchanged: int
@@ -63,7 +63,7 @@ class _Findings:
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetched:
+class _FetchResult:
     submission: Submission
     content: bytes
     known: Document | None
@@ -97,7 +97,7 @@ class SyncSource:
         uploaded_by: str,
         *,
         dry_run: bool = False,
-        readable_by: tuple[str, ...] = EVERYBODY,
+        readable_by: tuple[str, ...] = PUBLIC_PRINCIPALS,
     ) -> SyncResult:
         """Synchronise; documents that are new are for the principals `readable_by`, the others keep their readers.
 
@@ -107,15 +107,15 @@ class SyncSource:
         A file that is registered and READY under the same content, parser and chunk profile is left alone; a FAILED
         one is tried again.
         """
-        stored, known = await self._known(workspace, source)
+        stored, known = await self._load_documents(workspace, source)
         await self._embedders.admit(workspace)
-        profile = in_force(stored).chunk_profile or self._chunk_profile
+        profile = effective_settings(stored).chunk_profile or self._chunk_profile
         changes = await source.changes(frozenset(known), None)
-        found = _Findings([], [], 0, 0, list(changes.unreadable), [])
+        found = _SyncChanges([], [], 0, 0, list(changes.unreadable), [])
         suspects: list[SourceItem] = []
         for item in changes.upserted:
             document = known.get(item.path)
-            if document is not None and self._is_untouched(item, document, profile):
+            if document is not None and self._has_same_fingerprint(item, document, profile):
                 found.unchanged += 1
             else:
                 suspects.append(item)
@@ -137,7 +137,7 @@ class SyncSource:
         self._tell(result)
         return result
 
-    async def _known(
+    async def _load_documents(
         self, workspace: WorkspaceRef, source: SourceConnector
     ) -> tuple[Workspace, Mapping[str, Document]]:
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -147,14 +147,14 @@ class SyncSource:
             known = await transaction.documents.paths(workspace, source.source_id)
         return stored, known
 
-    def _is_untouched(self, item: SourceItem, document: Document, profile: str) -> bool:
+    def _has_same_fingerprint(self, item: SourceItem, document: Document, profile: str) -> bool:
         return (
             document.provenance.get(FINGERPRINT_PROVENANCE) == item.fingerprint
             and document.content_hash is not None
-            and self._is_published(document, document.content_hash, profile)
+            and self._is_current(document, document.content_hash, profile)
         )
 
-    def _is_published(self, document: Document, content_hash: bytes, profile: str) -> bool:
+    def _is_current(self, document: Document, content_hash: bytes, profile: str) -> bool:
         expected = revision_id_for(document.document_id, content_hash, self._parser.version, profile)
         return document.status is DocumentStatus.READY and document.revision_id == expected
 
@@ -165,9 +165,9 @@ class SyncSource:
         uploaded_by: str,
         items: Sequence[SourceItem],
         known: Mapping[str, Document],
-        found: _Findings,
-    ) -> AsyncIterator[list[_Fetched]]:
-        batch: list[_Fetched] = []
+        found: _SyncChanges,
+    ) -> AsyncIterator[list[_FetchResult]]:
+        batch: list[_FetchResult] = []
         size = 0
         for item in items:
             try:
@@ -179,7 +179,7 @@ class SyncSource:
                 continue
             key = self._keys.new(workspace, item.path)
             submission = _submission(workspace.ref, source, item, content, uploaded_by, key)
-            batch.append(_Fetched(submission, content, known.get(item.path)))
+            batch.append(_FetchResult(submission, content, known.get(item.path)))
             size += len(content)
             if len(batch) >= BATCH_ITEMS or size >= BATCH_BYTES:
                 yield batch
@@ -190,18 +190,18 @@ class SyncSource:
     async def _hand_over(
         self,
         workspace: WorkspaceRef,
-        batch: list[_Fetched],
+        batch: list[_FetchResult],
         profile: str,
-        found: _Findings,
+        found: _SyncChanges,
         readable_by: tuple[str, ...],
         *,
         dry_run: bool,
     ) -> None:
-        fresh: list[_Fetched] = []
+        fresh: list[_FetchResult] = []
         underway: list[Submission] = []
         for fetched in batch:
             submission, document = fetched.submission, fetched.known
-            if document is not None and self._is_published(document, submission.content_hash, profile):
+            if document is not None and self._is_current(document, submission.content_hash, profile):
                 found.unchanged += 1
             elif document is not None and _is_underway(document, submission):
                 found.in_progress += 1
@@ -217,7 +217,7 @@ class SyncSource:
     async def _store(
         self,
         workspace: WorkspaceRef,
-        fresh: Sequence[_Fetched],
+        fresh: Sequence[_FetchResult],
         underway: Sequence[Submission],
         readable_by: tuple[str, ...],
     ) -> None:
@@ -230,7 +230,7 @@ class SyncSource:
             spare = await self._register(workspace, [one.submission for one in fresh], underway, readable_by)
         except BaseException:
             for fetched in fresh:
-                await remove_unless_named(self._database, self._blobs, workspace, fetched.submission.key)
+                await delete_unless_in_use(self._database, self._blobs, workspace, fetched.submission.key)
             raise
         with contextlib.suppress(DependencyUnavailable):  # Then they stay, named by nothing.
             for key in spare:

@@ -10,9 +10,9 @@ from uuid import UUID
 
 from agentic_rag.documents.document import Document, DocumentStatus, revision_id_for
 from agentic_rag.documents.document_access import may_read, require_owner
-from agentic_rag.documents.originals import OriginalKeys, remove_unless_named
-from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, FileKinds, Parser, StoredBlob
-from agentic_rag.documents.upload_arguments import checked_idempotency_key, checked_source_path, checked_title
+from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
+from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, FileTypeSniffer, Parser, StoredBlob
+from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import (
@@ -26,14 +26,14 @@ from agentic_rag.kernel.errors import (
     ParseFailed,
     UploadTooLarge,
 )
-from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.tenancy.access import kept_in, manages
+from agentic_rag.tenancy.access import include_setter, may_manage_access
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 from agentic_rag.workspaces.workspace import Workspace
 
 UPLOAD_SOURCE = "upload"
@@ -56,7 +56,7 @@ class UploadOptions:
 
 
 @dataclass(frozen=True, slots=True)
-class Received:
+class ReceivedUpload:
     """Bytes in the blob store that nothing names yet: to be submitted or discarded."""
 
     workspace: Workspace
@@ -88,7 +88,7 @@ class UploadDocument:
         database: Database,
         blobs: BlobStore,
         keys: OriginalKeys,
-        kinds: FileKinds,
+        kinds: FileTypeSniffer,
         parser: Parser,
         telemetry: Telemetry,
         embedders: EmbedderSource,
@@ -123,7 +123,7 @@ class UploadDocument:
         file_name: str,
         pieces: AsyncIterator[bytes],
         accepted: Collection[str] | None = None,
-    ) -> Received:
+    ) -> ReceivedUpload:
         """Stream a file to the blob store; `accepted` are the media types that are taken (None: all that can be read).
 
         Errors: `NotFound` code WORKSPACE_NOT_FOUND; `MissingProviderKey` and `BudgetExceeded` before
@@ -137,20 +137,20 @@ class UploadDocument:
         if stored is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         await self._embedders.admit(workspace)
-        limited = self._limited(pieces)
+        limited = self._limit_size(pieces)
         head = await _head(limited)
         try:
             media_type = self._kinds.media_type(head, file_name)
         except ParseFailed as error:
-            raise _refused(error) from error
+            raise _as_upload_error(error) from error
         if accepted is not None and media_type not in accepted:
             taken = ", ".join(sorted(accepted))
             raise ContentUnsupported(f"The file is {media_type}; here {taken} are taken.", path=("file",))
         key = self._keys.new(stored, file_name)
-        blob = await self._blobs.put_stream(key, _joined(head, limited))
-        return Received(stored, key, file_name, media_type, blob)
+        blob = await self._blobs.put_stream(key, _prepend(head, limited))
+        return ReceivedUpload(stored, key, file_name, media_type, blob)
 
-    async def submit(self, received: Received, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
+    async def submit(self, received: ReceivedUpload, options: UploadOptions, uploaded_by: Principal | str) -> Upload:
         """Register what was received and enqueue its ingestion, unless it is there already. Who uploads by name alone
         is in no group and manages nothing.
 
@@ -160,10 +160,10 @@ class UploadDocument:
         bytes are gone.
         """
         try:
-            path = checked_source_path(received.file_name if options.source_path is None else options.source_path)
+            path = validate_source_path(received.file_name if options.source_path is None else options.source_path)
             uploader = _principal(received.workspace.ref, uploaded_by)
-            submission = self._submission(received, path, checked_title(options.title), uploader.subject)
-            key = checked_idempotency_key(options.idempotency_key)
+            submission = self._submission(received, path, validate_title(options.title), uploader.subject)
+            key = validate_idempotency_key(options.idempotency_key)
             async with self._database.transaction(received.workspace.ref.org_id) as transaction:
                 submission = await self._admit(transaction, submission, uploader, options.readable_by)
                 upload, blob_key = await self._register(transaction, submission, received.workspace, key)
@@ -178,11 +178,11 @@ class UploadDocument:
         self._tell(upload)
         return upload
 
-    async def discard(self, received: Received) -> None:
+    async def discard(self, received: ReceivedUpload) -> None:
         """Remove the bytes of an upload that comes to nothing."""
-        await remove_unless_named(self._database, self._blobs, received.workspace.ref, received.key)
+        await delete_unless_in_use(self._database, self._blobs, received.workspace.ref, received.key)
 
-    def _submission(self, received: Received, path: str, title: str | None, uploaded_by: str) -> Submission:
+    def _submission(self, received: ReceivedUpload, path: str, title: str | None, uploaded_by: str) -> Submission:
         name = received.file_name
         return Submission(
             workspace=received.workspace.ref,
@@ -204,10 +204,10 @@ class UploadDocument:
         ref = submission.workspace
         access_id: int | None = None
         if named is not None:
-            access_id = await transaction.access.intern(ref, kept_in(named, uploader))
-        document = await transaction.documents.locked(ref, submission.document_id)
+            access_id = await transaction.access.intern(ref, include_setter(named, uploader))
+        document = await transaction.documents.get_for_update(ref, submission.document_id)
         if document is not None:
-            if not manages(uploader) and not await may_read(transaction, uploader, document):
+            if not may_manage_access(uploader) and not await may_read(transaction, uploader, document):
                 raise Forbidden("This path belongs to a document that is not yours to replace. Choose another one.")
             if access_id is not None and access_id != document.access_id:
                 require_owner(uploader, document)
@@ -229,14 +229,14 @@ class UploadDocument:
                     raise NotFound("The document that this key brought was deleted since.", code="DOCUMENT_ERASED")
                 return _answer(submission, taken.job_id, replayed=True), None
         # Locked, before any job: newer bytes or an erasure may be under way, and what it says would be out of date.
-        document = await transaction.documents.locked(ref, document_id)
+        document = await transaction.documents.get_for_update(ref, document_id)
         carrier = self._telemetry.carrier()
         blob_key: str | None = None
         job_id: UUID | None = None
         if document is not None and _is_underway(document, submission):
             job, _ = await transaction.jobs.enqueue(ingest_job(ref, document_id, submission.content_hash, carrier))
             job_id = job.job_id
-        elif document is None or not self._is_published(document, submission, workspace):
+        elif document is None or not self._is_current(document, submission, workspace):
             submitted = await submit(transaction, submission, carrier)
             job_id, blob_key = submitted.job.job_id, submitted.key
             await audit(
@@ -253,17 +253,17 @@ class UploadDocument:
             await transaction.uploads.settle(ref, key, job_id)
         return _answer(submission, job_id), blob_key
 
-    def _is_published(self, document: Document, submission: Submission, workspace: Workspace) -> bool:
-        profile = in_force(workspace).chunk_profile or self._chunk_profile
+    def _is_current(self, document: Document, submission: Submission, workspace: Workspace) -> bool:
+        profile = effective_settings(workspace).chunk_profile or self._chunk_profile
         expected = revision_id_for(document.document_id, submission.content_hash, self._parser.version, profile)
         return document.status is DocumentStatus.READY and document.revision_id == expected
 
-    async def _limited(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    async def _limit_size(self, pieces: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         size = 0
         async for piece in pieces:
             size += len(piece)
             if size > self._max_bytes:
-                raise UploadTooLarge(f"A file may have {told_bytes(self._max_bytes)} at most: split it.")
+                raise UploadTooLarge(f"A file may have {format_bytes(self._max_bytes)} at most: split it.")
             yield piece
 
     def _tell(self, upload: Upload) -> None:
@@ -323,13 +323,13 @@ async def _head(pieces: AsyncIterator[bytes]) -> bytes:
     return head
 
 
-async def _joined(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend(head: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield head
     async for piece in rest:
         yield piece
 
 
-def _refused(error: ParseFailed) -> InvalidInput:
+def _as_upload_error(error: ParseFailed) -> InvalidInput:
     message = f"{error.message[:1].upper()}{error.message[1:]}."
     match error.code:
         case "PARSE_TYPE_MISMATCH":

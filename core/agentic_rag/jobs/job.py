@@ -68,7 +68,7 @@ class JobOperation(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class JobMove:
+class JobTransition:
     """An operation is legal in `sources` only, and leads to `target`; elsewhere it changes nothing."""
 
     sources: frozenset[JobState]
@@ -78,18 +78,18 @@ class JobMove:
 _RUNNING = frozenset({JobState.RUNNING})
 _DEAD = frozenset({JobState.DEAD})
 
-JOB_OPERATIONS: Mapping[JobOperation, JobMove] = MappingProxyType(
+JOB_OPERATIONS: Mapping[JobOperation, JobTransition] = MappingProxyType(
     {
-        JobOperation.LEASE: JobMove(frozenset({JobState.QUEUED}), JobState.RUNNING),
-        JobOperation.RENEW: JobMove(_RUNNING, JobState.RUNNING),
-        JobOperation.FINISH: JobMove(_RUNNING, JobState.DONE),
-        JobOperation.RETRY: JobMove(_RUNNING, JobState.QUEUED),
-        JobOperation.GIVE_UP: JobMove(_RUNNING, JobState.DEAD),
-        JobOperation.RELEASE: JobMove(_RUNNING, JobState.QUEUED),
-        JobOperation.EXPIRE: JobMove(_RUNNING, JobState.QUEUED),
-        JobOperation.CANCEL: JobMove(frozenset({JobState.QUEUED, JobState.RUNNING}), JobState.CANCELLED),
-        JobOperation.REPLAY: JobMove(_DEAD, JobState.QUEUED),
-        JobOperation.PURGE: JobMove(_DEAD, JobState.PURGED),
+        JobOperation.LEASE: JobTransition(frozenset({JobState.QUEUED}), JobState.RUNNING),
+        JobOperation.RENEW: JobTransition(_RUNNING, JobState.RUNNING),
+        JobOperation.FINISH: JobTransition(_RUNNING, JobState.DONE),
+        JobOperation.RETRY: JobTransition(_RUNNING, JobState.QUEUED),
+        JobOperation.GIVE_UP: JobTransition(_RUNNING, JobState.DEAD),
+        JobOperation.RELEASE: JobTransition(_RUNNING, JobState.QUEUED),
+        JobOperation.EXPIRE: JobTransition(_RUNNING, JobState.QUEUED),
+        JobOperation.CANCEL: JobTransition(frozenset({JobState.QUEUED, JobState.RUNNING}), JobState.CANCELLED),
+        JobOperation.REPLAY: JobTransition(_DEAD, JobState.QUEUED),
+        JobOperation.PURGE: JobTransition(_DEAD, JobState.PURGED),
     }
 )
 """The life of a job on one screen. Leaving RUNNING for QUEUED or CANCELLED, and leaving DEAD, raises the fence."""
@@ -160,7 +160,7 @@ class Job:
     """The stored name of a kind that this version does not know."""
 
     @property
-    def attempts_used(self) -> int:
+    def attempts_against_limit(self) -> int:
         """Attempts that count against the allowance."""
         return self.attempts - self.attempts_before
 
@@ -195,13 +195,13 @@ class JobAttempt:
     error_chain: tuple[str, ...]
 
     @property
-    def is_lapsed(self) -> bool:
+    def is_orphan(self) -> bool:
         """Its worker is gone, or lost the lease. The next lease closes it: until then it has no end."""
         return self.outcome in (None, LAPSED)
 
 
 @dataclass(frozen=True, slots=True)
-class UpkeepTask:
+class MaintenanceTask:
     """Work that is due because time passed or a store grew, not because somebody asked: a job of this kind and key."""
 
     workspace: WorkspaceRef
@@ -219,7 +219,7 @@ class JobRef:
 
     workspace: WorkspaceRef
     job_id: UUID
-    turn: int = field(default=0, compare=False)
+    fence: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,14 +243,14 @@ class GiveUp:
     """Make it a dead letter."""
 
 
-class Standing(enum.Enum):
+class IsolationDecision(enum.Enum):
     """In what company a job may run, judging by how its earlier attempts ended."""
 
     SHARED = "shared"
     """Beside others."""
     ALONE = "alone"
     """With no other bulk job in its process: should the worker die once more, it is known which job it was."""
-    CONVICTED = "convicted"
+    POISONED = "convicted"
     """Not at all: its worker died or lost the lease while it ran alone, and its attempts are used up."""
 
 
@@ -273,7 +273,7 @@ class RetryPolicy:
         ceiling = min(self.ceiling_ms, self.backoff_ms * 2 ** (attempts_made - 1))
         return Retry(max(stated or 0.0, jitter * ceiling / 1000))
 
-    def standing(self, earlier: Sequence[JobAttempt]) -> Standing:
+    def decide_isolation(self, earlier: Sequence[JobAttempt]) -> IsolationDecision:
         """Judge a job by the attempts that count against its allowance, first to last, before the one that begins.
 
         A job that kills its workers takes down whatever runs beside it, each time the same jobs, for their leases end
@@ -281,8 +281,8 @@ class RetryPolicy:
         alone, and a job whose allowance ended in company has one attempt more.
         """
         begun = len(earlier)
-        lost = [attempt.is_lapsed for attempt in earlier]
+        lost = [attempt.is_orphan for attempt in earlier]
         if begun + 1 < self.attempts or not any(lost):
-            return Standing.SHARED
+            return IsolationDecision.SHARED
         ran_alone = begun >= self.attempts and any(lost[:-1])
-        return Standing.CONVICTED if ran_alone and lost[-1] else Standing.ALONE
+        return IsolationDecision.POISONED if ran_alone and lost[-1] else IsolationDecision.ALONE

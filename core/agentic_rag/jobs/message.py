@@ -18,7 +18,7 @@ MAX_MESSAGE_LENGTH = 500
 """Three UUIDs and a number take about 150 characters."""
 
 
-LATEST_MS = 253_402_300_800_000
+MAX_TIMESTAMP_MS = 253_402_300_800_000
 """The year 10000: what an instant in milliseconds must stay below to be shown as one."""
 
 
@@ -65,7 +65,7 @@ def dead_letter_key(prefix: str) -> str:
 
 def delivery_id(ref: JobRef) -> str:
     """Names one hand-over of a job in an undivided queue."""
-    return f"{ref.job_id}:{ref.turn}"
+    return f"{ref.job_id}:{ref.fence}"
 
 
 def encode(ref: JobRef) -> str:
@@ -75,7 +75,7 @@ def encode(ref: JobRef) -> str:
             "org": str(ref.workspace.org_id),
             "workspace": str(ref.workspace.workspace_id),
             "job": str(ref.job_id),
-            "turn": ref.turn,
+            "turn": ref.fence,
         },
         separators=(",", ":"),
     )
@@ -93,7 +93,7 @@ def decode(message: object) -> JobRef:
         raise InvalidInput("The queue holds a message that is no job id.", code="JOB_MESSAGE_INVALID") from error
 
 
-def message_in(envelope: object) -> JobRef:
+def decode_envelope(envelope: object) -> JobRef:
     """The job in an envelope of the queue (arq's: function `f`, arguments `a` and `k`, try `t`, time `et` in ms).
 
     Whatever passes here cannot make the queue's own code stumble. Errors: `InvalidInput` code JOB_MESSAGE_INVALID,
@@ -107,7 +107,7 @@ def message_in(envelope: object) -> JobRef:
     if fields["k"] != {} or (fields["t"] is not None and fields["t"] != 1):
         raise _invalid("It has arguments that no job has.")
     time = fields["et"]
-    if not isinstance(time, int) or not 0 <= time < LATEST_MS:
+    if not isinstance(time, int) or not 0 <= time < MAX_TIMESTAMP_MS:
         raise _invalid("Its time is not one.")
     arguments = cast(list[object], fields["a"]) if isinstance(fields["a"], list) else []
     if len(arguments) != 1:

@@ -15,13 +15,13 @@ from agentic_rag.jobs.job import (
     JobRef,
     JobState,
     Lease,
+    MaintenanceTask,
     NewJob,
     QueueName,
     Replay,
     Retry,
-    UpkeepTask,
 )
-from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -116,7 +116,7 @@ class JobBoard(Protocol):
         """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
         ...
 
-    async def upkeep(self) -> list[UpkeepTask]:
+    async def upkeep(self) -> list[MaintenanceTask]:
         """The upkeep that is due in any workspace and has no unfinished job yet. Work that no job of a workspace can do
         is done on the way.
         """
@@ -149,7 +149,7 @@ class JobQueue(Protocol):
         """Show a new dead letter (ids, kind and code, no arguments) to whoever watches the queue's own tools."""
         ...
 
-    async def mirror_payload(self, found: DeadPayload) -> None:
+    async def mirror_payload(self, found: UndecodableMessage) -> None:
         """Show a payload that was no message of ours, its bytes as base64, to the same."""
         ...
 
@@ -161,15 +161,15 @@ class JobQueue(Protocol):
 class DeadPayloads(Protocol):
     """Errors of every use: `DependencyUnavailable`."""
 
-    async def keep(self, found: DeadPayload) -> bool:
+    async def keep(self, found: UndecodableMessage) -> bool:
         """Store; False when the same bytes were found at the same place before (then they are counted)."""
         ...
 
-    async def get(self, payload_id: UUID) -> StoredPayload | None:
+    async def get(self, payload_id: UUID) -> StoredUndecodableMessage | None:
         """The finding, or None."""
         ...
 
-    async def page(self, request: PageRequest) -> Page[StoredPayload]:
+    async def page(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
         """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
         ...
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.jobs.job import NewJob, UpkeepTask
+from agentic_rag.jobs.job import MaintenanceTask, NewJob
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.telemetry import Telemetry
 
 
-class Upkeep:
+class ScheduleMaintenance:
     """Turns what is due into jobs; one that is unfinished already is not doubled."""
 
     def __init__(self, database: Database, telemetry: Telemetry) -> None:
         self._database = database
         self._telemetry = telemetry
 
-    async def enqueue(self, due: Sequence[UpkeepTask]) -> int:
+    async def enqueue(self, due: Sequence[MaintenanceTask]) -> int:
         """Enqueue what is due; how many jobs are new. Errors: `DependencyUnavailable`."""
         new = 0
         for task in due:

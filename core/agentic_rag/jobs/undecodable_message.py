@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 
 
 @dataclass(frozen=True, slots=True)
-class DeadPayload:
+class UndecodableMessage:
     """What was found, byte for byte. `entry` is the name it had in the queue; whose it is cannot be told."""
 
     queue: str
@@ -22,14 +22,14 @@ class DeadPayload:
     @property
     def payload_id(self) -> UUID:
         """The same bytes at the same place are the same finding, however often they are delivered."""
-        return hashed_id(b"dead payload", self.queue.encode(), self.entry, self.payload)
+        return derive_uuid(b"dead payload", self.queue.encode(), self.entry, self.payload)
 
 
 @dataclass(frozen=True, slots=True)
-class StoredPayload:
+class StoredUndecodableMessage:
     """A finding as stored."""
 
-    found: DeadPayload
+    message: UndecodableMessage
     deliveries: int
     first_seen: datetime
     last_seen: datetime

@@ -48,11 +48,11 @@ class SingleFlight(Generic[Result]):
         return await work()
 
 
-_Found = TypeVar("_Found")
+_Result = TypeVar("_Result")
 
 
 @asynccontextmanager
-async def under_way(reading: Coroutine[Any, Any, _Found]) -> AsyncGenerator[asyncio.Task[_Found]]:
+async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerator[asyncio.Task[_Result]]:
     """The read as a task that was sent off before the block begins and has ended when it is left, given up if need
     be. Errors: none of its own; awaiting the task raises those of the read.
     """
@@ -66,17 +66,17 @@ async def under_way(reading: Coroutine[Any, Any, _Found]) -> AsyncGenerator[asyn
             await asyncio.wait([task])
 
 
-TELL_SECONDS = 5.0
+PROGRESS_SECONDS = 5.0
 """How often one that waits says that it lives: waiting is no standing still."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiter:
     amount: int
     granted: asyncio.Future[None]
 
 
-class Room:
+class WeightedSemaphore:
     """`capacity` units, shared by the tasks of one event loop. The one that came first is never overtaken, so the
     largest gets its turn; what weighs nothing need not wait.
     """
@@ -84,11 +84,11 @@ class Room:
     def __init__(self, capacity: int) -> None:
         self._capacity = capacity
         self._free = capacity
-        self._waiting: deque[_Waiting] = deque()
+        self._waiting: deque[_Waiter] = deque()
 
     @asynccontextmanager
-    async def hold(
-        self, amount: int, while_waiting: Callable[[], None], every: float = TELL_SECONDS
+    async def acquire(
+        self, amount: int, while_waiting: Callable[[], None], every: float = PROGRESS_SECONDS
     ) -> AsyncGenerator[float]:
         """Hold `amount` units, all there are if it is more; calls `while_waiting` every few seconds until it does.
         Gives the seconds it waited.
@@ -99,17 +99,17 @@ class Room:
         amount = min(amount, self._capacity)
         loop = asyncio.get_running_loop()
         came = loop.time()
-        await self._take(amount, while_waiting, every)
+        await self._wait_for_units(amount, while_waiting, every)
         try:
             yield loop.time() - came
         finally:
-            self._give_back(amount)
+            self._release(amount)
 
-    async def _take(self, amount: int, while_waiting: Callable[[], None], every: float) -> None:
+    async def _wait_for_units(self, amount: int, while_waiting: Callable[[], None], every: float) -> None:
         if not self._waiting and amount <= self._free:
             self._free -= amount
             return
-        entry = _Waiting(amount, asyncio.get_running_loop().create_future())
+        entry = _Waiter(amount, asyncio.get_running_loop().create_future())
         self._waiting.append(entry)
         try:
             while not entry.granted.done():
@@ -117,13 +117,13 @@ class Room:
                 while_waiting()
         except BaseException:
             if entry.granted.done():
-                self._give_back(amount)
+                self._release(amount)
             else:
                 self._waiting.remove(entry)
-                self._give_back(0)
+                self._release(0)
             raise
 
-    def _give_back(self, amount: int) -> None:
+    def _release(self, amount: int) -> None:
         self._free += amount
         while self._waiting and self._waiting[0].amount <= self._free:
             entry = self._waiting.popleft()

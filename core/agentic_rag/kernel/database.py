@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from agentic_rag.operations.ports import EvalRunStore
     from agentic_rag.operations.snapshots.ports import SnapshotStore
     from agentic_rag.retrieval.ports import GraphReader, LexicalReader, VectorIndexStore, VectorReader
-    from agentic_rag.tenancy.access import Readable, Readers
+    from agentic_rag.tenancy.access import ReadIdentity, ReadScope
     from agentic_rag.tenancy.ports import AccessStore, ApiKeyStore, AuditLog
     from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag.workspaces.corpus_head import CorpusHead
     from agentic_rag.workspaces.ports import OrganisationStore, WorkspaceStore
 
 
-class Snapshot(Protocol):
+class CorpusSnapshot(Protocol):
     """All reads of one retrieval, at one corpus version."""
 
     @property
@@ -39,7 +39,7 @@ class Snapshot(Protocol):
         ...
 
     @property
-    def access(self) -> Readable:
+    def access(self) -> ReadScope:
         """What the snapshot's readers may read at its instant, whatever its version. The graph shows nothing else; the
         other readers are told in each call.
         """
@@ -129,8 +129,8 @@ class Database(Protocol):
         workspace: WorkspaceRef,
         as_of: int | None = None,
         space_id: int | None = None,
-        readers: Readers = ...,
-    ) -> AbstractAsyncContextManager[Snapshot]:
+        readers: ReadIdentity = ...,
+    ) -> AbstractAsyncContextManager[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`. `space_id` searches the vectors of another space than the
         active one (to judge it before a switch). Errors: `NotFound` (workspace), `InvalidInput` code AS_OF_UNAVAILABLE
         (newer than the corpus or past retention).
@@ -141,7 +141,7 @@ class Database(Protocol):
         """Open a write transaction of one organisation."""
         ...
 
-    async def head(self, workspace: WorkspaceRef, readers: Readers = ...) -> CorpusHead | None:
+    async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ...) -> CorpusHead | None:
         """The newest corpus version, the space it answers in and what `readers` may read, of one instant; None for an
         unknown workspace. One cheap call, no tenant transaction.
         """

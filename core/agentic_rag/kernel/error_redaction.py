@@ -34,7 +34,7 @@ def redact(text: str) -> str:
     return _UNSTORABLE.sub("\ufffd", text)[:MAX_MESSAGE]
 
 
-def redacted_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
+def redact_arguments(arguments: Mapping[str, str]) -> dict[str, str]:
     """A job's arguments as people may see them: no value of a secret's name, nothing that looks like a credential."""
     return {name: _HIDDEN if _NAMED_SECRET.search(f"{name}=x") else redact(value) for name, value in arguments.items()}
 

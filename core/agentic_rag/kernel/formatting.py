@@ -5,14 +5,14 @@ from __future__ import annotations
 _MEBIBYTE = 1 << 20
 
 
-def told_bytes(count: int) -> str:
+def format_bytes(count: int) -> str:
     """`512 bytes` below a mebibyte, `25 MiB` or `25.2 MiB` from there on; never more than `count` is."""
     if count < _MEBIBYTE:
-        return told_count(count, "byte")
+        return format_count(count, "byte")
     tenths = 10 * count // _MEBIBYTE
     return f"{tenths // 10} MiB" if tenths % 10 == 0 else f"{tenths / 10:.1f} MiB"
 
 
-def told_count(count: int, noun: str) -> str:
+def format_count(count: int, noun: str) -> str:
     """`1 chunk`, `2 chunks`; for nouns whose plural ends in a plain s."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -23,7 +23,7 @@ class Ids(Protocol):
         ...
 
 
-def hashed_id(*parts: bytes) -> UUID:
+def derive_uuid(*parts: bytes) -> UUID:
     """A UUID (version 8) of the parts by SHA-256, each part with its length, so that no two lists of parts meet."""
     digest = hashlib.sha256()
     for part in parts:

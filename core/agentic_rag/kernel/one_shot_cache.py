@@ -8,7 +8,7 @@ from typing import Generic, TypeVar
 V = TypeVar("V")
 
 
-class HandedOn(Generic[V]):
+class OneShotCache(Generic[V]):
     """Holds the values of the last `most` texts that nobody took, none of a text longer than `longest` characters. Any
     thread may leave and take.
     """
@@ -22,7 +22,7 @@ class HandedOn(Generic[V]):
     def __len__(self) -> int:
         return len(self._waiting)
 
-    def leave(self, text: str, value: V) -> None:
+    def put(self, text: str, value: V) -> None:
         """Leave a text's value for one reader."""
         if len(text) > self._longest:
             return

@@ -14,11 +14,11 @@ def is_storable(text: str) -> bool:
     return _UNSTORABLE.search(text) is None
 
 
-def storable_text(text: str) -> str:
+def strip_unstorable(text: str) -> str:
     """`text` without NUL (Postgres cannot store it) and lone surrogates (UTF-8 cannot encode them)."""
     return _UNSTORABLE.sub("", text)
 
 
-def folded(text: str) -> str:
+def fold_text(text: str) -> str:
     """Storable text in NFKC with white space folded; case is kept, it carries meaning."""
-    return _SPACE.sub(" ", unicodedata.normalize("NFKC", storable_text(text))).strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFKC", strip_unstorable(text))).strip()

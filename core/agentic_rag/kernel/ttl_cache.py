@@ -15,12 +15,12 @@ V = TypeVar("V")
 
 
 @dataclass(slots=True)
-class _Found(Generic[V]):
+class _Entry(Generic[V]):
     value: V
-    looked: float
+    loaded_at: float
 
 
-class Fresh(Generic[K, V]):
+class TtlCache(Generic[K, V]):
     """What `look` found for each key, for `seconds`; of the `most` keys asked for last.
 
     `look` gets what it found before, None the first time and after `forget`. One look for a key is under way at a time:
@@ -41,19 +41,19 @@ class Fresh(Generic[K, V]):
         self._seconds = seconds
         self._most = most
         self._goes_on = goes_on
-        self._found: OrderedDict[K, _Found[V]] = OrderedDict()
+        self._found: OrderedDict[K, _Entry[V]] = OrderedDict()
         self._looks: SingleFlight[V] = SingleFlight()
         self._forgotten = 0
 
-    async def of(self, key: K) -> V:
+    async def get(self, key: K) -> V:
         """What is known, or found now. Errors: those of `look`, which leave what was found before to the next one."""
         found, now = self._found.get(key), self._clock.monotonic()
-        if found is not None and now - found.looked < self._seconds:
+        if found is not None and now - found.loaded_at < self._seconds:
             self._found.move_to_end(key)
             return found.value
         if found is not None and self._goes_on:
-            found.looked = now
-        value, _ = await self._looks.run((key, self._forgotten), lambda: self._look_again(key, now))
+            found.loaded_at = now
+        value, _ = await self._looks.run((key, self._forgotten), lambda: self._reload(key, now))
         return value
 
     def forget(self, key: K | None = None) -> None:
@@ -64,15 +64,15 @@ class Fresh(Generic[K, V]):
         else:
             self._found.pop(key, None)
 
-    def known(self) -> Iterable[tuple[K, V]]:
+    def items(self) -> Iterable[tuple[K, V]]:
         """What is remembered, the last used at the end."""
         return ((key, found.value) for key, found in self._found.items())
 
-    async def _look_again(self, key: K, now: float) -> V:
+    async def _reload(self, key: K, now: float) -> V:
         before, forgotten = self._found.get(key), self._forgotten
         value = await self._look(key, None if before is None else before.value)
         if forgotten == self._forgotten:
-            self._found[key] = _Found(value, now)
+            self._found[key] = _Entry(value, now)
             self._found.move_to_end(key)
             while len(self._found) > self._most:
                 self._found.popitem(last=False)

@@ -19,12 +19,12 @@ _JOINERS = "\u200c\u200d"
 HIDDEN = re.compile(f"[{_NEVER_SHOWN}{_CONTROLS}]|(?<=[ -~])[{_JOINERS}]|[{_JOINERS}](?=[ -~])")
 
 
-def without_hidden(text: str) -> str:
+def strip_hidden_characters(text: str) -> str:
     """`text` as a reader sees it."""
     return text if _shows_all(text) else HIDDEN.sub("", text)
 
 
-def count_hidden(text: str) -> int:
+def count_hidden_characters(text: str) -> int:
     """How many characters of `text` a reader does not see."""
     return 0 if _shows_all(text) else sum(1 for _ in HIDDEN.finditer(text))
 
@@ -37,7 +37,7 @@ def _shows_all(text: str) -> bool:
     return text.isprintable() and len(text.encode("utf-16-le")) == 2 * len(text)
 
 
-def seen_with_places(text: str) -> tuple[str, list[int]]:
+def map_visible_text(text: str) -> tuple[str, list[int]]:
     """`text` as a reader sees it, and for each character (and the end) where it stands in `text`."""
     hidden = {at for match in HIDDEN.finditer(text) for at in range(*match.span())}
     places = [at for at in range(len(text)) if at not in hidden]

@@ -12,9 +12,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agentic_rag.language.hidden_characters import without_hidden
+from agentic_rag.language.hidden_characters import strip_hidden_characters
 
-MAX_EXAMINED = 200_000
+MAX_SCAN_CHARACTERS = 200_000
 """Characters of one text that are looked at; chunks are far shorter."""
 
 _CACHED_TEXTS = 1_024
@@ -46,18 +46,18 @@ class Suspicion(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Clause:
+class InjectionPattern:
     """One way in which a sign shows. A text without at least one word of each group cannot match the pattern, and
     looking for words takes a fiftieth of the time.
     """
 
-    sign: Suspicion
+    suspicion: Suspicion
     words: tuple[tuple[str, ...], ...]
     """Groups of lower-case words."""
     pattern: re.Pattern[str]
 
-    def shows_in(self, seen: str, folded: str) -> bool:
-        """Whether a text shows it; `folded` is its `folded_case`."""
+    def matches(self, seen: str, folded: str) -> bool:
+        """Whether a text shows it; `folded` is its `fold_case`."""
         for group in self.words:
             for word in group:
                 if word in folded:
@@ -67,8 +67,8 @@ class Clause:
         return self.pattern.search(seen) is not None
 
 
-CLAUSES: tuple[Clause, ...] = tuple(
-    Clause(sign, words, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
+INJECTION_PATTERNS: tuple[InjectionPattern, ...] = tuple(
+    InjectionPattern(sign, words, re.compile(pattern, re.IGNORECASE | re.MULTILINE))
     for sign, words, pattern in (
         (
             Suspicion.INSTRUCTION,
@@ -221,37 +221,37 @@ _AS_PATTERNS_FOLD = str.maketrans({"İ": "i", "ı": "i", "ſ": "s"})
 """Letters that a pattern without regard to case takes for another one of ASCII, and `str.lower` does not."""
 
 
-def folded_case(text: str) -> str:
+def fold_case(text: str) -> str:
     """A text in which every letter stands as the words of clauses are written."""
     return text.lower() if text.isascii() else text.translate(_AS_PATTERNS_FOLD).lower()
 
 
-def suspicions(text: str) -> tuple[Suspicion, ...]:
+def find_suspicions(text: str) -> tuple[Suspicion, ...]:
     """The signs that a text shows, in the order of `Suspicion`; hidden characters do not hide the others."""
-    return _suspicions_cached(text) if len(text) <= _LONGEST_CACHED else _suspicions(text)
+    return _find_suspicions_with_cache(text) if len(text) <= _LONGEST_CACHED else _find_suspicions(text)
 
 
-def _suspicions(text: str) -> tuple[Suspicion, ...]:
-    examined = text[:MAX_EXAMINED]
-    seen = without_hidden(examined)
-    folded = folded_case(seen)
+def _find_suspicions(text: str) -> tuple[Suspicion, ...]:
+    examined = text[:MAX_SCAN_CHARACTERS]
+    seen = strip_hidden_characters(examined)
+    folded = fold_case(seen)
     found: set[Suspicion] = set()
-    for clause in CLAUSES:
-        if clause.sign not in found and clause.shows_in(seen, folded):
-            found.add(clause.sign)
+    for clause in INJECTION_PATTERNS:
+        if clause.suspicion not in found and clause.matches(seen, folded):
+            found.add(clause.suspicion)
     if len(seen) != len(examined):
         found.add(Suspicion.HIDDEN_CHARACTERS)
     if any(len(word) >= _LEAST_ENCODED for word in seen.split()) and _ENCODED.search(seen):
         found.add(Suspicion.ENCODED)
-    return in_order(found)
+    return sort_suspicions(found)
 
 
 @lru_cache(_CACHED_TEXTS)
-def _suspicions_cached(text: str) -> tuple[Suspicion, ...]:
-    return _suspicions(text)
+def _find_suspicions_with_cache(text: str) -> tuple[Suspicion, ...]:
+    return _find_suspicions(text)
 
 
-def in_order(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
+def sort_suspicions(found: Iterable[Suspicion]) -> tuple[Suspicion, ...]:
     """Each sign once, in the order of `Suspicion`."""
     kept = frozenset(found)
     return tuple(one for one in Suspicion if one in kept)

@@ -4,24 +4,24 @@ from __future__ import annotations
 
 import re
 
-from agentic_rag.language.hidden_characters import HIDDEN, seen_with_places
+from agentic_rag.language.hidden_characters import HIDDEN, map_visible_text
 
 MIN_QUOTE_CHARACTERS = 3
 
 
-def locate(quote: str, text: str) -> tuple[int, int] | None:
+def locate_quote(quote: str, text: str) -> tuple[int, int] | None:
     """The first span [start, end) of `text` that reads as `quote`, white space and what nobody sees aside; None when
     there is none.
     """
-    found = _located(quote, text)
+    found = _find_exact(quote, text)
     if found is not None or HIDDEN.search(text) is None:
         return found
-    seen, places = seen_with_places(text)
-    found = _located(quote, seen)
+    seen, places = map_visible_text(text)
+    found = _find_exact(quote, seen)
     return None if found is None else (places[found[0]], places[found[1] - 1] + 1)
 
 
-def _located(quote: str, text: str) -> tuple[int, int] | None:
+def _find_exact(quote: str, text: str) -> tuple[int, int] | None:
     words = quote.split()
     if sum(map(len, words)) < MIN_QUOTE_CHARACTERS:
         return None

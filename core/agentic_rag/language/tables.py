@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-CELL_SIGN = " | "
+CELL_SEPARATOR = " | "
 RULE_ROW = re.compile(r"^[\s|:+=_.*-]+$")
 _MAX_HEADER_WORDS = 6
 _LONGEST_PAGE_NUMBER = 4
@@ -12,10 +12,10 @@ _LONGEST_PAGE_NUMBER = 4
 
 def is_row(unit: str) -> bool:
     """True for a line of a table: cells between vertical bars."""
-    return unit.startswith("|") or CELL_SIGN in unit
+    return unit.startswith("|") or CELL_SEPARATOR in unit
 
 
-def cells(row: str) -> list[str]:
+def split_cells(row: str) -> list[str]:
     """The cells of a row, trimmed."""
     return [cell.strip() for cell in row.strip().strip("|").split("|")]
 
@@ -73,7 +73,7 @@ def is_header(passage: str, start: int, end: int) -> bool:
 
 def is_page_foot(passage: str, start: int, end: int) -> bool:
     """True for a row that stands alone and ends in a page number: "Harbour Ltd | Annual report | 5"."""
-    last = cells(passage[start:end])[-1]
+    last = split_cells(passage[start:end])[-1]
     if not last.isdigit() or len(last) > _LONGEST_PAGE_NUMBER:
         return False
     before = passage[: max(0, start - 1)].rsplit("\n", 1)[-1]
@@ -83,11 +83,11 @@ def is_page_foot(passage: str, start: int, end: int) -> bool:
 
 def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     """The spans with every table that was read as one sentence cut into its lines."""
-    if CELL_SIGN not in text:
+    if CELL_SEPARATOR not in text:
         return spans
     cut: list[tuple[int, int]] = []
     for start, end in spans:
-        if CELL_SIGN not in text[start:end] or "\n" not in text[start:end]:
+        if CELL_SEPARATOR not in text[start:end] or "\n" not in text[start:end]:
             cut.append((start, end))
             continue
         at = start
@@ -100,10 +100,10 @@ def row_spans(text: str, spans: list[tuple[int, int]]) -> list[tuple[int, int]]:
     return cut
 
 
-def readable_row(row: str, header: str | None) -> str:
+def format_row(row: str, header: str | None) -> str:
     """The row as words: its cells named by the header's, two cells without a header as key and value."""
-    held = cells(row)
-    names = cells(header) if header else []
+    held = split_cells(row)
+    names = split_cells(header) if header else []
     if len(names) == len(held) and row.strip() != (header or "").strip():
         first, *others = zip(names, held, strict=True)
         named = [f"{name}: {cell}" if name else cell for name, cell in others if cell]
@@ -114,7 +114,7 @@ def readable_row(row: str, header: str | None) -> str:
 
 
 def _names_columns(row: str) -> bool:
-    held = cells(row)
+    held = split_cells(row)
     return len(held) > 2 and all(
         cell and not cell[0].isdigit() and cell.count(" ") < _MAX_HEADER_WORDS for cell in held
     )

@@ -17,7 +17,7 @@ from types import MappingProxyType
 
 import numpy as np
 
-from agentic_rag.kernel.one_shot_cache import HandedOn
+from agentic_rag.kernel.one_shot_cache import OneShotCache
 from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.term_counts import TermCounts, count_terms
 
@@ -34,7 +34,7 @@ _LONGEST_QUESTION = 1_000
 again. 1 MB when full.
 """
 
-_EMBEDDED = HandedOn[list[str]](most=256, longest=4_000)
+_TERMS_FOR_POSTINGS = OneShotCache[list[str]](most=256, longest=4_000)
 """The terms of passages that were embedded by them, for their postings: as many as one embedding call reads, and none
 longer than a chunk. 7 MB of ordinary text when 256 chunks of 512 tokens wait.
 """
@@ -152,22 +152,22 @@ def _token_terms(token: str, stemmed: bool) -> tuple[str, ...]:
 
 
 @lru_cache(_CACHED_PARTS)
-def _split_cached(token: str, stemmed: bool) -> tuple[str, ...]:
+def _split_with_cache(token: str, stemmed: bool) -> tuple[str, ...]:
     return _split(token, stemmed)
 
 
-def terms(text: str, *, stemmed: bool = True) -> list[str]:
+def tokenize(text: str, *, stemmed: bool = True) -> list[str]:
     """The terms of a text in reading order, a name's parts before its whole. `stemmed`: light English stemming."""
     found: list[str] = []
     for token in _runs(text):
-        found.extend(_split_cached(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed))
+        found.extend(_split_with_cache(token, stemmed) if len(token) <= _LONGEST_CACHED else _split(token, stemmed))
     return found
 
 
-def terms_handed_on(text: str) -> list[str]:
+def tokenize_for_postings(text: str) -> list[str]:
     """`terms(text)`, for one who reads a passage before its postings are made: `term_counts` takes them over."""
-    found = terms(text)
-    _EMBEDDED.leave(text, found)
+    found = tokenize(text)
+    _TERMS_FOR_POSTINGS.put(text, found)
     return found
 
 
@@ -180,7 +180,7 @@ def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
     reading the longest postings.
     """
     if len(text) <= _LONGEST_QUESTION:
-        return _question_terms_cached(text, stemmed)
+        return _question_terms_with_cache(text, stemmed)
     return _question_terms(text, stemmed)
 
 
@@ -193,11 +193,11 @@ def _question_terms(text: str, stemmed: bool) -> Mapping[str, int]:
             found.update(term for term in _split(token, stemmed) if term not in FUNCTION_WORDS)
         else:
             found.update(_split(token, stemmed))
-    return MappingProxyType(found or Counter(terms(text, stemmed=stemmed)))
+    return MappingProxyType(found or Counter(tokenize(text, stemmed=stemmed)))
 
 
 @lru_cache(_CACHED_QUESTIONS)
-def _question_terms_cached(text: str, stemmed: bool) -> Mapping[str, int]:
+def _question_terms_with_cache(text: str, stemmed: bool) -> Mapping[str, int]:
     return _question_terms(text, stemmed)
 
 
@@ -230,18 +230,18 @@ def _token_keys(token: str, stemmed: bool) -> bytes:
 
 
 @lru_cache(_CACHED_TOKENS)
-def _token_keys_cached(token: str, stemmed: bool) -> bytes:
+def _token_keys_with_cache(token: str, stemmed: bool) -> bytes:
     return _token_keys(token, stemmed)
 
 
 def term_counts(text: str, *, stemmed: bool = True) -> TermCounts:
     """A passage's postings: the counts of `terms(text)` by `term_key`."""
-    known = _EMBEDDED.take(text) if stemmed else None
+    known = _TERMS_FOR_POSTINGS.take(text) if stemmed else None
     if known is not None:
         return count_terms(np.frombuffer(b"".join(map(key_bytes, known)), "<u8"))
     keys = b"".join(
         [
-            _token_keys_cached(token, stemmed) if len(token) <= _LONGEST_CACHED else _token_keys(token, stemmed)
+            _token_keys_with_cache(token, stemmed) if len(token) <= _LONGEST_CACHED else _token_keys(token, stemmed)
             for token in _runs(text)
         ]
     )

@@ -6,7 +6,7 @@ import hashlib
 import re
 from uuid import UUID
 
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 WORKSPACE_NAME = "\u2060leak canary"
@@ -22,7 +22,7 @@ _LETTERS = str.maketrans("0123456789abcdef", "abcdefghijklmnop")
 
 def canary_workspace(org_id: UUID) -> WorkspaceRef:
     """Where the organisation's canary lives: a workspace that no list shows."""
-    return WorkspaceRef(org_id, hashed_id(b"leak canary", org_id.bytes))
+    return WorkspaceRef(org_id, derive_uuid(b"leak canary", org_id.bytes))
 
 
 def canary_word(org_id: UUID) -> str:
@@ -35,6 +35,6 @@ def canary_text(org_id: UUID) -> str:
     return f"The leak canary of this house is {canary_word(org_id)}. No other house may ever read it."
 
 
-def words_in(text: str) -> frozenset[str]:
+def find_canary_words(text: str) -> frozenset[str]:
     """The canary words that a text shows, whosever they are."""
     return frozenset(_WORD.findall(text.casefold()))

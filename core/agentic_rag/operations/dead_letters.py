@@ -11,7 +11,7 @@ from agentic_rag.ingestion.submit import CONTENT_PROVENANCE
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Replay
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import NotFound, Retryable
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -20,7 +20,7 @@ CONFLICT_TRIES = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Replayed:
+class ReplayResult:
     """The job as it stands now, and what became of the wish."""
 
     job: Job
@@ -28,7 +28,7 @@ class Replayed:
 
 
 @dataclass(frozen=True, slots=True)
-class Purged:
+class PurgeResult:
     """The job as it stands now; `purged` is False when it was no dead letter (any more)."""
 
     job: Job
@@ -42,7 +42,7 @@ class DeadLetters:
         self._database = database
         self._telemetry = telemetry
 
-    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> ReplayResult:
         """Queue a dead letter again, with a fresh allowance of attempts; its document waits again. Errors: `NotFound`
         code JOB_NOT_FOUND, `DependencyUnavailable`.
         """
@@ -53,35 +53,35 @@ class DeadLetters:
                 self._telemetry.event("rag_replay_conflict", job_id=str(job_id), code=conflict.code)
         return await self._replay(workspace, job_id, actor)
 
-    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Purged:
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> PurgeResult:
         """Remove what a dead letter holds: arguments, error texts, trace and attempts. Kind, code and times stay.
         Errors: `NotFound` code JOB_NOT_FOUND, `DependencyUnavailable`.
         """
         async with self._database.transaction(workspace.org_id) as transaction:
-            job = await _found(transaction, workspace, job_id)
+            job = await _require_job(transaction, workspace, job_id)
             purged = await transaction.jobs.purge(JobRef(workspace, job_id))
             if purged:
                 await transaction.audit.record(self._entry(AuditAction.PURGE_DEAD_LETTER, job, actor))
-                job = await _found(transaction, workspace, job_id)
-        return Purged(job, purged)
+                job = await _require_job(transaction, workspace, job_id)
+        return PurgeResult(job, purged)
 
-    async def _replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> Replayed:
+    async def _replay(self, workspace: WorkspaceRef, job_id: UUID, actor: str) -> ReplayResult:
         async with self._database.transaction(workspace.org_id) as transaction:
-            job = await _found(transaction, workspace, job_id)
+            job = await _require_job(transaction, workspace, job_id)
             if job.state is not JobState.DEAD:
-                return Replayed(job, Replay.NOT_DEAD)
+                return ReplayResult(job, Replay.NOT_DEAD)
             document = None
             if job.document_id is not None:
                 # Before the job: locks are taken in the order document, job, workspace everywhere.
-                document = await transaction.documents.locked(workspace, job.document_id)
-            if is_superseded(job, document):
-                return Replayed(job, Replay.SUPERSEDED)
+                document = await transaction.documents.get_for_update(workspace, job.document_id)
+            if is_obsolete(job, document):
+                return ReplayResult(job, Replay.SUPERSEDED)
             outcome = await transaction.jobs.replay(JobRef(workspace, job_id))
             if outcome is Replay.REPLAYED:
                 if job.kind is JobKind.INGEST and document is not None:
                     await transaction.documents.set_status(workspace, document.document_id, DocumentStatus.PENDING)
                 await transaction.audit.record(self._entry(AuditAction.REPLAY_DEAD_LETTER, job, actor))
-            return Replayed(await _found(transaction, workspace, job_id), outcome)
+            return ReplayResult(await _require_job(transaction, workspace, job_id), outcome)
 
     def _entry(self, action: AuditAction, job: Job, actor: str) -> AuditEntry:
         return AuditEntry(
@@ -90,11 +90,11 @@ class DeadLetters:
             actor=actor,
             workspace_id=job.workspace.workspace_id,
             detail={"kind": job.kind_name, "code": job.error_code, "attempts": job.attempts},
-            trace_id=trace_id_in(self._telemetry.carrier()),
+            trace_id=parse_trace_id(self._telemetry.carrier()),
         )
 
 
-def is_superseded(job: Job, document: Document | None) -> bool:
+def is_obsolete(job: Job, document: Document | None) -> bool:
     """Whether running this dead letter now would undo or repeat what came after it."""
     if job.kind is JobKind.INGEST:
         if document is None:
@@ -110,7 +110,7 @@ def is_superseded(job: Job, document: Document | None) -> bool:
     return False
 
 
-async def _found(transaction: Transaction, workspace: WorkspaceRef, job_id: UUID) -> Job:
+async def _require_job(transaction: Transaction, workspace: WorkspaceRef, job_id: UUID) -> Job:
     job = await transaction.jobs.get(workspace, job_id)
     if job is None:
         raise NotFound("There is no such job.", code="JOB_NOT_FOUND")

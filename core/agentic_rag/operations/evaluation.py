@@ -42,7 +42,7 @@ class EvalQuestion:
 
 
 @dataclass(frozen=True, slots=True)
-class EvalSet:
+class EvalDataset:
     """The questions of a dataset, by the name it is reported under."""
 
     name: str
@@ -79,7 +79,7 @@ class EvalRun:
 
     workspace: WorkspaceRef
     job_id: UUID
-    asked: EvalSet
+    dataset: EvalDataset
     k: int
     """How many passages an answer is made from: the K of the report's figures."""
     answered: int
@@ -87,7 +87,7 @@ class EvalRun:
     created_at: datetime
 
 
-def checked_set(asked: EvalSet) -> EvalSet:
+def validate_dataset(asked: EvalDataset) -> EvalDataset:
     """The set, if an evaluation can run it. Errors: `InvalidInput` code DATASET_INVALID."""
     if not asked.name.strip() or len(asked.name) > MAX_NAME_CHARACTERS:
         raise _invalid(f"Name the dataset with 1 to {MAX_NAME_CHARACTERS} characters.")
@@ -113,7 +113,7 @@ class EvalFigure:
     questions: int
 
 
-def figures_in(report: str) -> dict[str, EvalFigure]:
+def read_figures(report: str) -> dict[str, EvalFigure]:
     """The figures over all questions of a report, by name."""
     return {name: EvalFigure(**values) for name, values in json.loads(report)["summary"]["figures"].items()}
 

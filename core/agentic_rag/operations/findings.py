@@ -39,12 +39,12 @@ class Finding:
 
 REINGEST = "rag doc reingest --force DOCUMENT"
 DELETE_AND_INGEST = "Delete the document and ingest its source again."
-NOTHING = "Nothing must be done."
+NO_ACTION = "Nothing must be done."
 FILE_A_BUG = "Take a backup, then rag doc reingest --force the documents concerned, and report it: this is a defect."
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class FindingRule:
     """What a kind of finding is about."""
 
     store: str
@@ -54,69 +54,79 @@ class Rule:
 
 
 _E, _W, _I = Severity.ERROR, Severity.WARNING, Severity.INFO
-RULES: Mapping[str, Rule] = MappingProxyType(
+RULES: Mapping[str, FindingRule] = MappingProxyType(
     {
-        "REVISION_MISSING": Rule("revisions", _E, "The document is READY but its revision is gone.", REINGEST),
-        "REVISION_TEXT_CHANGED": Rule("revisions", _E, "The text is not the one that was hashed.", DELETE_AND_INGEST),
-        "CHUNK_COUNT_WRONG": Rule("documents", _E, "The document counts other chunks than readers see.", REINGEST),
-        "CHUNK_GAP": Rule("chunks", _E, "The chunks' positions are not 0, 1, 2, …", REINGEST),
-        "CHUNK_TEXT_DIFFERS": Rule("chunks", _E, "A chunk's text is not what its revision says there.", REINGEST),
-        "CHUNK_HASH_WRONG": Rule("chunks", _E, "A chunk's hash is not that of its text.", REINGEST),
-        "VECTOR_MISSING": Rule("vectors", _E, "A chunk has no vector in the active space.", REINGEST),
-        "VECTOR_DIMENSIONS": Rule("vectors", _E, "A vector has not the dimensions of its space.", REINGEST),
-        "VECTOR_BROKEN": Rule("vectors", _E, "A vector is zero or not finite.", REINGEST),
-        "VECTOR_NOT_UNIT": Rule("vectors", _W, "A vector has not length 1: its cosines are off.", REINGEST),
-        "MENTIONS_DIFFER": Rule("graph", _W, "A chunk's text names other entities than are stored.", REINGEST),
-        "POSTINGS_DIFFER": Rule("postings", _E, "A chunk's postings are not those of its text.", REINGEST),
-        "POSTINGS_MISSING": Rule("postings", _E, "A chunk stands in no segment: words never find it.", REINGEST),
-        "POSTINGS_TWICE": Rule("postings", _E, "A chunk stands in several segments.", FILE_A_BUG),
-        "POSTINGS_ORPHAN": Rule("postings", _E, "A segment names a chunk that is not there.", FILE_A_BUG),
-        "CHUNK_ACCESS": Rule("chunks", _E, "Chunks stand under other readers than their document.", REINGEST),
-        "VECTOR_ACCESS": Rule("vectors", _E, "Vectors stand under other readers than their document.", REINGEST),
-        "MENTION_ACCESS": Rule("graph", _E, "Mentions stand under other readers than their document.", REINGEST),
-        "POSTINGS_ACCESS": Rule("postings", _E, "Postings stand under other readers than their document.", REINGEST),
-        "SEGMENT_DAMAGED": Rule("postings", _E, "A segment's arrays do not fit together.", FILE_A_BUG),
-        "VECTOR_ORPHAN": Rule("vectors", _E, "Vectors of chunks that are not there.", FILE_A_BUG),
-        "MENTION_ORPHAN": Rule("graph", _E, "Mentions of chunks that are not there.", FILE_A_BUG),
-        "ENTITY_MISSING": Rule("graph", _E, "Mentions of entities that are not there.", FILE_A_BUG),
-        "ENTITY_ORPHAN": Rule("graph", _E, "Entities that nobody mentions.", FILE_A_BUG),
-        "ENTITY_SOURCE_GONE": Rule("graph", _E, "Entities whose first source is gone.", FILE_A_BUG),
-        "CLOSED_BUT_VISIBLE": Rule("chunks", _E, "Chunks that readers see and searches skip.", FILE_A_BUG),
-        "CLOSED_UNMARKED": Rule("chunks", _E, "Chunks that are gone and that searches do not skip.", FILE_A_BUG),
-        "VISIBILITY_DRIFT": Rule("vectors", _E, "Vectors or mentions outlive, or die before, their chunk.", FILE_A_BUG),
-        "CHUNK_TWICE": Rule("chunks", _E, "Readers see one chunk of a document twice.", REINGEST),
-        "STAGED_LEFTOVER": Rule(
+        "REVISION_MISSING": FindingRule("revisions", _E, "The document is READY but its revision is gone.", REINGEST),
+        "REVISION_TEXT_CHANGED": FindingRule(
+            "revisions", _E, "The text is not the one that was hashed.", DELETE_AND_INGEST,
+        ),
+        "CHUNK_COUNT_WRONG": FindingRule(
+            "documents", _E, "The document counts other chunks than readers see.", REINGEST,
+        ),
+        "CHUNK_GAP": FindingRule("chunks", _E, "The chunks' positions are not 0, 1, 2, …", REINGEST),
+        "CHUNK_TEXT_DIFFERS": FindingRule(
+            "chunks", _E, "A chunk's text is not what its revision says there.", REINGEST,
+        ),
+        "CHUNK_HASH_WRONG": FindingRule("chunks", _E, "A chunk's hash is not that of its text.", REINGEST),
+        "VECTOR_MISSING": FindingRule("vectors", _E, "A chunk has no vector in the active space.", REINGEST),
+        "VECTOR_DIMENSIONS": FindingRule("vectors", _E, "A vector has not the dimensions of its space.", REINGEST),
+        "VECTOR_BROKEN": FindingRule("vectors", _E, "A vector is zero or not finite.", REINGEST),
+        "VECTOR_NOT_UNIT": FindingRule("vectors", _W, "A vector has not length 1: its cosines are off.", REINGEST),
+        "MENTIONS_DIFFER": FindingRule("graph", _W, "A chunk's text names other entities than are stored.", REINGEST),
+        "POSTINGS_DIFFER": FindingRule("postings", _E, "A chunk's postings are not those of its text.", REINGEST),
+        "POSTINGS_MISSING": FindingRule("postings", _E, "A chunk stands in no segment: words never find it.", REINGEST),
+        "POSTINGS_TWICE": FindingRule("postings", _E, "A chunk stands in several segments.", FILE_A_BUG),
+        "POSTINGS_ORPHAN": FindingRule("postings", _E, "A segment names a chunk that is not there.", FILE_A_BUG),
+        "CHUNK_ACCESS": FindingRule("chunks", _E, "Chunks stand under other readers than their document.", REINGEST),
+        "VECTOR_ACCESS": FindingRule("vectors", _E, "Vectors stand under other readers than their document.", REINGEST),
+        "MENTION_ACCESS": FindingRule("graph", _E, "Mentions stand under other readers than their document.", REINGEST),
+        "POSTINGS_ACCESS": FindingRule(
+            "postings", _E, "Postings stand under other readers than their document.", REINGEST,
+        ),
+        "SEGMENT_DAMAGED": FindingRule("postings", _E, "A segment's arrays do not fit together.", FILE_A_BUG),
+        "VECTOR_ORPHAN": FindingRule("vectors", _E, "Vectors of chunks that are not there.", FILE_A_BUG),
+        "MENTION_ORPHAN": FindingRule("graph", _E, "Mentions of chunks that are not there.", FILE_A_BUG),
+        "ENTITY_MISSING": FindingRule("graph", _E, "Mentions of entities that are not there.", FILE_A_BUG),
+        "ENTITY_ORPHAN": FindingRule("graph", _E, "Entities that nobody mentions.", FILE_A_BUG),
+        "ENTITY_SOURCE_GONE": FindingRule("graph", _E, "Entities whose first source is gone.", FILE_A_BUG),
+        "CLOSED_BUT_VISIBLE": FindingRule("chunks", _E, "Chunks that readers see and searches skip.", FILE_A_BUG),
+        "CLOSED_UNMARKED": FindingRule("chunks", _E, "Chunks that are gone and that searches do not skip.", FILE_A_BUG),
+        "VISIBILITY_DRIFT": FindingRule(
+            "vectors", _E, "Vectors or mentions outlive, or die before, their chunk.", FILE_A_BUG,
+        ),
+        "CHUNK_TWICE": FindingRule("chunks", _E, "Readers see one chunk of a document twice.", REINGEST),
+        "STAGED_LEFTOVER": FindingRule(
             "staged", _W, "Staged work that no job will finish.", "rag doc reingest DOCUMENT, or delete the document."
         ),
-        "DOCUMENT_STUCK": Rule(
+        "DOCUMENT_STUCK": FindingRule(
             "documents", _W, "A document waits and no job works on it.", "rag doc reingest DOCUMENT, or ingest again."
         ),
-        "TOMBSTONE_LIVE": Rule("documents", _E, "A document is both erased and there.", FILE_A_BUG),
-        "ORIGINAL_GONE": Rule("originals", _E, "An original's blob is not there.", "Ingest the source again."),
-        "ORIGINAL_CHANGED": Rule(
+        "TOMBSTONE_LIVE": FindingRule("documents", _E, "A document is both erased and there.", FILE_A_BUG),
+        "ORIGINAL_GONE": FindingRule("originals", _E, "An original's blob is not there.", "Ingest the source again."),
+        "ORIGINAL_CHANGED": FindingRule(
             "originals", _E, "An original's bytes are not those that came.", "Restore the blob, or ingest again."
         ),
-        "BLOB_ORPHAN": Rule(
+        "BLOB_ORPHAN": FindingRule(
             "originals", _W, "A blob that nothing names: an upload under way, or one that never ended.",
             "Remove it by hand when no upload is under way.",
         ),
-        "GRAPH_BEHIND": Rule(
+        "GRAPH_BEHIND": FindingRule(
             "graph", _W, "The graph has not reached the corpus version.", "rag graph status; a worker follows up."
         ),
-        "GRAPH_UNREACHABLE": Rule(
+        "GRAPH_UNREACHABLE": FindingRule(
             "graph", _E, "The graph outside Postgres does not answer: nothing can be said of it.",
             "Start it (rag doctor), then verify again.",
         ),
-        "GRAPH_DIFFERS": Rule(
+        "GRAPH_DIFFERS": FindingRule(
             "graph", _E, "The graph outside Postgres does not hold what Postgres does.", "rag graph rebuild"
         ),
-        "SPACE_MISMATCH": Rule(
+        "SPACE_MISMATCH": FindingRule(
             "vectors", _E, "This process embeds with another model than the workspace answers with.",
             "Set RAG_EMBEDDER and its model back, or switch the workspace's embedding space.",
         ),
-        "DUPLICATE_DOCUMENT": Rule("documents", _I, "Two documents have the same bytes.", NOTHING),
-        "NEAR_DUPLICATE": Rule("documents", _I, "Two documents are nearly the same text.", NOTHING),
-        "DUPLICATE_CHUNKS": Rule("chunks", _I, "Two documents share passages word for word.", NOTHING),
+        "DUPLICATE_DOCUMENT": FindingRule("documents", _I, "Two documents have the same bytes.", NO_ACTION),
+        "NEAR_DUPLICATE": FindingRule("documents", _I, "Two documents are nearly the same text.", NO_ACTION),
+        "DUPLICATE_CHUNKS": FindingRule("chunks", _I, "Two documents share passages word for word.", NO_ACTION),
     }
 )  # fmt: skip
 """Every kind of finding."""
@@ -130,7 +140,7 @@ def finding(kind: str, subject: str, detail: str = "") -> Finding:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldChunk:
+class StoredChunk:
     """A visible chunk with all that other stores hold of it."""
 
     ordinal: int
@@ -142,7 +152,7 @@ class HeldChunk:
     heading_path: tuple[str, ...]
     title: str | None
     """Of its document when it was analysed; None when that is not known."""
-    stands_in: str | None
+    revision_text: str | None
     """The text of its revision; None when that is gone."""
     vector: bytes | None
     """In the active space, little-endian float16; None when there is none."""
@@ -153,7 +163,7 @@ class HeldChunk:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldDocument:
+class StoredDocument:
     """A document with its revision and its visible chunks by index."""
 
     document_id: UUID
@@ -168,7 +178,7 @@ class HeldDocument:
     text_hash: bytes | None
     access_id: int
     """Who may read it."""
-    chunks: tuple[HeldChunk, ...]
+    chunks: tuple[StoredChunk, ...]
 
 
 CHUNK_ACCESS, VECTOR_ACCESS, MENTION_ACCESS, POSTINGS_ACCESS = (
@@ -182,7 +192,7 @@ UNIT_TOLERANCE = 0.02
 """Of a vector's length: half precision rounds each component by at most 2⁻¹¹ of itself."""
 
 
-def check_document(document: HeldDocument) -> Iterator[Finding]:
+def check_document(document: StoredDocument) -> Iterator[Finding]:
     """A document against its revision and its chunks' positions. While one is being ingested its count is the new
     revision's, so only settled ones are counted.
     """
@@ -201,7 +211,7 @@ def check_document(document: HeldDocument) -> Iterator[Finding]:
         yield finding("CHUNK_GAP", name)
 
 
-def check_access(document: HeldDocument, posted: Callable[[int], int | None]) -> Iterator[Finding]:
+def check_access(document: StoredDocument, posted: Callable[[int], int | None]) -> Iterator[Finding]:
     """The copies of a document's access set beside its chunks; `posted` tells that of an ordinal's postings, None
     when it has none.
     """
@@ -214,10 +224,10 @@ def check_access(document: HeldDocument, posted: Callable[[int], int | None]) ->
             yield finding(kind, document.source_path, f"{chunks} of {len(document.chunks)} passages")
 
 
-def check_chunk(name: str, chunk: HeldChunk, dimensions: int | None) -> Iterator[Finding]:
+def check_chunk(name: str, chunk: StoredChunk, dimensions: int | None) -> Iterator[Finding]:
     """A chunk's text and vector; `dimensions` of the active space, None when nothing was published yet."""
     subject = f"{name} chunk {chunk.index} (ordinal {chunk.ordinal})"
-    if chunk.stands_in is None or chunk.stands_in[chunk.start : chunk.end] != chunk.text:
+    if chunk.revision_text is None or chunk.revision_text[chunk.start : chunk.end] != chunk.text:
         yield finding("CHUNK_TEXT_DIFFERS", subject)
     if content_hash(chunk.text) != chunk.content_hash:
         yield finding("CHUNK_HASH_WRONG", subject)
@@ -237,8 +247,8 @@ def check_chunk(name: str, chunk: HeldChunk, dimensions: int | None) -> Iterator
         yield finding("VECTOR_NOT_UNIT", subject, f"length {length:.3f}")
 
 
-def check_derived(
-    workspace_id: UUID, document: HeldDocument, chunk: HeldChunk, posted: tuple[int, int] | None
+def check_entities_and_postings(
+    workspace_id: UUID, document: StoredDocument, chunk: StoredChunk, posted: tuple[int, int] | None
 ) -> Iterator[Finding]:
     """What is computed from a chunk's text: entities, and postings by length in terms and number of distinct terms
     (None: it stands in no segment).

@@ -15,7 +15,7 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.operations import canary as canaries
@@ -55,13 +55,13 @@ class CanaryReport:
     """Attacks that ended in an error."""
 
     @property
-    def holds(self) -> bool:
+    def is_clean(self) -> bool:
         """Nothing leaked, and everything was looked at."""
         return not self.leaks and not self.blind and not self.failed
 
 
 @dataclass(slots=True)
-class _Round:
+class _CanaryRound:
     """What a round found so far."""
 
     owners: dict[str, UUID]
@@ -71,7 +71,7 @@ class _Round:
     blind: dict[UUID, None] = field(default_factory=dict[UUID, None])
 
 
-class UnkeptRuns:
+class DiscardingRunStore:
     """`answering.ports.RunStore` that stores nothing: nobody shall find these runs among his own."""
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
@@ -93,8 +93,8 @@ class UnkeptRuns:
 class LeakCanaries:
     """Places a canary in each organisation, in a workspace that no list shows, and looks for it from all others."""
 
-    def __init__(self, ports: AnswerPorts, ingest: IngestPrepared, register: OrganisationRegister) -> None:
-        self._ports = replace(ports, runs=UnkeptRuns())
+    def __init__(self, ports: AnswerPorts, ingest: IngestChunks, register: OrganisationRegister) -> None:
+        self._ports = replace(ports, runs=DiscardingRunStore())
         self._ingest = ingest
         self._register = register
         self._rounds = 0
@@ -104,11 +104,11 @@ class LeakCanaries:
         organisations cannot be listed.
         """
         organisations = [one.org_id for one in await self._register.all()]
-        found = _Round({canaries.canary_word(org_id): org_id for org_id in organisations})
+        found = _CanaryRound({canaries.canary_word(org_id): org_id for org_id in organisations})
         recorder = RunRecorder(self._ports.database, self._ports.runs, self._ports.cache, self._ports.telemetry)
         answer = answer_question(self._ports, recorder, AnswerDefaults(support_threshold=0.0))
         try:
-            placed = [org_id for org_id in organisations if await self._placed(org_id, found)]
+            placed = [org_id for org_id in organisations if await self._place_canary(org_id, found)]
             for _ in range(2):  # the first time fills the caches that the second is answered from
                 for start in range(0, len(placed), AT_ONCE):
                     group = placed[start : start + AT_ONCE]
@@ -130,14 +130,14 @@ class LeakCanaries:
         for place in range(min(MOST_OTHERS, len(others))):
             yield others[(first + place) % len(others)]
 
-    async def _placed(self, org_id: UUID, found: _Round) -> bool:
+    async def _place_canary(self, org_id: UUID, found: _CanaryRound) -> bool:
         workspace = canaries.canary_workspace(org_id)
-        document = PreparedDocument(canaries.DOCUMENT_PATH, "Leak canary", (canaries.canary_text(org_id),))
+        document = ChunkedDocument(canaries.DOCUMENT_PATH, "Leak canary", (canaries.canary_text(org_id),))
         try:
             await self._ensure_workspace(workspace)
             await self._ingest.run(workspace, [document], SUBJECT)
         except AgenticRagError as error:
-            self._failed(org_id, error, found)
+            self._record_failure(org_id, error, found)
             return False
         return True
 
@@ -157,53 +157,53 @@ class LeakCanaries:
         except InvalidInput:
             return  # somebody else has just made it
 
-    async def _at_home(self, answer: AnswerQuestion, org_id: UUID, found: _Round) -> None:
+    async def _at_home(self, answer: AnswerQuestion, org_id: UUID, found: _CanaryRound) -> None:
         """The question that all ask: one's own word must come, and no other."""
         try:
             run = await answer.ask(_principal(org_id), Question(canaries.canary_workspace(org_id), canaries.QUESTION))
         except AgenticRagError as error:
-            self._failed(org_id, error, found)
+            self._record_failure(org_id, error, found)
             return
-        shown = _shown(run.answer)
+        shown = _visible_text(run.answer)
         if canaries.canary_word(org_id) not in shown:
             found.blind[org_id] = None
             self._ports.telemetry.count("rag_tenant_leak_checks_total", outcome="blind")
             self._ports.telemetry.event("rag_tenant_canary_not_found", level="error", organisation=str(org_id))
         self._judge(org_id, shown, "answer", found)
 
-    async def _abroad(self, answer: AnswerQuestion, asking: UUID, owner: UUID, found: _Round) -> None:
+    async def _abroad(self, answer: AnswerQuestion, asking: UUID, owner: UUID, found: _CanaryRound) -> None:
         """What belongs to the owner, by its name, its workspace and its id."""
         word = canaries.canary_word(owner)
         home, theirs = canaries.canary_workspace(asking), canaries.canary_workspace(owner)
         there = WorkspaceRef(asking, theirs.workspace_id)
         try:
             named = await answer.ask(_principal(asking), Question(home, f"What is {word}?", options=_UNCACHED))
-            reached = await self._reached(answer, asking, there)
+            reached = await self._can_reach(answer, asking, there)
             document_id = document_id_for(theirs, canaries.DOCUMENT_PATH)
             async with self._ports.database.transaction(asking) as transaction:
                 documents = [await transaction.documents.get(ref, document_id) for ref in (there, home)]
         except AgenticRagError as error:
-            self._failed(asking, error, found)
+            self._record_failure(asking, error, found)
             return
         if reached or any(documents):
-            self._leaked(Leak(asking, owner, "workspace" if reached else "document"), found)
-        self._judge(asking, _shown(named.answer), "search", found)
+            self._report_leak(Leak(asking, owner, "workspace" if reached else "document"), found)
+        self._judge(asking, _visible_text(named.answer), "search", found)
 
-    async def _reached(self, answer: AnswerQuestion, asking: UUID, there: WorkspaceRef) -> bool:
+    async def _can_reach(self, answer: AnswerQuestion, asking: UUID, there: WorkspaceRef) -> bool:
         try:
             await answer.ask(_principal(asking), Question(there, canaries.QUESTION))
         except NotFound:
             return False
         return True
 
-    def _judge(self, asking: UUID, shown: str, place: str, found: _Round) -> None:
+    def _judge(self, asking: UUID, shown: str, place: str, found: _CanaryRound) -> None:
         found.checks += 1
-        foreign = canaries.words_in(shown) - {canaries.canary_word(asking)}
+        foreign = canaries.find_canary_words(shown) - {canaries.canary_word(asking)}
         for word in sorted(foreign):
-            self._leaked(Leak(asking, found.owners.get(word), place), found)
+            self._report_leak(Leak(asking, found.owners.get(word), place), found)
         self._ports.telemetry.count("rag_tenant_leak_checks_total", outcome="leaked" if foreign else "held")
 
-    def _leaked(self, leak: Leak, found: _Round) -> None:
+    def _report_leak(self, leak: Leak, found: _CanaryRound) -> None:
         found.leaks.append(leak)
         self._ports.telemetry.count("rag_tenant_leaks_total")
         self._ports.telemetry.event(
@@ -214,7 +214,7 @@ class LeakCanaries:
             owning_organisation=str(leak.owner),
         )
 
-    def _failed(self, org_id: UUID, error: AgenticRagError, found: _Round) -> None:
+    def _record_failure(self, org_id: UUID, error: AgenticRagError, found: _CanaryRound) -> None:
         found.failed += 1
         self._ports.telemetry.count("rag_tenant_leak_checks_total", outcome="failed")
         self._ports.telemetry.event(
@@ -226,7 +226,7 @@ def _principal(org_id: UUID) -> Principal:
     return Principal(org_id, SUBJECT, Role.OPERATOR)
 
 
-def _shown(answer: Answer) -> str:
+def _visible_text(answer: Answer) -> str:
     """What an answer shows, without what the question itself said."""
     nearest = answer.abstention.nearest if answer.abstention else ()
     results = [call.result for call in answer.debug.tool_calls]

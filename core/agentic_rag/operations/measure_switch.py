@@ -11,19 +11,19 @@ from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate, judge, recall_at_k
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, compare_recall, recall_at_k
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
 from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
-from agentic_rag.tenancy.access import UPKEEP
+from agentic_rag.tenancy.access import UNRESTRICTED_READER
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PASSAGES_PER_DOCUMENT = 4
 """Passages looked at per document wanted: several of one document count once."""
 
 
-class GateMeasurement:
+class MeasureSwitch:
     """Retrieves as answering does (all arms, the same fusion), once per question and space."""
 
     def __init__(
@@ -42,28 +42,28 @@ class GateMeasurement:
 
     async def run(
         self, workspace: WorkspaceRef, target: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
-    ) -> GateVerdict:
+    ) -> RecallComparison:
         """Compare the space that answers with `target`. Errors: those of the embedders, `NotFound`."""
-        async with self._database.snapshot(workspace, readers=UPKEEP) as snapshot:
+        async with self._database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
             active = snapshot.space
         if active is None:
             raise NotFound("The workspace answers in no space yet.", code="SPACE_GONE")
         before = await self._recalls(workspace, active, gate, advance)
         after = await self._recalls(workspace, target, gate, advance)
-        return judge(gate, before, after)
+        return compare_recall(gate, before, after)
 
     async def _recalls(
         self, workspace: WorkspaceRef, space: RegisteredSpace, gate: RecallGate, advance: Callable[[], None]
     ) -> list[float]:
         vectors = await self._vectors(workspace, space.space, [one.question for one in gate.questions], advance)
         recalls: list[float] = []
-        async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
+        async with self._database.snapshot(workspace, space_id=space.space_id, readers=UNRESTRICTED_READER) as snapshot:
             for question, vector in zip(gate.questions, vectors, strict=True):
                 query = RetrievalQuery(
                     workspace_id=workspace.workspace_id,
                     text=question.question,
                     vector=QueryVector(space.space, vector),
-                    scope=Scope(snapshot.access.access_ids),
+                    scope=SearchScope(snapshot.access.access_ids),
                     top_k=gate.k * PASSAGES_PER_DOCUMENT,
                     fusion=self._fusion,
                     weights=self._weights,

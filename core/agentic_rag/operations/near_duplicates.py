@@ -18,16 +18,16 @@ SHINGLE_WORDS = 5
 HASHES = 128
 """The estimate's standard error is sqrt(j (1 - j) / 128): 0.027 at a resemblance of 0.9."""
 
-ROWS = 8
+ROWS_PER_BAND = 8
 """16 bands of 8 rows: a pair of resemblance 0.9 is missed once in 14,000, one of 0.5 looked at once in 17."""
 
 _WORD = re.compile(r"\w+")
 _PRIME = np.uint64(1_099_511_628_211)
 """The multiplier of FNV-1a, 64 bits."""
 
-_DICE = np.random.default_rng(20_261_121)
-_FACTORS = _DICE.integers(1, 2**63, HASHES, np.uint64) | np.uint64(1)
-_SHIFTS = _DICE.integers(0, 2**63, HASHES, np.uint64)
+_RANDOM = np.random.default_rng(20_261_121)
+_FACTORS = _RANDOM.integers(1, 2**63, HASHES, np.uint64) | np.uint64(1)
+_SHIFTS = _RANDOM.integers(0, 2**63, HASHES, np.uint64)
 
 
 def signature(text: str) -> NDArray[np.uint64] | None:
@@ -43,11 +43,11 @@ def signature(text: str) -> NDArray[np.uint64] | None:
     shingles = np.unique(shingles ^ (shingles >> np.uint64(29)))
     # One hash function at a time: a long text times 128 would be gigabytes.
     return np.array(
-        [_mixed(shingles, factor, shift).min() for factor, shift in zip(_FACTORS, _SHIFTS, strict=True)], np.uint64
+        [_mix_bits(shingles, factor, shift).min() for factor, shift in zip(_FACTORS, _SHIFTS, strict=True)], np.uint64
     )
 
 
-def _mixed(values: NDArray[np.uint64], factor: np.uint64, shift: np.uint64) -> NDArray[np.uint64]:
+def _mix_bits(values: NDArray[np.uint64], factor: np.uint64, shift: np.uint64) -> NDArray[np.uint64]:
     mixed = values * factor + shift
     return mixed ^ (mixed >> np.uint64(32))
 
@@ -58,8 +58,8 @@ def similar_pairs(
     """At most `most` pairs whose estimated resemblance reaches the threshold, the most alike first."""
     buckets: dict[bytes, list[UUID]] = defaultdict(list)
     for name in sorted(signatures):
-        for band in range(0, HASHES, ROWS):
-            buckets[bytes([band]) + signatures[name][band : band + ROWS].tobytes()].append(name)
+        for band in range(0, HASHES, ROWS_PER_BAND):
+            buckets[bytes([band]) + signatures[name][band : band + ROWS_PER_BAND].tobytes()].append(name)
     candidates: set[tuple[UUID, UUID]] = set()
     for names in buckets.values():
         # Of many equal texts each is compared with the first few only.

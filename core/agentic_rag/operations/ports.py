@@ -9,9 +9,9 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.operations.evaluation import EvalRun, EvalScore, EvalSet
-from agentic_rag.operations.findings import HeldDocument
-from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun, EvalScore
+from agentic_rag.operations.findings import StoredDocument
+from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -35,7 +35,7 @@ class Anomaly:
 
 
 @dataclass(frozen=True, slots=True)
-class HeldOriginal:
+class StoredOriginal:
     """An original by its row. `content_hash` is SHA-256."""
 
     document_id: UUID
@@ -51,7 +51,7 @@ class Inspection(Protocol):
         """Versions and space. Errors: `NotFound` (workspace)."""
         ...
 
-    def documents(self) -> AsyncIterator[Sequence[HeldDocument]]:
+    def documents(self) -> AsyncIterator[Sequence[StoredDocument]]:
         """Every document with what its visible chunks have in every store, in pages of bounded size."""
         ...
 
@@ -59,11 +59,11 @@ class Inspection(Protocol):
         """Every postings segment. Errors: `ValueError` for a damaged one."""
         ...
 
-    async def moved(self) -> AccessMoves:
+    async def access_moves(self) -> AccessChanges:
         """Where chunks stand that their segments say stand elsewhere."""
         ...
 
-    async def closed_ordinals(self) -> Sequence[int]:
+    async def tombstone_ordinals(self) -> Sequence[int]:
         """The numbers of chunks that are gone and may stand in segments."""
         ...
 
@@ -75,11 +75,11 @@ class Inspection(Protocol):
         """Texts that stand in several documents: source paths of two of them and how many chunks they share."""
         ...
 
-    def originals(self) -> AsyncIterator[HeldOriginal]:
+    def originals(self) -> AsyncIterator[StoredOriginal]:
         """Every original by its row."""
         ...
 
-    async def doomed(self) -> Sequence[str]:
+    async def blobs_to_delete(self) -> Sequence[str]:
         """Keys of blobs that are to be removed."""
         ...
 
@@ -95,7 +95,7 @@ class Inspector(Protocol):
 class EvalRunStore(Protocol):
     """Inside a transaction of one organisation. An evaluation goes with its job."""
 
-    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalSet, k: int) -> None:
+    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalDataset, k: int) -> None:
         """Keep the questions of a job that was written in this transaction."""
         ...
 

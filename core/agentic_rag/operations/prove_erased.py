@@ -7,10 +7,10 @@ from uuid import UUID
 
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.erasure.certificate import Certificate, ErasedStore
-from agentic_rag.erasure.ports import ExternalGraph, Trace
+from agentic_rag.erasure.ports import ErasureTrace, ExternalGraph
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError, DependencyUnavailable, Misconfigured, no_such_document
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.operations.findings import Finding, Severity
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -29,12 +29,12 @@ class ErasureProof:
     findings: tuple[Finding, ...]
 
     @property
-    def erased(self) -> bool:
+    def is_complete(self) -> bool:
         """True when there was an erasure and no store holds anything of the document."""
         return self.certificate is not None and not any(one.severity is Severity.ERROR for one in self.findings)
 
 
-class ProveErased:
+class ProveErasure:
     """Reads only. `graph` is the graph outside Postgres, where there is one."""
 
     def __init__(self, database: Database, cache: AnswerCache, graph: ExternalGraph | None = None) -> None:
@@ -77,7 +77,7 @@ class ProveErased:
         found: list[Finding] = []
         try:
             if entries := await self._cache.holding(workspace, subject.encode()):
-                found.append(_left("cache", subject, told_count(entries, "cached answer"), remedy))
+                found.append(_trace_finding("cache", subject, format_count(entries, "cached answer"), remedy))
         except DependencyUnavailable as error:
             found.append(_unknown("cache", subject, error))
         if self._graph is None:
@@ -89,19 +89,19 @@ class ProveErased:
             found.append(_unknown(ErasedStore.GRAPH.value, subject, error))
         else:
             if nodes:
-                found.append(_left(ErasedStore.GRAPH.value, subject, told_count(nodes, "node"), remedy))
+                found.append(_trace_finding(ErasedStore.GRAPH.value, subject, format_count(nodes, "node"), remedy))
             elif behind:
                 found.append(_pending(ErasedStore.GRAPH.value, subject))
         return found
 
 
-def _trace(trace: Trace, subject: str) -> Finding:
+def _trace(trace: ErasureTrace, subject: str) -> Finding:
     if trace.is_pending:
         return _pending(trace.store, subject)
-    return _left(trace.store, subject, told_count(trace.rows, "row"), ERASE_AGAIN)
+    return _trace_finding(trace.store, subject, format_count(trace.rows, "row"), ERASE_AGAIN)
 
 
-def _left(store: str, subject: str, held: str, remedy: str) -> Finding:
+def _trace_finding(store: str, subject: str, held: str, remedy: str) -> Finding:
     message = f"The document is still told of in {held}."
     return Finding(store, "TRACE_LEFT", Severity.ERROR, subject, message, remedy)
 

@@ -8,7 +8,7 @@ from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.operations.evaluation import EvalRun, EvalSet, checked_set, fingerprint
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun, fingerprint, validate_dataset
 from agentic_rag.tenancy.audit import AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
@@ -22,12 +22,12 @@ class Evaluations:
         self._telemetry = telemetry
         self._k = k
 
-    async def start(self, workspace: WorkspaceRef, asked: EvalSet, actor: str) -> EvalRun:
+    async def start(self, workspace: WorkspaceRef, asked: EvalDataset, actor: str) -> EvalRun:
         """Enqueue an evaluation; while one of the same questions is unfinished, that one.
 
         Errors: `InvalidInput` code DATASET_INVALID, `NotFound` code WORKSPACE_NOT_FOUND.
         """
-        checked_set(asked)
+        validate_dataset(asked)
         job = NewJob(
             workspace,
             JobKind.EVAL,

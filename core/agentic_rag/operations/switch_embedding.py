@@ -13,9 +13,9 @@ from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, LeaseLost, NotFound, Permanent, SpaceMismatch
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.ports import Embedder, EmbedderSource
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
-from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState, parse_choice, startable
-from agentic_rag.operations.measure_switch import GateMeasurement
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
+from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState, must_start_fill, parse_choice
+from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.tenancy.record_audit import audit
@@ -33,7 +33,7 @@ class Progress(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SwitchBegun:
+class SwitchStart:
     """The space as the switch began; `job` fills it, or `version` already answers in it."""
 
     record: SpaceRecord
@@ -41,14 +41,14 @@ class SwitchBegun:
     version: int | None
 
 
-class SwitchSpaces:
+class SwitchEmbedding:
     """Begins, calls off and carries out switches. `grace` is how long a space that answers no more is kept."""
 
     def __init__(
         self,
         database: Database,
         embedders: EmbedderSource,
-        measurement: GateMeasurement,
+        measurement: MeasureSwitch,
         telemetry: Telemetry,
         grace: timedelta,
     ) -> None:
@@ -61,12 +61,12 @@ class SwitchSpaces:
     async def spaces(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
         """The workspace's spaces, oldest first. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _known(transaction, workspace)
+            await _require_workspace(transaction, workspace)
             return await transaction.spaces.all(workspace)
 
     async def begin(
         self, workspace: WorkspaceRef, to: str, gate: RecallGate | None, actor: str = SYSTEM_ACTOR
-    ) -> SwitchBegun:
+    ) -> SwitchStart:
         """Begin a switch to a space as `parse_choice` reads it, or take up one that stopped half-way.
 
         A space that was retired and has every vector answers at once, unless a gate has to judge it first; so does the
@@ -75,28 +75,28 @@ class SwitchSpaces:
         """
         await self._embedders.admit(workspace)
         embedders = await self._embedders.of(workspace)
-        space = embedders.named(parse_choice(to))
+        space = embedders.resolve_space(parse_choice(to))
         try:
             embedders.for_space(space)
         except SpaceMismatch as error:
             raise InvalidInput(error.message, code="SPACE_UNKNOWN", path=("to",)) from error
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _known(transaction, workspace)
+            await _require_workspace(transaction, workspace)
             if await transaction.workspaces.active_space(workspace) is None:
                 await transaction.workspaces.register_space(workspace, space)
                 await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                 [first] = await transaction.spaces.all(workspace)
-                return SwitchBegun(first, None, 0)
+                return SwitchStart(first, None, 0)
             known = await transaction.spaces.all(workspace)
             before = next((one for one in known if one.registered.space == space), None)
-            startable(before, [one for one in known if one.state is SpaceState.FILLING])
+            must_start_fill(before, [one for one in known if one.state is SpaceState.FILLING])
             if gate is None and before is not None and before.state is SpaceState.RETIRED:
                 version = await transaction.spaces.activate(workspace, before.registered.space_id, self._grace)
                 if version is not None:
                     await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
                     after = {one.registered: one for one in await transaction.spaces.all(workspace)}
                     self._tell(before, version)
-                    return SwitchBegun(after[before.registered], None, version)
+                    return SwitchStart(after[before.registered], None, version)
             # The job before the workspace: locks are taken in this order everywhere.
             job, is_new = await transaction.jobs.enqueue(
                 NewJob(
@@ -107,7 +107,7 @@ class SwitchSpaces:
                     trace_carrier=self._telemetry.carrier(),
                 )
             )
-            begun = SwitchBegun(await transaction.spaces.begin(workspace, space, gate), job, None)
+            begun = SwitchStart(await transaction.spaces.begin(workspace, space, gate), job, None)
             if is_new:
                 await self._audit(transaction, AuditAction.SWITCH_EMBEDDINGS, workspace, space, actor)
             return begun
@@ -115,7 +115,7 @@ class SwitchSpaces:
     async def cancel(self, workspace: WorkspaceRef, actor: str = SYSTEM_ACTOR) -> SpaceRecord:
         """Call off the switch that is under way; its job ends by itself. Errors: `NotFound` code SWITCH_NOT_FOUND."""
         async with self._database.transaction(workspace.org_id) as transaction:
-            await _known(transaction, workspace)
+            await _require_workspace(transaction, workspace)
             for record in await transaction.spaces.all(workspace):
                 if await transaction.spaces.abandon(workspace, record.registered.space_id, self._grace):
                     space = record.registered.space
@@ -184,7 +184,7 @@ class SwitchSpaces:
             "rag_switch_judged", space=record.registered.space.name, before=verdict.before, after=verdict.after
         )
         if not verdict.passed:
-            raise _refused(record, verdict)
+            raise _switch_refusal(record, verdict)
 
     async def _switch(self, lease: Lease, record: SpaceRecord, embedder: Embedder) -> None:
         """The instant of the switch. Publishes wait for this transaction, so the few documents that came since the
@@ -216,10 +216,10 @@ def _check_verdict(record: SpaceRecord | None) -> None:
     if record is None or record.state is not SpaceState.ABANDONED or record.verdict is None:
         return
     if not record.verdict.passed:
-        raise _refused(record, record.verdict)
+        raise _switch_refusal(record, record.verdict)
 
 
-def _refused(record: SpaceRecord, verdict: GateVerdict) -> Permanent:
+def _switch_refusal(record: SpaceRecord, verdict: RecallComparison) -> Permanent:
     return Permanent(
         f"The switch to {record.registered.space.name} was refused: recall@{verdict.k} over {verdict.questions} "
         f"questions would go from {verdict.before:.4f} to {verdict.after:.4f}. The workspace answers as before.",
@@ -227,7 +227,7 @@ def _refused(record: SpaceRecord, verdict: GateVerdict) -> Permanent:
     )
 
 
-async def _known(transaction: Transaction, workspace: WorkspaceRef) -> None:
+async def _require_workspace(transaction: Transaction, workspace: WorkspaceRef) -> None:
     if await transaction.workspaces.get(workspace.workspace_id) is None:
         raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
 

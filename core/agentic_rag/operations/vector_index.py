@@ -11,9 +11,9 @@ from agentic_rag.kernel.errors import AgenticRagError, LeaseLost
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
 from agentic_rag.operations.switch_embedding import Progress
-from agentic_rag.retrieval.measure_recall import RecallCheck
+from agentic_rag.retrieval.measure_recall import MeasureRecall
 from agentic_rag.retrieval.ports import IndexBuilder, VectorSearch
-from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, IndexRecord, IndexState, IndexStep, index_step
+from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, IndexAction, IndexRecord, IndexState, next_index_action
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,18 +23,18 @@ class IndexLimits:
     """
 
     exact_bytes: int
-    most: int
+    max_indexes: int
     recall: float = REQUIRED_RECALL
 
 
-class KeepIndex:
+class MaintainVectorIndex:
     """The body of INDEX jobs: may be run any number of times."""
 
     def __init__(
         self,
         database: Database,
         builder: IndexBuilder,
-        recall: RecallCheck,
+        recall: MeasureRecall,
         telemetry: Telemetry,
         limits: IndexLimits,
     ) -> None:
@@ -56,21 +56,21 @@ class KeepIndex:
             return
         number, rows = active.registered.space_id, active.done
         record = next((one for one in records if one.space_id == number), None)
-        step = index_step(record, rows, active.registered.space.dimensions, self._limits.exact_bytes)
-        if step is IndexStep.NOTHING:
+        step = next_index_action(record, rows, active.registered.space.dimensions, self._limits.exact_bytes)
+        if step is IndexAction.NOTHING:
             # Said too, so that upkeep, which only estimates sizes, does not ask again at once.
             await self._put(lease, record or IndexRecord(number, IndexState.REJECTED, rows))
-        elif step is IndexStep.DROP:
+        elif step is IndexAction.DROP:
             await self._drop(lease, number)
-        elif step is IndexStep.BUILD:
-            if await self._builder.others(workspace, number) >= self._limits.most:
-                capped = f"there are {self._limits.most} indexes already (AGENTIC_RAG_MAX_VECTOR_INDEXES)"
+        elif step is IndexAction.BUILD:
+            if await self._builder.others(workspace, number) >= self._limits.max_indexes:
+                capped = f"there are {self._limits.max_indexes} indexes already (AGENTIC_RAG_MAX_VECTOR_INDEXES)"
                 await self._put(lease, IndexRecord(number, IndexState.REJECTED, rows, None, capped))
                 return
             await self._put(lease, IndexRecord(number, IndexState.BUILDING, rows))
             await self._builder.build(workspace, active.registered)
             progress.advance()
-        if step in (IndexStep.BUILD, IndexStep.MEASURE):
+        if step in (IndexAction.BUILD, IndexAction.MEASURE):
             await self._judge(lease, number, rows, progress)
 
     async def record_failure(

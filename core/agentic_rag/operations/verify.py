@@ -15,16 +15,16 @@ from agentic_rag.documents.blob_keys import owner_prefix
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.formatting import told_count
+from agentic_rag.kernel.formatting import format_count
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.operations.findings import (
     Finding,
-    HeldDocument,
     Severity,
+    StoredDocument,
     check_access,
     check_chunk,
-    check_derived,
     check_document,
+    check_entities_and_postings,
     finding,
 )
 from agentic_rag.operations.near_duplicates import signature, similar_pairs
@@ -64,13 +64,13 @@ class VerificationReport:
     findings: tuple[Finding, ...]
 
     @property
-    def failed(self) -> bool:
+    def has_errors(self) -> bool:
         """Whether anything is wrong."""
         return any(one.severity is Severity.ERROR for one in self.findings)
 
 
 @dataclass(slots=True)
-class _Tally:
+class _FindingCounts:
     counts: Counter[str] = field(default_factory=Counter[str])
     findings: list[Finding] = field(default_factory=list[Finding])
 
@@ -118,7 +118,7 @@ class VerifyStores:
 
         Errors: `NotFound` (workspace), `DependencyUnavailable`.
         """
-        tally = _Tally()
+        tally = _FindingCounts()
         async with self._inspector.open(workspace) as inspection:
             head = await inspection.head()
             self._check_head(head, workspace, tally)
@@ -129,9 +129,9 @@ class VerifyStores:
             )
             await _check_ordinals(inspection, postings, visible, tally)
             for anomaly in await inspection.anomalies():
-                tally.add([finding(anomaly.kind, anomaly.example, told_count(anomaly.rows, "row"))], anomaly.rows)
+                tally.add([finding(anomaly.kind, anomaly.example, format_count(anomaly.rows, "row"))], anomaly.rows)
             for one, other, chunks in await inspection.duplicate_chunks(MOST_PAIRS):
-                tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", told_count(chunks, "passage"))])
+                tally.add([finding("DUPLICATE_CHUNKS", f"{one} and {other}", format_count(chunks, "passage"))])
             originals = await self._check_originals(inspection, workspace, tally, full=full)
         for check in self._further:
             known = {(one.kind, one.subject) for one in tally.findings}
@@ -146,7 +146,7 @@ class VerifyStores:
             findings=tuple(sorted(tally.findings, key=lambda one: (order[one.severity], one.store, one.kind))),
         )
 
-    def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _Tally) -> None:
+    def _check_head(self, head: WorkspaceHead, workspace: WorkspaceRef, tally: _FindingCounts) -> None:
         name = str(workspace.workspace_id)
         if head.space is not None and head.space.space != self._space:
             tally.add([finding("SPACE_MISMATCH", name, f"{head.space.space.name} against {self._space.name}")])
@@ -160,7 +160,7 @@ class VerifyStores:
         workspace: WorkspaceRef,
         postings: _Postings,
         stride: int,
-        tally: _Tally,
+        tally: _FindingCounts,
     ) -> tuple[int, NDArray[np.int32], int]:
         dimensions = None if head.space is None else head.space.space.dimensions
         documents = derived = 0
@@ -178,7 +178,7 @@ class VerifyStores:
                     if chunk.ordinal % stride == 0:
                         derived += 1
                         posted = postings.posted.get(chunk.ordinal)
-                        tally.add(check_derived(workspace.workspace_id, document, chunk, posted))
+                        tally.add(check_entities_and_postings(workspace.workspace_id, document, chunk, posted))
                 visible.append(np.array([chunk.ordinal for chunk in document.chunks], np.int32))
                 if not _same_bytes(document, by_content, tally):
                     names[document.document_id] = document.source_path
@@ -189,12 +189,12 @@ class VerifyStores:
         return documents, np.concatenate([np.array([], np.int32), *visible]), derived
 
     async def _check_originals(
-        self, inspection: Inspection, workspace: WorkspaceRef, tally: _Tally, *, full: bool
+        self, inspection: Inspection, workspace: WorkspaceRef, tally: _FindingCounts, *, full: bool
     ) -> int:
         async with self._database.transaction(workspace.org_id) as transaction:
             stored = await transaction.workspaces.get(workspace.workspace_id)
         unnamed: set[str] = set() if stored is None else set(await self._blobs.keys(owner_prefix(stored)))
-        unnamed.difference_update(await inspection.doomed())
+        unnamed.difference_update(await inspection.blobs_to_delete())
         seen = 0
         async for held in inspection.originals():
             seen += 1
@@ -216,7 +216,7 @@ class VerifyStores:
         return seen
 
 
-def _same_bytes(document: HeldDocument, by_content: dict[bytes, str], tally: _Tally) -> bool:
+def _same_bytes(document: StoredDocument, by_content: dict[bytes, str], tally: _FindingCounts) -> bool:
     """Whether an earlier document has the same bytes, which then is a finding."""
     if document.content_hash is None:
         return False
@@ -227,10 +227,10 @@ def _same_bytes(document: HeldDocument, by_content: dict[bytes, str], tally: _Ta
     return True
 
 
-async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
+async def _read_segments(inspection: Inspection, tally: _FindingCounts) -> _Postings:
     """Sizes by ordinal; ordinals that stand in two segments are findings."""
     postings = _Postings()
-    moves = await inspection.moved()
+    moves = await inspection.access_moves()
     try:
         async for segment in inspection.segments():
             places = np.searchsorted(segment.ordinals, segment.posting_ordinals)
@@ -241,7 +241,7 @@ async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
                 if ordinal in postings.posted:
                     tally.add([finding("POSTINGS_TWICE", f"ordinal {ordinal}")])
                 postings.posted[ordinal] = (length, terms)
-            access = moves.over(segment.ordinals, segment.access)
+            access = moves.apply(segment.ordinals, segment.access)
             told = access != DEFAULT_ACCESS_ID
             restricted = zip(segment.ordinals[told].tolist(), access[told].tolist(), strict=True)
             postings.restricted.update(restricted)
@@ -251,10 +251,10 @@ async def _read_segments(inspection: Inspection, tally: _Tally) -> _Postings:
 
 
 async def _check_ordinals(
-    inspection: Inspection, postings: _Postings, visible: NDArray[np.int32], tally: _Tally
+    inspection: Inspection, postings: _Postings, visible: NDArray[np.int32], tally: _FindingCounts
 ) -> None:
     """Every visible chunk in a segment, and nothing in a segment that is neither visible nor closed."""
     seen = set(visible.tolist())
     tally.add(finding("POSTINGS_MISSING", f"ordinal {one}") for one in sorted(seen - postings.posted.keys()))
-    known = seen.union(await inspection.closed_ordinals())
+    known = seen.union(await inspection.tombstone_ordinals())
     tally.add(finding("POSTINGS_ORPHAN", f"ordinal {one}") for one in sorted(postings.posted.keys() - known))

@@ -84,7 +84,7 @@ class Candidate:
 
 
 @dataclass(frozen=True, slots=True)
-class Scope:
+class SearchScope:
     """What a search may see: the caller's access sets and, when a filter was given, the ordinals it leaves.
 
     `ordinals` is None without a filter; otherwise every arm returns only those.
@@ -95,7 +95,7 @@ class Scope:
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class MentionCount:
     """An entity mentioned by a chunk `count` times."""
 
     entity_id: UUID
@@ -104,7 +104,7 @@ class Mention:
 
 
 @dataclass(frozen=True, slots=True)
-class EntityMentions:
+class EntityPassages:
     """The passages of one entity. Of an entity in more passages than the asked cap only that is known: `passages` is
     cap + 1 and `ordinals` is empty. It would link half the corpus, so nobody follows it.
     """
@@ -118,13 +118,13 @@ class EntityMentions:
 
 
 @dataclass(frozen=True, slots=True)
-class Vicinity:
+class Subgraph:
     """What lies around some passages and entities: the mentions in the passages, by ordinal, then entity id, and the
     passages of every entity asked for or mentioned there, by entity id.
     """
 
-    held: tuple[Mention, ...]
-    reached: tuple[EntityMentions, ...]
+    mentions: tuple[MentionCount, ...]
+    entity_passages: tuple[EntityPassages, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,48 +8,51 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Retriever
-from agentic_rag.retrieval.graph.paths import Trails
+from agentic_rag.retrieval.graph.paths import GraphPaths
 
-OTHERS = 5
+MARGIN_RANKS = 5
 """The best passage is measured against the one that many places behind it: a question may have several good passages,
 but in the corpora looked at seldom more (3 to 20 were as good)."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class RankingConfidence:
     """Of the text arms' scores, and of the trails from them; all in [0, 1]."""
 
-    best: float
+    top_score: float
     """The highest score of both arms together."""
-    dense: float
+    dense_score: float
     """The highest of the dense arm by itself, times how far its space is trusted."""
-    ahead: float
+    margin: float
     """How far the best passage is ahead of the one `OTHERS` places behind it."""
-    onward: float
+    path_probability: float
     """How likely the strongest trail of two passages is (`Trails.onward`): a second passage that covers what the first
     leaves open. 0 without a graph."""
 
 
-NOTHING = Standing(0.0, 0.0, 0.0, 0.0)
+NO_CONFIDENCE = RankingConfidence(0.0, 0.0, 0.0, 0.0)
 
 
-def standing_of(
-    arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: float, dense_trust: float, trails: Trails | None = None
-) -> Standing:
+def measure_confidence(
+    arms: Mapping[Retriever, Sequence[ArmHit]],
+    lexical_share: float,
+    dense_trust: float,
+    trails: GraphPaths | None = None,
+) -> RankingConfidence:
     """The standing of the best passage; arms weigh as in `retrieval.fusion`."""
-    onward = 0.0 if trails is None else trails.onward
+    onward = 0.0 if trails is None else trails.path_probability
     dense, lexical = arms.get(Retriever.DENSE, ()), arms.get(Retriever.LEXICAL, ())
     scores = {hit.ordinal: (1.0 - lexical_share) * hit.score for hit in dense}
     for hit in lexical:
         scores[hit.ordinal] = scores.get(hit.ordinal, 0.0) + lexical_share * hit.score
-    first = heapq.nlargest(OTHERS + 1, scores.values())
+    first = heapq.nlargest(MARGIN_RANKS + 1, scores.values())
     if not first:
-        return NOTHING
-    behind = first[OTHERS] if len(first) > OTHERS else 0.0
+        return NO_CONFIDENCE
+    behind = first[MARGIN_RANKS] if len(first) > MARGIN_RANKS else 0.0
     closest = max((hit.score for hit in dense), default=0.0)
-    return Standing(
-        best=round(first[0], SCORE_DIGITS),
-        dense=round(dense_trust * closest, SCORE_DIGITS),
-        ahead=round(first[0] - behind, SCORE_DIGITS),
-        onward=onward,
+    return RankingConfidence(
+        top_score=round(first[0], SCORE_DIGITS),
+        dense_score=round(dense_trust * closest, SCORE_DIGITS),
+        margin=round(first[0] - behind, SCORE_DIGITS),
+        path_probability=onward,
     )

@@ -66,7 +66,7 @@ def lexical_share(arms: Mapping[Retriever, Sequence[ArmHit]], dense_trust: float
     return lexical / (lexical + dense_trust)
 
 
-def share_in_force(
+def effective_lexical_share(
     arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
 ) -> float:
     """The lexical part of the text arms: what the caller set, else `lexical_share`."""
@@ -77,7 +77,7 @@ def arm_weights(
     arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
 ) -> dict[Retriever, float]:
     """The weight of each arm: `vector` divided between dense and lexical, `graph` for the graph."""
-    share = share_in_force(arms, weights, dense_trust)
+    share = effective_lexical_share(arms, weights, dense_trust)
     return {
         Retriever.DENSE: weights.vector * (1.0 - share),
         Retriever.LEXICAL: weights.vector * share,

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from statistics import fmean, median
 
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.kernel.database import Database, Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.retrieve import ARM_LIMIT
 from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, recall_of
-from agentic_rag.tenancy.access import UPKEEP
+from agentic_rag.tenancy.access import UNRESTRICTED_READER
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 SAMPLE = 40
@@ -48,7 +48,7 @@ class RecallReport:
         return self.recall >= REQUIRED_RECALL
 
 
-class RecallCheck:
+class MeasureRecall:
     """Compares two ways of searching inside one snapshot."""
 
     def __init__(self, database: Database, embedders: EmbedderSource, sample: int = SAMPLE) -> None:
@@ -68,7 +68,7 @@ class RecallCheck:
         (no workspace, or nothing to search), those of the embedder.
         """
         texts, passages = await self._texts(workspace)
-        async with self._database.snapshot(workspace, space_id=space_id, readers=UPKEEP) as snapshot:
+        async with self._database.snapshot(workspace, space_id=space_id, readers=UNRESTRICTED_READER) as snapshot:
             space = snapshot.space
         if not texts or space is None:
             raise NotFound("The workspace holds no passages to measure with.", code="NOTHING_TO_ASK")
@@ -80,13 +80,15 @@ class RecallCheck:
             for start in range(0, len(asked), embedder.batch_size):
                 vectors = await embedder.embed(asked[start : start + embedder.batch_size])
                 advance()
-                async with self._database.snapshot(workspace, space_id=space.space_id, readers=UPKEEP) as snapshot:
+                async with self._database.snapshot(
+                    workspace, space_id=space.space_id, readers=UNRESTRICTED_READER
+                ) as snapshot:
                     for vector in vectors:
                         hits: dict[VectorSearch, Sequence[ArmHit]] = {}
                         for way in dict.fromkeys((VectorSearch.EXACT, search)):
                             began = time.perf_counter()
                             hits[way] = await snapshot.vectors.nearest(
-                                vector, space.space_id, ARM_LIMIT, Scope(snapshot.access.access_ids), way
+                                vector, space.space_id, ARM_LIMIT, SearchScope(snapshot.access.access_ids), way
                             )
                             seconds[way].append(time.perf_counter() - began)
                         pairs.append((hits[search], hits[VectorSearch.EXACT]))
@@ -105,14 +107,14 @@ class RecallCheck:
 
     async def _texts(self, workspace: WorkspaceRef) -> tuple[list[str], int]:
         """Texts of passages spread evenly over the corpus, the same ones each time; and how many passages there are."""
-        async with self._database.snapshot(workspace, readers=UPKEEP) as snapshot:
+        async with self._database.snapshot(workspace, readers=UNRESTRICTED_READER) as snapshot:
             ordinals = sorted(await _visible(snapshot))
             chosen = [ordinals[place * len(ordinals) // self._sample] for place in range(self._sample) if ordinals]
             chunks = await snapshot.documents.chunks(list(dict.fromkeys(chosen)), snapshot.access.access_ids)
         return [chunk.text for chunk in chunks], len(ordinals)
 
 
-async def _visible(snapshot: Snapshot) -> frozenset[int]:
+async def _visible(snapshot: CorpusSnapshot) -> frozenset[int]:
     return await snapshot.documents.ordinals_matching(DocumentFilter(), snapshot.access.access_ids)
 
 

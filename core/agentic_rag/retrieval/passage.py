@@ -25,10 +25,10 @@ class Passage:
     candidate: Candidate
     parts: tuple[int, ...] = (0,)
     origin: str = CORPUS
-    above: str = ""
+    table_head: str = ""
     """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it."""
 
     @property
-    def with_above(self) -> str:
+    def text_with_table_head(self) -> str:
         """The chunk's text as rows of a table that began before it need it read."""
-        return self.above + self.chunk.text
+        return self.table_head + self.chunk.text

@@ -11,25 +11,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.candidates import ArmHit, EntityMentions, Neighbour, Scope, Vicinity
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, Neighbour, SearchScope, Subgraph
 from agentic_rag.retrieval.lexical.bm25 import TermProfile
 from agentic_rag.retrieval.passage import Passage
 from agentic_rag.retrieval.vector_index import IndexRecord
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class LexicalReader(Protocol):
     """Search inside one snapshot."""
 
-    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+    async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         """BM25 for the query terms (term → count in the query), best first, ties by ordinal.
 
         `raw` is BM25 rounded to 1e-6; `score` in [0, 1] is the absolute scale of `language.tokenizer.absolute_score`.
         """
         ...
 
-    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+    async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         """How rare each term is among the visible chunks: its idf divided by the largest possible one, in (0, 1];
         1 for a term that occurs nowhere.
 
@@ -37,13 +37,13 @@ class LexicalReader(Protocol):
         """
         ...
 
-    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         """What each of these chunks (visible ones) holds of the query terms, by the statistics of `search`, after which
         it needs no further round trip.
         """
         ...
 
-    async def passages(self, scope: Scope) -> int:
+    async def passages(self, scope: SearchScope) -> int:
         """How many chunks are visible to the scope's access sets (a filter does not count). After a `search` it needs
         no further round trip.
         """
@@ -68,7 +68,7 @@ class VectorReader(Protocol):
         query: NDArray[np.float32],
         space_id: int,
         limit: int,
-        scope: Scope,
+        scope: SearchScope,
         search: VectorSearch = VectorSearch.SERVED,
     ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal.
@@ -136,13 +136,13 @@ class GraphReader(Protocol):
         """The corpus version the graph reflects."""
         ...
 
-    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
         that it is.
         """
         ...
 
-    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         """One hop in one round trip: what these chunks mention, and the passages (as `mentions_of`) of that and of
         these entities.
         """
@@ -160,7 +160,7 @@ class GraphReader(Protocol):
 class GraphStore(Protocol):
     """A graph outside Postgres, which follows it."""
 
-    def reader(self, workspace: WorkspaceRef, version: int, access: Readable, visible: Visible) -> GraphReader:
+    def reader(self, workspace: WorkspaceRef, version: int, access: ReadScope, visible: Visible) -> GraphReader:
         """A reader for a snapshot at corpus version `version`. What it finds is cut to what is `visible` there;
         passages that `access` leaves out count nowhere.
 

@@ -21,7 +21,7 @@ Found = list[tuple[Chunk, Candidate]]
 
 
 @dataclass(frozen=True, slots=True)
-class Reranked:
+class RerankResult:
     """The passages in their new order, or in the old one with what was missing."""
 
     passages: Found
@@ -46,7 +46,7 @@ class Rerank:
         """How many candidates it wants to see."""
         return self._reranker.depth
 
-    async def order(self, question: str, found: Found) -> Reranked:
+    async def order(self, question: str, found: Found) -> RerankResult:
         """The first `depth` passages by the reranker's figures, ties as they were.
 
         The scores keep their places: the new first passage has the highest fused score, and so on, so that what is
@@ -54,48 +54,48 @@ class Rerank:
         """
         asked = found[: self.depth]
         if len(asked) < 2:
-            return Reranked(found)
+            return RerankResult(found)
         figures = await self._figures(question, asked)
         if figures is None:
-            return Reranked(found, (Dependency.RERANKER,))
+            return RerankResult(found, (Dependency.RERANKER,))
         order = sorted(range(len(asked)), key=lambda place: (-figures[place], place))
         moved = [
             (asked[place][0], replace(asked[place][1], score=asked[at][1].score)) for at, place in enumerate(order)
         ]
-        return Reranked([*moved, *found[len(asked) :]])
+        return RerankResult([*moved, *found[len(asked) :]])
 
     async def _figures(self, question: str, asked: Found) -> Sequence[float] | None:
         passages = [Passage(chunk, candidate) for chunk, candidate in asked]
-        task = asyncio.create_task(self._scored(question, passages))
+        task = asyncio.create_task(self._score(question, passages))
         try:
             await asyncio.wait([task], timeout=self._seconds)
             if not task.done():
-                return self._failed("it took too long")
+                return self._report_failure("it took too long")
             if task.cancelled():
-                return self._failed("it gave up")
+                return self._report_failure("it gave up")
             fault = task.exception()
             if fault is not None:
-                return self._failed(repr(fault)[:200])
+                return self._report_failure(repr(fault)[:200])
             figures = task.result()
             if len(figures) != len(passages) or not all(math.isfinite(one) for one in figures):
-                return self._failed(
+                return self._report_failure(
                     f"it gave {len(figures)} figures for {len(passages)} passages, or one is not finite"
                 )
             return figures
         finally:
             if not task.done():
                 task.cancel()
-                task.add_done_callback(_noted)
+                task.add_done_callback(_ignore_exception)
                 await asyncio.wait([task], timeout=GOODBYE_SECONDS)
 
-    async def _scored(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
+    async def _score(self, question: str, passages: Sequence[Passage]) -> Sequence[float]:
         return await self._reranker.scores(question, passages)
 
-    def _failed(self, why: str) -> None:
+    def _report_failure(self, why: str) -> None:
         self._telemetry.event("rag_reranker_failed", level="warning", reranker=self._reranker.name, reason=why)
 
 
-def _noted(task: asyncio.Task[Sequence[float]]) -> None:
+def _ignore_exception(task: asyncio.Task[Sequence[float]]) -> None:
     """What a reranker raises that was left behind is of no interest any more."""
     if not task.cancelled():
         task.exception()

@@ -21,10 +21,10 @@ TOP_K = "top_k"
 CONTEXT_BUDGET = "context_budget"
 """Why a candidate was dropped, as `CandidateTrace.dropped_because` says it."""
 
-NEARLY_THE_SAME = 0.9
+NEAR_DUPLICATE_SIMILARITY = 0.9
 """Likeness from which a passage that diversity drops is called a near duplicate of a kept one."""
 
-SPARE = 2
+OVERFETCH_FACTOR = 2
 """Passages looked at per passage wanted where a rule may leave some out, so that it leaves no gaps."""
 
 
@@ -40,44 +40,44 @@ class SelectionRules:
     """0: the best passages. Else the weight, up to 1, of being unlike those already chosen (maximal marginal relevance:
     Carbonell, Goldstein, "The use of MMR, diversity-based reranking …", SIGIR 1998, with λ = 1 − diversity).
     """
-    is_sifted: bool = False
+    has_min_similarity: bool = False
     """Whether passages may be left out for being too far from the question."""
 
     @property
-    def wanted(self) -> int:
+    def candidate_count(self) -> int:
         """How many ranked candidates the rules need to see."""
-        leaves_out = self.per_document is not None or self.diversity > 0 or self.is_sifted
-        return self.top_k * (SPARE if leaves_out else 1)
+        leaves_out = self.per_document is not None or self.diversity > 0 or self.has_min_similarity
+        return self.top_k * (OVERFETCH_FACTOR if leaves_out else 1)
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class SelectionOutcome:
     """A ranked passage, and why it is not handed on (None: it is)."""
 
     chunk: Chunk
     candidate: Candidate
-    dropped: str | None
+    drop_reason: str | None
 
 
 def select(
     ranked: Sequence[tuple[Chunk, Candidate]], rules: SelectionRules, too_far: frozenset[int] = frozenset()
-) -> list[Judged]:
+) -> list[SelectionOutcome]:
     """Judge passages that come best first, in their order; `too_far` are the ordinals of those that are not similar
     enough to the question. With diversity the passages are chosen one after the other
     by (1 − diversity) · score ÷ best score − diversity · likeness to the chosen ones; the order stays that of the
     scores.
     """
-    chosen = _Chosen(ranked, rules, too_far)
+    chosen = _Selection(ranked, rules, too_far)
     while len(chosen.places) < rules.top_k and (place := chosen.next()) is not None:
         chosen.take(place)
     kept = frozenset(chosen.places)
     return [
-        Judged(chunk, candidate, None if place in kept else chosen.why_not(place))
+        SelectionOutcome(chunk, candidate, None if place in kept else chosen.why_not(place))
         for place, (chunk, candidate) in enumerate(ranked)
     ]
 
 
-class _Chosen:
+class _Selection:
     """What was chosen so far."""
 
     def __init__(
@@ -99,10 +99,10 @@ class _Chosen:
         passages come best first. What is barred stays barred.
         """
         if self._rules.diversity > 0:
-            self._left.sort(key=lambda place: (-self._worth(place), place))
+            self._left.sort(key=lambda place: (-self._marginal_score(place), place))
         while self._left:
             place = self._left.pop(0)
-            if not self._is_barred(place):
+            if not self._is_out(place):
                 return place
         return None
 
@@ -112,7 +112,7 @@ class _Chosen:
         if self._rules.per_document is not None:
             self._of_document[self._ranked[place][0].document_id] += 1
         for other, terms in enumerate(self._terms):
-            self._likeness[other] = max(self._likeness[other], likeness(terms, self._terms[place]))
+            self._likeness[other] = max(self._likeness[other], cosine_similarity(terms, self._terms[place]))
 
     def why_not(self, place: int) -> str:
         """Why a passage was not chosen."""
@@ -120,26 +120,26 @@ class _Chosen:
             return MIN_SCORE
         if self._ranked[place][1].ordinal in self._too_far:
             return SIMILARITY
-        if self._is_barred(place):
+        if self._is_out(place):
             return PER_DOCUMENT
         if self._rules.diversity > 0 and place < max(self.places, default=-1):
-            return NEAR_DUPLICATE if self._likeness[place] >= NEARLY_THE_SAME else DIVERSITY
+            return NEAR_DUPLICATE if self._likeness[place] >= NEAR_DUPLICATE_SIMILARITY else DIVERSITY
         return TOP_K
 
-    def _is_barred(self, place: int) -> bool:
+    def _is_out(self, place: int) -> bool:
         chunk, candidate = self._ranked[place]
         cap = self._rules.per_document
         if candidate.score < self._rules.min_score or candidate.ordinal in self._too_far:
             return True
         return cap is not None and self._of_document[chunk.document_id] >= cap
 
-    def _worth(self, place: int) -> float:
+    def _marginal_score(self, place: int) -> float:
         diversity = self._rules.diversity
         share = self._ranked[place][1].score / self._best
         return round((1 - diversity) * share - diversity * self._likeness[place], SCORE_DIGITS)
 
 
-def likeness(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+def cosine_similarity(one: Mapping[str, int], other: Mapping[str, int]) -> float:
     """Cosine of two term counts, in [0, 1]."""
     product = sum(count * other.get(term, 0) for term, count in one.items())
     if not product:

@@ -19,11 +19,11 @@ from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.retrieval.passage import Passage
 
-DOCUMENT_GAIN = 0.2
+TITLE_MATCH_GAIN = 0.2
 """What a title that has all that the question says of its document is worth beside the text arms' score. Over quarterly
 filings the right one stood first for 62 % of questions without it, for 90 % with 0.1, for 98 % with 0.2 and 0.3.
 """
-LONG_DOCUMENT = 2
+MIN_LONG_DOCUMENT_CHUNKS = 2
 """Candidates of one title from which its document is long: a shorter text says itself what it is about."""
 
 _WORD = re.compile(r"\d{1,2}-[a-z]{1,2}\b|[^\W_]+(?:['’]s\b)?")
@@ -54,7 +54,7 @@ _REFERENCE = re.compile(
 """How a question says which document it means: "as reported in the Q3 2022 10-Q", "over the reported quarters"."""
 _FORM = re.compile(r"\b\d{1,2}-[QK]s?\b")
 """The number of a regulator's form."""
-_LEAST_LEFT = 3
+_MIN_REMAINING_WORDS = 3
 """Words that must be left of a question without its references."""
 _COMMON = frozenset(
     [
@@ -76,7 +76,7 @@ _COMMON = frozenset(
 """Words of titles that tell no document from another."""
 
 
-def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
+def score_title_match(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     """(n,) in [0, 1]: how much of what the question says about documents the title of each passage says too; 0 for
     passages of short documents, and of documents that are no edition of something (their titles name no day, quarter or
     half) unless the question speaks of a year, a form or the latest.
@@ -85,9 +85,11 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     and "latest", which the newest of the titles holds that have the most of the rest. All 0 when it says nothing.
     """
     counts = Counter(titles)
-    of_editions = _speaks_of_editions(question)
+    of_editions = _mentions_editions(question)
     meant = {
-        title for title, passages in counts.items() if passages >= LONG_DOCUMENT and (of_editions or _is_edition(title))
+        title
+        for title, passages in counts.items()
+        if passages >= MIN_LONG_DOCUMENT_CHUNKS and (of_editions or _is_edition(title))
     }
     if not meant:
         return np.zeros(len(titles))
@@ -107,30 +109,32 @@ def document_fit(question: str, titles: Sequence[str]) -> NDArray[np.float64]:
     return np.array([fits[title] / whole if title in meant else 0.0 for title in titles])
 
 
-def meant_titles(question: str, titles: Sequence[str]) -> frozenset[str]:
+def match_titles(question: str, titles: Sequence[str]) -> frozenset[str]:
     """Of the titles of passages those that fit the question best; none when it says nothing of any."""
-    fits = document_fit(question, titles)
+    fits = score_title_match(question, titles)
     best = fits.max(initial=0.0)
     return frozenset(title for title, one in zip(titles, fits, strict=True) if one == best) if best > 0 else frozenset()
 
 
-def means_documents(question: str, passages: Sequence[Passage]) -> bool:
+def refers_to_documents(question: str, passages: Sequence[Passage]) -> bool:
     """Whether a question speaks of the titles of long documents: of a company's report, not of what it is about."""
     found = Counter(one.chunk.document_id for one in passages)
-    fits = document_fit(question, [one.chunk.document_title for one in passages for _ in range(LONG_DOCUMENT)])
+    fits = score_title_match(
+        question, [one.chunk.document_title for one in passages for _ in range(MIN_LONG_DOCUMENT_CHUNKS)]
+    )
     return any(
-        fits[LONG_DOCUMENT * place] > 0 and found[one.chunk.document_id] >= LONG_DOCUMENT
+        fits[MIN_LONG_DOCUMENT_CHUNKS * place] > 0 and found[one.chunk.document_id] >= MIN_LONG_DOCUMENT_CHUNKS
         for place, one in enumerate(passages)
     )
 
 
-def of_editions(passages: Sequence[Passage]) -> bool:
+def are_editions(passages: Sequence[Passage]) -> bool:
     """Whether most passages are of editions of something, one of them a long document."""
     counts = Counter(one.chunk.document_id for one in passages if _is_edition(one.chunk.document_title))
-    return 2 * counts.total() > len(passages) and max(counts.values(), default=0) >= LONG_DOCUMENT
+    return 2 * counts.total() > len(passages) and max(counts.values(), default=0) >= MIN_LONG_DOCUMENT_CHUNKS
 
 
-def _speaks_of_editions(question: str) -> bool:
+def _mentions_editions(question: str) -> bool:
     return any(found.search(question) for found in (_FORM, _LATEST, _YEAR_AND_PART, _SPELLED_PERIOD))
 
 
@@ -139,7 +143,7 @@ def _is_edition(title: str) -> bool:
     return _DATE.search(title) is not None or any(found[2] or found[4] for found in _YEAR_AND_PART.finditer(title))
 
 
-def without_references(question: str) -> str:
+def strip_references(question: str) -> str:
     """The question without the words that say which form it means ("as reported in the Q3 2022 10-Q"): certificates,
     covers and contents of a form repeat those more than the pages that answer. Unchanged when it names no form, and
     when hardly anything would be left.
@@ -147,7 +151,7 @@ def without_references(question: str) -> str:
     if _FORM.search(question) is None:
         return question
     left = re.sub(r"\s+([,?.])", r"\1", " ".join(_REFERENCE.sub(" ", question).split())).strip(" ,")
-    return left if len(left.split()) >= _LEAST_LEFT else question
+    return left if len(left.split()) >= _MIN_REMAINING_WORDS else question
 
 
 @lru_cache(4096)

@@ -14,10 +14,10 @@ REQUIRED_RECALL = 0.95
 BYTES_PER_COMPONENT = 2
 """Of a half-precision vector."""
 
-SHRUNK = 0.5
+SHRINK_FACTOR = 0.5
 """Share of the exact-scan limit below which an index is dropped: less than 1, so that no size flips to and fro."""
 
-GROWN = 2
+GROWTH_FACTOR = 2
 """An index is measured again when the workspace has grown by this factor."""
 
 
@@ -45,7 +45,7 @@ class IndexRecord:
     reason: str | None = None
 
 
-class IndexStep(enum.Enum):
+class IndexAction(enum.Enum):
     """What to do about a space's index."""
 
     NOTHING = "nothing"
@@ -54,17 +54,17 @@ class IndexStep(enum.Enum):
     DROP = "drop"
 
 
-def index_step(record: IndexRecord | None, rows: int, dimensions: int, exact_bytes: int) -> IndexStep:
+def next_index_action(record: IndexRecord | None, rows: int, dimensions: int, exact_bytes: int) -> IndexAction:
     """What to do with `rows` vectors of the active space when `exact_bytes` are scanned exactly."""
     size = rows * dimensions * BYTES_PER_COMPONENT
     if record is not None and record.state is IndexState.READY:
-        if size < exact_bytes * SHRUNK:
-            return IndexStep.DROP
-        return IndexStep.MEASURE if rows >= GROWN * record.rows_seen else IndexStep.NOTHING
+        if size < exact_bytes * SHRINK_FACTOR:
+            return IndexAction.DROP
+        return IndexAction.MEASURE if rows >= GROWTH_FACTOR * record.rows_seen else IndexAction.NOTHING
     if size > exact_bytes:
-        return IndexStep.BUILD
+        return IndexAction.BUILD
     # What a crash left half built, or half dropped, serves nobody and slows every publish.
-    return IndexStep.DROP if record is not None and record.state is IndexState.BUILDING else IndexStep.NOTHING
+    return IndexAction.DROP if record is not None and record.state is IndexState.BUILDING else IndexAction.NOTHING
 
 
 def recall_of(found: Sequence[ArmHit], exact: Sequence[ArmHit]) -> float:

@@ -22,53 +22,53 @@ MAX_PRINCIPALS = 200
 EVERYONE = "everyone"
 """How the whole workspace is written where principals are."""
 
-EVERYBODY: tuple[str, ...] = ()
+PUBLIC_PRINCIPALS: tuple[str, ...] = ()
 """The principals of a document that the whole workspace may read."""
 
 
 @dataclass(frozen=True, slots=True)
-class Readers:
+class ReadIdentity:
     """In whose name is read. Upkeep, which shows nobody what it reads, reads `everything`."""
 
     principals: tuple[str, ...] = ()
-    everything: bool = False
+    is_unrestricted: bool = False
 
     def may_read(self, principals: Sequence[str]) -> bool:
         """Whether a document with these principals is shown."""
-        return self.everything or not principals or not set(principals).isdisjoint(self.principals)
+        return self.is_unrestricted or not principals or not set(principals).isdisjoint(self.principals)
 
 
-ANYBODY = Readers()
+ANONYMOUS_READER = ReadIdentity()
 """Reads what the whole workspace may."""
 
-UPKEEP = Readers(everything=True)
+UNRESTRICTED_READER = ReadIdentity(is_unrestricted=True)
 """Reads all, for work whose results show no text: recall measurements, consistency checks."""
 
 
 @dataclass(frozen=True, slots=True)
-class Readable:
+class ReadScope:
     """What a caller may read of a workspace at one instant."""
 
     access_ids: tuple[int, ...] = (DEFAULT_ACCESS_ID,)
     """Ascending."""
-    is_everything: bool = True
+    is_unrestricted: bool = True
     """No document of the workspace is hidden from the caller."""
     version: int = 0
     """The corpus version that last changed a document's readers: rights hold for all versions of a document alike."""
 
 
-def readers(principal: Principal) -> Readers:
+def read_identity(principal: Principal) -> ReadIdentity:
     """A caller's own principals. Roles add none: whoever manages documents need not be able to read them."""
     groups = sorted({f"{GROUP}{group}" for group in principal.groups})
-    return Readers((f"{USER}{principal.subject}", *groups))
+    return ReadIdentity((f"{USER}{principal.subject}", *groups))
 
 
-def manages(principal: Principal) -> bool:
+def may_manage_access(principal: Principal) -> bool:
     """Whether the caller sees the names of all documents and may change who reads them."""
     return principal.role in (Role.ADMIN, Role.OPERATOR)
 
 
-def checked_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
+def validate_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str, ...]:
     """The principals that a caller named, in order and each once. Errors: `InvalidInput` with path `readableBy`."""
     named = [*((USER, one) for one in users), *((GROUP, one) for one in groups)]
     if len(named) > MAX_PRINCIPALS:
@@ -84,7 +84,7 @@ def checked_principals(users: Sequence[str], groups: Sequence[str]) -> tuple[str
     return tuple(sorted({f"{kind}{name}" for kind, name in named}))
 
 
-def parsed_principals(named: Sequence[str]) -> tuple[str, ...]:
+def parse_principals(named: Sequence[str]) -> tuple[str, ...]:
     """Principals written as they are kept, `user:SUBJECT` and `group:NAME`; `everyone` stands for nobody in particular.
     Errors: `InvalidInput` with path `readableBy`.
     """
@@ -93,14 +93,14 @@ def parsed_principals(named: Sequence[str]) -> tuple[str, ...]:
         raise InvalidInput("Name users and groups, or `everyone`, not both.", path=("readableBy",))
     if not all(one.startswith((USER, GROUP)) for one in wanted):
         raise InvalidInput("Write `user:NAME`, `group:NAME` or `everyone`.", path=("readableBy",))
-    return checked_principals(users_of(wanted), groups_of(wanted))
+    return validate_principals(users_of(wanted), groups_of(wanted))
 
 
-def kept_in(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
+def include_setter(principals: tuple[str, ...], setter: Principal) -> tuple[str, ...]:
     """The principals that a caller sets, with the caller among them: nobody locks himself out by mistake. Whoever
     manages the workspace can, and is not added to documents that are none of his business.
     """
-    if not principals or manages(setter) or readers(setter).may_read(principals):
+    if not principals or may_manage_access(setter) or read_identity(setter).may_read(principals):
         return principals
     return tuple(sorted({*principals, f"{USER}{setter.subject}"}))
 

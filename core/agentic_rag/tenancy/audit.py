@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID, uuid5
 
-_ONCE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
+_ID_NAMESPACE = UUID("6a1f0c52-3a5e-4c1e-9d0b-2f8f6f1f3b77")
 
 SYSTEM_ACTOR = "system"
 """Who acts when nobody asked: schedules and jobs."""
@@ -58,11 +58,11 @@ class AuditEntry:
     trace_id: str | None = None
 
 
-def id_once(entry: AuditEntry, key: str) -> UUID:
+def idempotent_id(entry: AuditEntry, key: str) -> UUID:
     """The id of an entry that stands once in its organisation's log, however many processes write it. `key` tells
     apart what may each be told once of the subject.
     """
-    return uuid5(_ONCE, f"{entry.action.value} {entry.subject} {key}")
+    return uuid5(_ID_NAMESPACE, f"{entry.action.value} {entry.subject} {key}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,10 +11,10 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.api_keys import SECRET_BYTES, ApiKey, NewApiKey, token_from, token_hash
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
-from agentic_rag.tenancy.principals import KeyScope, Role, checked_name
+from agentic_rag.tenancy.principals import KeyScope, Role, validate_name
 from agentic_rag.tenancy.token_claims import MAX_GROUPS
 
 
@@ -49,12 +49,12 @@ class ManageApiKeys:
 
     async def create(self, org_id: UUID, wish: KeyWish, actor: str) -> MadeKey:
         """Make a key. Errors: `InvalidInput`, `NotFound` (organisation)."""
-        name = checked_name(wish.name, ("name",))
+        name = validate_name(wish.name, ("name",))
         token = token_from(secrets.token_bytes(SECRET_BYTES))
         new = NewApiKey(
             key_hash=token_hash(token),
             name=name,
-            subject=checked_name(wish.subject, ("subject",)) if wish.subject is not None else name,
+            subject=validate_name(wish.subject, ("subject",)) if wish.subject is not None else name,
             role=wish.role,
             groups=_groups(wish.groups),
             scopes=_scopes(wish.scopes),
@@ -92,14 +92,14 @@ class ManageApiKeys:
             subject=str(key.key_id),
             actor=actor,
             detail={"name": key.name, "role": key.role.value},
-            trace_id=trace_id_in(self._telemetry.carrier()),
+            trace_id=parse_trace_id(self._telemetry.carrier()),
         )
 
 
 def _groups(groups: tuple[str, ...]) -> tuple[str, ...]:
     if len(groups) > MAX_GROUPS:
         raise InvalidInput(f"A key has at most {MAX_GROUPS} groups.", path=("groups",))
-    return tuple(dict.fromkeys(checked_name(group, ("groups",)) for group in groups))
+    return tuple(dict.fromkeys(validate_name(group, ("groups",)) for group in groups))
 
 
 def _scopes(scopes: frozenset[KeyScope] | None) -> frozenset[KeyScope] | None:

@@ -8,7 +8,7 @@ from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
 from agentic_rag.tenancy.audit import AuditEntry, AuditRecord
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -27,7 +27,7 @@ class AccessChange:
 class AccessStore(Protocol):
     """Inside a transaction of one organisation."""
 
-    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+    async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         """What the readers may read now."""
         ...
 
@@ -42,7 +42,9 @@ class AccessStore(Protocol):
         """The principals of these sets."""
         ...
 
-    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+    async def unreadable(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
+    ) -> set[UUID]:
         """Those of the documents that are there and that the readers may not read."""
         ...
 
@@ -77,7 +79,7 @@ class AuditLog(Protocol):
         ...
 
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
-        """Append unless the log has it under the key (`tenancy.audit.id_once`); whether it was appended."""
+        """Append unless the log has it under the key (`tenancy.audit.idempotent_id`); whether it was appended."""
         ...
 
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:

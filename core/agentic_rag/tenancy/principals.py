@@ -18,7 +18,7 @@ MAX_NAME_CHARACTERS = 200
 """Longest name or external reference of a workspace."""
 
 
-def checked_name(text: str, path: tuple[str, ...]) -> str:
+def validate_name(text: str, path: tuple[str, ...]) -> str:
     """`text` without the space around it. Errors: `InvalidInput` with that `path` when it is empty, too long or not
     printable: such a name can be told from no other on a screen.
     """

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from agentic_rag.kernel.database import Transaction
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -25,6 +25,6 @@ async def audit(
             actor=actor,
             workspace_id=workspace.workspace_id,
             detail=detail,
-            trace_id=trace_id_in(telemetry.carrier()),
+            trace_id=parse_trace_id(telemetry.carrier()),
         )
     )

@@ -39,7 +39,7 @@ class ClaimedIdentity:
     groups: tuple[str, ...]
 
 
-def claimed_identity(claims: Mapping[str, Any], names: ClaimNames) -> ClaimedIdentity:
+def parse_identity(claims: Mapping[str, Any], names: ClaimNames) -> ClaimedIdentity:
     """Who the claims speak of. A token without a role is a viewer's; of several roles the strongest that we know
     counts. Errors: `Unauthenticated` for a claim that is missing or of the wrong form.
     """

@@ -148,7 +148,7 @@ def parse_target(url: str) -> Target:
         raise AddressRefused("it is empty")
     if len(url) > MAX_URL_CHARACTERS:
         raise AddressRefused(f"it has more than {MAX_URL_CHARACTERS} characters")
-    if any(_is_odd(character) for character in url):
+    if any(_is_forbidden_character(character) for character in url):
         raise AddressRefused("it holds a space, a backslash, or a control or invisible character")
     match = _URL.fullmatch(url)
     if match is None:
@@ -160,9 +160,9 @@ def parse_target(url: str) -> Target:
     return Target(scheme, host, port, path + query)
 
 
-def redirected(origin: Target, location: str) -> Target:
+def resolve_redirect(origin: Target, location: str) -> Target:
     """Where a redirect leads. Errors: `AddressRefused`, also for one that leaves HTTPS."""
-    if not location or any(_is_odd(character) for character in location):
+    if not location or any(_is_forbidden_character(character) for character in location):
         raise AddressRefused("the redirect names an address that is empty or holds odd characters")
     target = parse_target(urljoin(origin.url, location))
     if origin.scheme is Scheme.HTTPS and target.scheme is Scheme.HTTP:
@@ -170,7 +170,7 @@ def redirected(origin: Target, location: str) -> Target:
     return target
 
 
-def is_kindred(host: str, other: str) -> bool:
+def shares_domain(host: str, other: str) -> bool:
     """Whether two hosts are the same or one lies beneath the other, as `www.example.org` beneath `example.org`."""
     return host == other or host.endswith(f".{other}") or other.endswith(f".{host}")
 
@@ -193,7 +193,7 @@ class HostList:
 
     patterns: tuple[str, ...]
 
-    def holds(self, host: str) -> bool:
+    def allows(self, host: str) -> bool:
         """Whether the host is listed."""
         return any(
             pattern in ("*", host) or (pattern.startswith("*.") and host.endswith(pattern[1:]))
@@ -201,7 +201,7 @@ class HostList:
         )
 
 
-def host_list(text: str) -> HostList:
+def parse_host_list(text: str) -> HostList:
     """A list of hosts from text, separated by commas or white space. Errors: `ValueError` names a bad pattern."""
     patterns: list[str] = []
     for word in text.replace(",", " ").split():
@@ -216,7 +216,7 @@ def host_list(text: str) -> HostList:
     return HostList(tuple(dict.fromkeys(patterns)))
 
 
-def _is_odd(character: str) -> bool:
+def _is_forbidden_character(character: str) -> bool:
     return character in "\\\x7f" or character <= " " or unicodedata.category(character)[0] in "CZ"
 
 
@@ -284,7 +284,7 @@ def _label(label: str) -> str:
     if _ASCII_LABEL.fullmatch(encoded) is None or len(encoded) > MAX_LABEL_CHARACTERS:
         raise AddressRefused("its host has a part that is empty, too long or made of odd characters")
     if label.isascii() and label.startswith("xn--"):
-        _check_encoded(label)
+        _check_punycode(label)
     return encoded
 
 
@@ -299,7 +299,7 @@ def _punycode(label: str) -> str:
         raise AddressRefused("its host is no internationalised name") from wrong
 
 
-def _check_encoded(label: str) -> None:
+def _check_punycode(label: str) -> None:
     try:
         plain = label.removeprefix("xn--").encode("ascii").decode("punycode")
     except UnicodeError as wrong:

@@ -9,9 +9,9 @@ from uuid import UUID
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.ids import Ids
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
-from agentic_rag.tenancy.principals import WorkspaceRef, checked_name
+from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
@@ -37,10 +37,10 @@ class Administer:
 
     async def create_workspace(self, org_id: UUID, wish: NewWorkspace, actor: str) -> Workspace:
         """Make a workspace. Errors: `InvalidInput` (WORKSPACE_EXISTS when name or external ref is taken)."""
-        name = checked_name(wish.name, ("input", "name"))
+        name = validate_name(wish.name, ("input", "name"))
         reference = wish.external_ref
         if reference is not None:
-            reference = checked_name(reference, ("input", "externalRef"))
+            reference = validate_name(reference, ("input", "externalRef"))
         async with self._database.transaction(org_id) as transaction:
             made = await transaction.workspaces.create(self._ids.new(), name, wish.kind, reference, wish.settings)
             await transaction.audit.record(
@@ -80,7 +80,7 @@ class Administer:
     def _entry(
         self, action: AuditAction, subject: UUID, actor: str, workspace_id: UUID | None, **detail: bool
     ) -> AuditEntry:
-        trace_id = trace_id_in(self._telemetry.carrier())
+        trace_id = parse_trace_id(self._telemetry.carrier())
         return AuditEntry(action, str(subject), actor, workspace_id, dict(detail), trace_id)
 
 

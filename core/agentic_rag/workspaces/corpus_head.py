@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from agentic_rag.models.embedding.space import EmbeddingSpace
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
 
 
@@ -18,5 +18,5 @@ class CorpusHead:
     version: int
     space: EmbeddingSpace | None
     support_threshold: float | None = None
-    access: Readable = Readable()
+    access: ReadScope = ReadScope()
     rag_config: RagConfig | None = None

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
-DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
+KIND_DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
     {
         WorkspaceKind.GENERAL: WorkspaceSettings(),
         WorkspaceKind.PROJECT: WorkspaceSettings(rag_config=RagConfig(top_k=5, similarity_threshold=0.75)),
@@ -21,16 +21,16 @@ DEFAULTS: Mapping[WorkspaceKind, WorkspaceSettings] = MappingProxyType(
 """Guidelines of projects: requirement B5. Documents of agents: E3 (1,000 characters, 200 of overlap) and E4."""
 
 
-def rag_config_in_force(kind: WorkspaceKind, own: RagConfig | None) -> RagConfig | None:
+def effective_rag_config(kind: WorkspaceKind, own: RagConfig | None) -> RagConfig | None:
     """How a workspace of that kind is searched; None leaves it to the process."""
-    return own or DEFAULTS[kind].rag_config
+    return own or KIND_DEFAULTS[kind].rag_config
 
 
-def in_force(workspace: Workspace) -> WorkspaceSettings:
+def effective_settings(workspace: Workspace) -> WorkspaceSettings:
     """The workspace's settings, completed with those of its kind; what is None then is left to the process."""
-    own, of_kind = workspace.settings, DEFAULTS[workspace.kind]
+    own, of_kind = workspace.settings, KIND_DEFAULTS[workspace.kind]
     return replace(
         own,
         chunk_profile=own.chunk_profile or of_kind.chunk_profile,
-        rag_config=rag_config_in_force(workspace.kind, own.rag_config),
+        rag_config=effective_rag_config(workspace.kind, own.rag_config),
     )

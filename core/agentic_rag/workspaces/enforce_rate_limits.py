@@ -13,13 +13,13 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound, RateLimited, Retryable
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
-from agentic_rag.kernel.ttl_cache import Fresh
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.kernel.ttl_cache import TtlCache
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag.workspaces.organisation import Organisation
 from agentic_rag.workspaces.ports import RateBuckets
-from agentic_rag.workspaces.rate_limits import Bucket, Demand, RateLimits, Refused, Traffic, share_of
+from agentic_rag.workspaces.rate_limits import Bucket, Demand, RateLimitRefusal, RateLimits, Traffic, subject_limit
 
 FRESH_SECONDS = 5.0
 """How long a process goes by what it last read of an organisation's own limits."""
@@ -53,12 +53,12 @@ class Admission:
         self._telemetry = telemetry
         self._subject_share = subject_share
         # Nobody waits for a further look: the limits that were known hold until it is done.
-        self._limits = Fresh(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
+        self._limits = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS, goes_on=True)
         self._failed_at: float | None = None
 
     async def admit(self, principal: Principal, demand: Demand) -> None:
         """Let a request pass. Errors: `RateLimited`, with the seconds after which it would."""
-        limits = await self._limits.of(principal.org_id)
+        limits = await self._limits.get(principal.org_id)
         buckets: list[Bucket] = []
         kinds: list[Traffic] = []
         for traffic, count in demand.items():
@@ -92,7 +92,7 @@ class Admission:
                     actor,
                     None,
                     detail,
-                    trace_id_in(self._telemetry.carrier()),
+                    parse_trace_id(self._telemetry.carrier()),
                 )
             )
         self._limits.forget(org_id)
@@ -102,10 +102,10 @@ class Admission:
         found = [Bucket(traffic.value, per_minute, count)]
         if self._subject_share < 1:
             caller = blake2b(principal.subject.encode(), digest_size=12).hexdigest()
-            found.append(Bucket(f"{traffic.value}:{caller}", share_of(per_minute, self._subject_share), count))
+            found.append(Bucket(f"{traffic.value}:{caller}", subject_limit(per_minute, self._subject_share), count))
         return found
 
-    async def _take(self, org_id: UUID, buckets: list[Bucket]) -> Refused | None:
+    async def _take(self, org_id: UUID, buckets: list[Bucket]) -> RateLimitRefusal | None:
         if self._failed_at is None or self._clock.monotonic() - self._failed_at >= PAUSE_SECONDS:
             try:
                 refused = await self._shared.take(org_id, buckets)
@@ -131,7 +131,7 @@ class Admission:
             # Whether the request can be served without the database is for its own part to say.
             return self._defaults if known is None else known
 
-    def _refuse(self, traffic: Traffic, bucket: Bucket, refused: Refused) -> None:
+    def _refuse(self, traffic: Traffic, bucket: Bucket, refused: RateLimitRefusal) -> None:
         self._telemetry.count("rag_rate_limited_total", traffic=traffic.value)
         whose = "this caller" if bucket.key != traffic.value else "this organisation"
         raise RateLimited(

@@ -6,14 +6,14 @@ import hashlib
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, checked_name
+from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, validate_name
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 _DIGEST_DIGITS = 12
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class ExternalOwner:
     """A project or agent of an organisation, by the caller's own id of it."""
 
     org_id: UUID
@@ -29,11 +29,11 @@ class Holder:
         return name[:MAX_NAME_CHARACTERS].rstrip(), f"{shortened} {digest}"
 
 
-def project(org_id: UUID, external_ref: str) -> Holder:
+def project(org_id: UUID, external_ref: str) -> ExternalOwner:
     """A project. Errors: `InvalidInput` for an id that is empty, not printable or of more than 200 characters."""
-    return Holder(org_id, WorkspaceKind.PROJECT, checked_name(external_ref, ("id",)))
+    return ExternalOwner(org_id, WorkspaceKind.PROJECT, validate_name(external_ref, ("id",)))
 
 
-def agent(org_id: UUID, external_ref: str) -> Holder:
+def agent(org_id: UUID, external_ref: str) -> ExternalOwner:
     """An agent. Errors: as `project`."""
-    return Holder(org_id, WorkspaceKind.AGENT, checked_name(external_ref, ("id",)))
+    return ExternalOwner(org_id, WorkspaceKind.AGENT, validate_name(external_ref, ("id",)))

@@ -52,7 +52,7 @@ class Organisation:
     settings: OrganisationSettings = field(default_factory=OrganisationSettings)
 
 
-def feature_flag(name: str) -> FeatureFlag:
+def parse_feature_flag(name: str) -> FeatureFlag:
     """The feature of that name. Errors: `InvalidInput` naming those there are."""
     try:
         return FeatureFlag(name)

@@ -10,7 +10,7 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.tenancy.api_keys import NewApiKey
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation, OrganisationSettings
-from agentic_rag.workspaces.rate_limits import Bucket, Refused
+from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
@@ -101,7 +101,7 @@ class WorkspaceStore(Protocol):
         """Every workspace of the organisation but that of the leak canary, by name."""
         ...
 
-    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+    async def apply_retention(self, workspace: WorkspaceRef) -> bool:
         """Drop a bounded number of what is past its keeping (runs older than `runs_days`, expired cached answers,
         versions past `history_days`); True when there may be more.
         """
@@ -119,7 +119,7 @@ class WorkspaceStore(Protocol):
 class RateBuckets(Protocol):
     """Buckets of organisations, as `workspaces.rate_limits` describes them."""
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         """Take from all of the buckets or from none: None when all had enough, else the one to wait longest for.
 
         Errors: `DependencyUnavailable`.

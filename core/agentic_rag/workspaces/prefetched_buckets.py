@@ -16,7 +16,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.workspaces.ports import RateBuckets
-from agentic_rag.workspaces.rate_limits import Bucket, Refused
+from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal
 
 LEASE_SECONDS = 0.1
 KEPT_SECONDS = 1.0
@@ -24,7 +24,7 @@ MAX_LEASES = 10_000
 
 
 @dataclass(slots=True)
-class _Lease:
+class _Prefetch:
     """What was taken for a bucket and not used."""
 
     left: int = 0
@@ -36,22 +36,22 @@ class _Lease:
 class _Share:
     """How a request's part in one bucket is paid: from the lease, and the rest by the shared bucket."""
 
-    lease: _Lease
+    lease: _Prefetch
     held: int
     bucket: Bucket
     """What the shared bucket is to give."""
 
 
-class LeasedBuckets:
+class PrefetchedBuckets:
     """Implements `workspaces.ports.RateBuckets` over others. Errors: theirs."""
 
     def __init__(self, shared: RateBuckets, clock: Clock, max_leases: int = MAX_LEASES) -> None:
         self._shared = shared
         self._clock = clock
         self._max = max_leases
-        self._leases: OrderedDict[tuple[UUID, str, int], _Lease] = OrderedDict()
+        self._leases: OrderedDict[tuple[UUID, str, int], _Prefetch] = OrderedDict()
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         """Take from all of the buckets or from none."""
         shares = [self._share(org_id, one) for one in buckets]
         asked = [place for place, share in enumerate(shares) if share.bucket.cost]
@@ -67,7 +67,7 @@ class LeasedBuckets:
         _give_back(shares)
         return replace(refused, index=asked[refused.index])
 
-    async def _ask(self, org_id: UUID, shares: Sequence[_Share]) -> Refused | None:
+    async def _ask(self, org_id: UUID, shares: Sequence[_Share]) -> RateLimitRefusal | None:
         # What is left may not do for the advance and still do for the request.
         if await self._in_advance(org_id, shares):
             return None
@@ -97,7 +97,7 @@ class LeasedBuckets:
 
     def _share(self, org_id: UUID, bucket: Bucket) -> _Share:
         key = (org_id, bucket.key, bucket.per_minute)
-        lease = self._leases.setdefault(key, _Lease())
+        lease = self._leases.setdefault(key, _Prefetch())
         self._leases.move_to_end(key)
         while len(self._leases) > self._max:
             self._leases.popitem(last=False)

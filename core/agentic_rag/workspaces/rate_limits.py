@@ -17,8 +17,8 @@ from agentic_rag.kernel.errors import InvalidInput
 WINDOW_MICROS = 60_000_000
 """A minute."""
 
-MOST_PER_MINUTE = 1_000_000
-MICROS = 1_000_000
+MAX_PER_MINUTE = 1_000_000
+MICROS_PER_SECOND = 1_000_000
 
 
 class Traffic(enum.Enum):
@@ -35,7 +35,7 @@ Demand = Mapping[Traffic, int]
 """How many of each kind a request is."""
 
 
-def rest_of(demand: Demand, counted: Demand) -> Demand:
+def remaining_demand(demand: Demand, counted: Demand) -> Demand:
     """What of a demand is left to count."""
     return {traffic: max(0, count - counted.get(traffic, 0)) for traffic, count in demand.items()}
 
@@ -50,9 +50,9 @@ class RateLimits:
 
     def __post_init__(self) -> None:
         for name, value in (("asks", self.asks), ("writes", self.writes), ("reads", self.reads)):
-            if value is not None and not 0 <= value <= MOST_PER_MINUTE:
+            if value is not None and not 0 <= value <= MAX_PER_MINUTE:
                 raise InvalidInput(
-                    f"`{name}` takes requests a minute, 0 to {MOST_PER_MINUTE}; 0 is no limit.", path=(name,)
+                    f"`{name}` takes requests a minute, 0 to {MAX_PER_MINUTE}; 0 is no limit.", path=(name,)
                 )
 
     def of(self, traffic: Traffic) -> int | None:
@@ -79,7 +79,7 @@ class Bucket:
 
 
 @dataclass(frozen=True, slots=True)
-class Refused:
+class RateLimitRefusal:
     """Which of the buckets that were tried had too little, and after how many seconds it will have enough."""
 
     index: int
@@ -98,7 +98,7 @@ def wait_micros(full: int, now: int) -> int:
     return full - now - WINDOW_MICROS
 
 
-def share_of(per_minute: int, share: float) -> int:
+def subject_limit(per_minute: int, share: float) -> int:
     """The part of an organisation's limit that one caller may use."""
     return max(1, math.floor(per_minute * share))
 

@@ -82,7 +82,7 @@ def scope_of(action: Action) -> KeyScope:
     return _SCOPES.get(action, KeyScope.ADMIN)
 
 
-def is_allowed(principal: Principal, action: Action) -> bool:
+def can_perform(principal: Principal, action: Action) -> bool:
     """Whether the caller's role is strong enough and its credential wide enough."""
     return at_least(principal, _NEEDED[action]) and _has_scope(principal, action)
 

@@ -76,7 +76,7 @@ class Mutation(
         workspace, and one that is there keeps its readers.
         """
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.UPLOAD_DOCUMENT)
         try:
             named = None if readable_by is None else read_readers(readable_by)
@@ -99,7 +99,7 @@ class Mutation(
     async def switch_embedding_space(self, info: Info, input: SwitchEmbeddingSpaceInput) -> SwitchEmbeddingSpacePayload:
         """A job fills the space beside the one that answers; questions are answered all the while."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SWITCH_SPACE)
         try:
             ref = await context.workspace(input.workspace_id, ("input", "workspaceId"))
@@ -113,7 +113,7 @@ class Mutation(
     async def cancel_embedding_switch(self, info: Info, workspace_id: strawberry.ID) -> SwitchEmbeddingSpacePayload:
         """The workspace answers as before; what was filled is kept for the grace period."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SWITCH_SPACE)
         try:
             record = await context.container.switch_spaces.cancel(
@@ -132,7 +132,7 @@ class Mutation(
     ) -> SetDocumentAccessPayload:
         """Whoever is no admin stays among the readers."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SET_DOCUMENT_ACCESS)
         try:
             node = decode(id, NodeKind.DOCUMENT)
@@ -147,7 +147,7 @@ class Mutation(
     async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:
         """Every version goes; the counts say what went where."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
@@ -172,7 +172,7 @@ class Mutation(
         `force`, which makes and embeds every chunk anew.
         """
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.REINGEST_DOCUMENT)
         try:
             node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
@@ -190,7 +190,7 @@ class Mutation(
     async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
         """Doing it twice has one effect: the second reply says `replayed: false`."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.REPLAY_DEAD_LETTER)
         try:
             node = decode(id, NodeKind.JOB)
@@ -212,7 +212,7 @@ class Mutation(
     async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:
         """Kind, code and times stay, and so does the audit entry."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.PURGE_DEAD_LETTER)
         try:
             node = decode(id, NodeKind.JOB)
@@ -227,7 +227,7 @@ class Mutation(
     ) -> CreateSnapshotPayload:
         """While one that was asked for is unfinished, that one is returned."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.TAKE_SNAPSHOT)
         try:
             ref = await context.workspace(workspace_id)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import strawberry
 
 from agentic_rag.documents import document as document_values
-from agentic_rag.documents.document_access import shown_sets
+from agentic_rag.documents.document_access import visible_access_sets
 from agentic_rag.jobs import job as job_values
 from agentic_rag.kernel.pagination import Page
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.kernel.text import is_storable
-from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.answering.answers import RagAnswerPayload
 from agentic_rag_server.graphql.answering.asking import ask_question
@@ -80,7 +80,7 @@ class Query(
         ref = await context.workspace(workspace_id)
         wanted: tuple[document_values.DocumentStatus, ...] = tuple(statuses or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
-            sets = await shown_sets(transaction, context.principal, ref)
+            sets = await visible_access_sets(transaction, context.principal, ref)
             return connection(await transaction.documents.page(ref, request, wanted, sets), show_document)
 
     @strawberry.field(description="A document by its id.")
@@ -145,7 +145,7 @@ class Query(
         wanted: tuple[job_values.JobState, ...] = tuple(states or ())
         of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
         async with context.container.database.transaction(ref.org_id) as transaction:
-            sets = await shown_sets(transaction, context.principal, ref)
+            sets = await visible_access_sets(transaction, context.principal, ref)
             return connection(await transaction.jobs.page(ref, request, wanted, of, access_ids=sets), show_job)
 
     @strawberry.field(description="A job by its id.")
@@ -202,7 +202,7 @@ class Query(
 
 
 def _open(info: Info) -> RequestContext:
-    info.context.require_enabled()
+    info.context.require_product_on()
     authorise(info.context.principal, Action.READ)
     return info.context
 
@@ -227,8 +227,8 @@ async def _job(context: RequestContext, node: NodeId) -> Job | None:
     ref = context.ref(node)
     async with context.container.database.transaction(ref.org_id) as transaction:
         found = await transaction.jobs.get(ref, node.key)
-        if found is not None and found.document_id is not None and not manages(context.principal):
-            hidden = await transaction.access.unreadable(ref, [found.document_id], readers(context.principal))
+        if found is not None and found.document_id is not None and not may_manage_access(context.principal):
+            hidden = await transaction.access.unreadable(ref, [found.document_id], read_identity(context.principal))
             found = None if hidden else found
     return show_job(found) if found else None
 

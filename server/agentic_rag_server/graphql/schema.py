@@ -18,7 +18,7 @@ from strawberry.schema.exceptions import CannotGetOperationTypeError
 from strawberry.types import ExecutionContext
 
 from agentic_rag.kernel.errors import FeatureDisabled, RateLimited
-from agentic_rag.workspaces.rate_limits import Demand, rest_of
+from agentic_rag.workspaces.rate_limits import Demand, remaining_demand
 from agentic_rag_server.graphql.documents.uploads import FILE, UploadedFile
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.limits import Limits, parse_within, uses_introspection
@@ -86,7 +86,7 @@ class Admitting(SchemaExtension):
         if context.result is None:
             try:
                 demand = self._demanded(context.query or "", context.operation_name)
-                await caller.container.admission.admit(caller.principal, rest_of(demand, caller.counted))
+                await caller.container.admission.admit(caller.principal, remaining_demand(demand, caller.counted))
             except RateLimited as refused:
                 caller.refusal = refused
                 context.result = ExecutionResult(data=None, errors=[])
@@ -112,7 +112,7 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
         return uses_introspection(parse(text))
 
     @lru_cache(maxsize=CACHED_DOCUMENTS)
-    def demanded(text: str, operation_name: str | None) -> Demand:
+    def read_demand(text: str, operation_name: str | None) -> Demand:
         return demand_of(parse(text), operation_name)
 
     closed: list[Callable[[], SchemaExtension]] = [] if introspection else [lambda: ClosedIntrospection(introspects)]
@@ -124,6 +124,6 @@ def build_schema(*, introspection: bool = True, limits: Limits | None = None) ->
             lambda: BoundedParsing(parse),
             lambda: ValidationCache(maxsize=CACHED_DOCUMENTS),
             *closed,
-            lambda: Admitting(demanded),
+            lambda: Admitting(read_demand),
         ],
     )

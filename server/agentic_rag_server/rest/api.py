@@ -8,13 +8,13 @@ from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
 from agentic_rag_server.rest.documents.source import SourceEndpoint
 from agentic_rag_server.rest.documents.uploads import UploadsEndpoint
 from agentic_rag_server.rest.health import HealthEndpoints
-from agentic_rag_server.rest.http.limited import limited
+from agentic_rag_server.rest.http.limited import with_rate_limit
 from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
-from agentic_rag_server.rest.http.operations import Operation
+from agentic_rag_server.rest.http.operations import OperationSpec
 from agentic_rag_server.wiring import ServerContainer
 
 
-def operations(container: ServerContainer) -> list[Operation]:
+def operations(container: ServerContainer) -> list[OperationSpec]:
     """What the server serves beside GraphQL, its own description included."""
     served = [
         *UploadsEndpoint(container).operations(),
@@ -24,5 +24,5 @@ def operations(container: ServerContainer) -> list[Operation]:
         *AgentDocumentsEndpoint(container).operations(),
         *HealthEndpoints(container).operations(),
     ]
-    admitted = [one if not one.takes_token else limited(container, one) for one in served]
+    admitted = [one if not one.takes_token else with_rate_limit(container, one) for one in served]
     return [*admitted, *OpenAPIEndpoint(admitted).operations()]

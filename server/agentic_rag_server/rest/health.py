@@ -12,7 +12,7 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.graphql.http.context import DISABLED_MESSAGE
 from agentic_rag_server.graphql.http.errors import report_internal
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
-from agentic_rag_server.rest.http.operations import Answer, Operation
+from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 OK = "ok"
@@ -51,37 +51,40 @@ class HealthEndpoints:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         return [
-            Operation(
+            OperationSpec(
                 method="GET",
                 path="/healthz",
                 name="healthz",
                 tag="health",
                 summary="The process lives",
                 serve=self.healthz,
-                answers=(Answer(200, "The event loop turns.", Live),),
+                answers=(ResponseSpec(200, "The event loop turns.", Live),),
                 takes_token=False,
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path="/readyz",
                 name="readyz",
                 tag="health",
                 summary="The process can work",
                 serve=self.readyz,
-                answers=(Answer(200, "It can.", Readiness), Answer(503, "It cannot; the checks say why.", Readiness)),
+                answers=(
+                    ResponseSpec(200, "It can.", Readiness),
+                    ResponseSpec(503, "It cannot; the checks say why.", Readiness),
+                ),
                 takes_token=False,
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path="/metrics",
                 name="metrics",
                 tag="health",
                 summary="Figures for Prometheus",
                 serve=self.metrics,
-                answers=(Answer(200, "Prometheus text.", media_type="text/plain"),),
+                answers=(ResponseSpec(200, "Prometheus text.", media_type="text/plain"),),
                 takes_token=False,
             ),
         ]

@@ -105,8 +105,8 @@ async def _left_of(ground: Ground, names: list[str]) -> dict[str, int]:
     }
     counts["not proven erased"] = 0
     for one in ids:
-        proof = await ground.container.prove_erased.run(ground.workspace, one)
-        counts["not proven erased"] += not proof.erased
+        proof = await ground.container.prove_erasure.run(ground.workspace, one)
+        counts["not proven erased"] += not proof.is_complete
     return {store: count for store, count in counts.items() if count}
 
 

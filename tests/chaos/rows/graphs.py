@@ -88,10 +88,12 @@ async def _continued(stopped: WorkerProcess) -> int:
     stopped.send(signal.SIGCONT)
 
     async def judged() -> bool:
-        return any(one["step"] in ("apply", "reached") for one in stopped.journal())
+        return any(one["step"] in ("apply", "set_watermark") for one in stopped.journal())
 
     await until(judged, f"the stale write was judged {stopped.journal()} {stopped.tail()}", 60)
-    return any(one["step"] in ("apply", "reached") and one["refusal"] == "LEASE_LOST" for one in stopped.journal())
+    return any(
+        one["step"] in ("apply", "set_watermark") and one["refusal"] == "LEASE_LOST" for one in stopped.journal()
+    )
 
 
 async def _end(*workers: WorkerProcess) -> None:

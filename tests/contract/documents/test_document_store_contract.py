@@ -13,7 +13,7 @@ from tests.builders import (
 from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import (
-    ChunkPlace,
+    ChunkPosition,
     CitedPassage,
     DocumentFault,
     DocumentFilter,
@@ -50,10 +50,10 @@ async def test_cited_passages_are_read_by_id_while_they_are_visible(adapter: Bac
     await adapter.publish(workspace, "a.md", ["two", "four"])
 
     async with adapter.database.snapshot(workspace) as snapshot:
-        found = await snapshot.documents.cited([*cited, elsewhere], EVERYBODY)
-        hidden = await snapshot.documents.cited(cited, [77])
+        found = await snapshot.documents.chunks_by_citation([*cited, elsewhere], EVERYBODY)
+        hidden = await snapshot.documents.chunks_by_citation(cited, [77])
     async with adapter.database.snapshot(workspace, as_of=2) as snapshot:
-        before = await snapshot.documents.cited(cited, EVERYBODY)
+        before = await snapshot.documents.chunks_by_citation(cited, EVERYBODY)
 
     assert [chunk.text for chunk in found] == ["three", "two"]
     assert [chunk.text for chunk in before] == ["three", "two", "one"]
@@ -65,10 +65,10 @@ async def test_chunks_are_read_by_their_place_in_a_revision(adapter: Backend) ->
     await adapter.publish(workspace, "a.md", ["one", "two", "three"])
     async with adapter.database.snapshot(workspace) as snapshot:
         [two] = await snapshot.documents.chunks([1], EVERYBODY)
-        places = [ChunkPlace(two.document_id, two.revision_id, index) for index in (2, 0, 3)]
-        found = await snapshot.documents.placed(places, EVERYBODY)
-        hidden = await snapshot.documents.placed(places, [77])
-        nothing = await snapshot.documents.placed([], EVERYBODY)
+        places = [ChunkPosition(two.document_id, two.revision_id, index) for index in (2, 0, 3)]
+        found = await snapshot.documents.chunks_at(places, EVERYBODY)
+        hidden = await snapshot.documents.chunks_at(places, [77])
+        nothing = await snapshot.documents.chunks_at([], EVERYBODY)
 
     assert [chunk.text for chunk in found] == ["three", "one"]
     assert hidden == nothing == []
@@ -122,11 +122,11 @@ async def test_staging_twice_changes_nothing_and_vectors_are_kept(adapter: Backe
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
         store = transaction.documents
-        assert await store.staged(workspace, revision.revision_id) is None
+        assert await store.load_staging(workspace, revision.revision_id) is None
         await store.stage(workspace, document.document_id, revision, drafts)
         await store.stage_vectors(workspace, revision.revision_id, 1, {1: vector_of("one")})
         await store.stage(workspace, document.document_id, revision, drafts)
-        staged = await store.staged(workspace, revision.revision_id)
+        staged = await store.load_staging(workspace, revision.revision_id)
 
     assert staged is not None
     assert [(chunk.index, chunk.chunk_id) for chunk in staged] == [(draft.index, draft.chunk_id) for draft in drafts]
@@ -146,7 +146,7 @@ async def test_staged_work_is_invisible_and_gone_after_the_publish(adapter: Back
     async with adapter.database.transaction(workspace.org_id) as transaction:
         chunks = [new_chunk(draft) for draft in drafts]
         await transaction.publisher.publish(workspace, 1, [publication(document.document_id, revision, chunks)])
-        staged = await transaction.documents.staged(workspace, revision.revision_id)
+        staged = await transaction.documents.load_staging(workspace, revision.revision_id)
 
     assert staged is None
 
@@ -160,9 +160,9 @@ async def test_discarding_keeps_the_wanted_revision_and_counts_chunks(adapter: B
         store = transaction.documents
         for size, revision in enumerate(revisions, start=1):
             await store.stage(workspace, document.document_id, revision, drafts_of(revision, PASSAGES[:size]))
-        gone = await store.discard_staged(workspace, document.document_id, keep=revisions[0].revision_id)
-        kept = await store.staged(workspace, revisions[0].revision_id)
-        rest = await store.discard_staged(workspace, document.document_id)
+        gone = await store.discard_staging(workspace, document.document_id, keep=revisions[0].revision_id)
+        kept = await store.load_staging(workspace, revisions[0].revision_id)
+        rest = await store.discard_staging(workspace, document.document_id)
 
     assert (gone, rest) == (2, 1)
     assert kept is not None

@@ -27,7 +27,7 @@ async def keys_of(adapter: Backend, workspace: WorkspaceRef, document_id: UUID) 
 
 async def doomed(adapter: Backend, workspace: WorkspaceRef, document_id: UUID | None = None) -> list[str]:
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        return await transaction.originals.doomed(workspace, document_id, 100)
+        return await transaction.originals.keys_to_delete(workspace, document_id, 100)
 
 
 async def test_the_same_content_stays_under_the_key_that_held_it_first(adapter: Backend) -> None:
@@ -78,7 +78,7 @@ async def test_an_erasure_dooms_every_content_and_a_later_upload_has_a_key_of_it
     await keep(adapter, workspace, document.document_id, "text", "first upload")
     async with adapter.database.transaction(workspace.org_id) as transaction:
         await transaction.publisher.erase(workspace, document.document_id)
-        await transaction.originals.doom(workspace, document.document_id)
+        await transaction.originals.mark_for_deletion(workspace, document.document_id)
 
     await adapter.register(workspace, new_document(workspace, "a.md"))
     await keep(adapter, workspace, document.document_id, "text", "second upload")
@@ -93,7 +93,7 @@ async def test_a_doomed_key_is_struck_out_once_its_blob_is_gone(adapter: Backend
     for text in ("one", "two"):
         await keep(adapter, workspace, document.document_id, text, text)
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        await transaction.originals.doom(workspace, document.document_id)
+        await transaction.originals.mark_for_deletion(workspace, document.document_id)
         struck = await transaction.originals.forget(workspace, ["one", "unknown"])
 
     assert struck == 1
@@ -106,11 +106,11 @@ async def test_a_key_that_nothing_names_is_told_from_the_others(adapter: Backend
     document = await adapter.register(workspace, new_document(workspace, "a.md"))
     await keep(adapter, workspace, document.document_id, "old", "doomed")
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        await transaction.originals.doom(workspace, document.document_id)
+        await transaction.originals.mark_for_deletion(workspace, document.document_id)
     await keep(adapter, workspace, document.document_id, "text", "held")
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        named = await transaction.originals.named(workspace, ["held", "doomed", "orphan"])
+        named = await transaction.originals.keys_in_use(workspace, ["held", "doomed", "orphan"])
 
     assert named == {"held", "doomed"}
 
@@ -123,7 +123,7 @@ async def test_another_organisation_sees_no_originals(adapter: Backend) -> None:
 
     async with adapter.database.transaction(stranger) as transaction:
         assert await transaction.originals.of(workspace, document.document_id) == []
-        assert await transaction.originals.named(workspace, ["one"]) == frozenset()
+        assert await transaction.originals.keys_in_use(workspace, ["one"]) == frozenset()
 
 
 async def test_one_of_many_claims_a_key_and_the_others_learn_what_it_did(adapter: Backend) -> None:

@@ -8,7 +8,7 @@ from tests.contract.backends import Backend
 
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
-from agentic_rag.erasure.ports import Trace
+from agentic_rag.erasure.ports import ErasureTrace
 from agentic_rag.retrieval.candidates import ChunkEntities
 from agentic_rag.retrieval.graph.entities import extract_entities
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -91,7 +91,7 @@ async def test_a_document_that_came_back_has_no_certificate_any_more(adapter: Ba
     async with adapter.database.transaction(workspace.org_id) as transaction:
         document_id = document_id_for(workspace, "a.md")
         assert await transaction.erasures.certificate(workspace, document_id) is None
-        assert await transaction.erasures.traces(workspace, document_id) == [Trace("rag_documents", 1)]
+        assert await transaction.erasures.traces(workspace, document_id) == [ErasureTrace("rag_documents", 1)]
 
 
 async def test_another_organisation_sees_no_certificate(adapter: Backend) -> None:

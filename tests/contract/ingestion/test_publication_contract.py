@@ -21,11 +21,11 @@ from agentic_rag.documents.document import DocumentFilter, DocumentStatus, SpanR
 from agentic_rag.jobs.job import JobKind, JobState, NewJob
 from agentic_rag.kernel.errors import LeaseLost, SpaceMismatch
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 
-SCOPE = Scope(EVERYBODY)
+SCOPE = SearchScope(EVERYBODY)
 
 
 async def texts(adapter: Backend, workspace: WorkspaceRef, as_of: int | None = None) -> list[str]:

@@ -87,13 +87,13 @@ async def test_a_replay_gives_a_fresh_allowance_and_forgets_no_attempt(adapter: 
     replayed = await letters(adapter).replay(ref.workspace, ref.job_id, "ada")
 
     assert replayed.outcome is Replay.REPLAYED
-    assert (replayed.job.state, replayed.job.attempts, replayed.job.attempts_used) == (JobState.QUEUED, 1, 0)
+    assert (replayed.job.state, replayed.job.attempts, replayed.job.attempts_against_limit) == (JobState.QUEUED, 1, 0)
     document = await document_of(adapter, ref.workspace)
     assert document is not None
     assert (document.status, document.fault) == (DocumentStatus.PENDING, None)
     await die(adapter, ref, "broken again")
     job, attempts = await look(adapter, ref)
-    assert (job.attempts, job.attempts_used) == (2, 1)
+    assert (job.attempts, job.attempts_against_limit) == (2, 1)
     assert [(one.attempt, one.outcome, one.error_chain) for one in attempts] == [
         (1, "DEAD", ("Permanent [PERMANENT]: broken",)),
         (2, "DEAD", ("Permanent [PERMANENT]: broken again",)),
@@ -270,7 +270,7 @@ async def test_another_organisation_sees_no_entry(adapter: Backend) -> None:
 
 
 def test_a_replayed_job_counts_only_what_it_used() -> None:
-    assert replace(_job(), attempts=7, attempts_before=5).attempts_used == 2
+    assert replace(_job(), attempts=7, attempts_before=5).attempts_against_limit == 2
 
 
 def _job() -> Job:

@@ -32,7 +32,7 @@ async def queue(request: pytest.FixtureRequest, session_stack: SessionStack) -> 
 
 
 def refs(number: int) -> list[JobRef]:
-    return [JobRef(WORKSPACE, uuid4(), turn=1) for _ in range(number)]
+    return [JobRef(WORKSPACE, uuid4(), fence=1) for _ in range(number)]
 
 
 async def test_a_new_queue_is_empty(queue: JobQueue) -> None:
@@ -51,7 +51,7 @@ async def test_a_job_that_came_back_is_handed_over_anew(queue: JobQueue) -> None
     [ref] = refs(1)
     await queue.offer(QueueName.BULK, [ref])
 
-    assert await queue.offer(QueueName.BULK, [JobRef(ref.workspace, ref.job_id, turn=ref.turn + 2)]) == 1
+    assert await queue.offer(QueueName.BULK, [JobRef(ref.workspace, ref.job_id, fence=ref.fence + 2)]) == 1
 
 
 async def test_queues_do_not_mix(queue: JobQueue) -> None:

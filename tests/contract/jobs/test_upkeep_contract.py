@@ -8,13 +8,13 @@ from tests.builders import run_of
 from tests.contract.backends import Backend
 
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
-from agentic_rag.jobs.job import JobKind, UpkeepTask
-from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.jobs.job import JobKind, MaintenanceTask
+from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
-async def due_in(adapter: Backend, workspace: WorkspaceRef) -> list[UpkeepTask]:
+async def due_in(adapter: Backend, workspace: WorkspaceRef) -> list[MaintenanceTask]:
     board = adapter.job_board()
     try:
         return [task for task in await board.upkeep() if task.workspace == workspace]
@@ -35,7 +35,7 @@ async def with_old_run(adapter: Backend) -> WorkspaceRef:
 async def test_runs_past_their_keeping_are_due_and_are_dropped(adapter: Backend, with_old_run: WorkspaceRef) -> None:
     due = await due_in(adapter, with_old_run)
     async with adapter.database.transaction(with_old_run.org_id) as transaction:
-        more = await transaction.workspaces.drop_expired(with_old_run)
+        more = await transaction.workspaces.apply_retention(with_old_run)
 
     assert [task.kind for task in due] == [JobKind.RETENTION]
     assert not more
@@ -45,7 +45,7 @@ async def test_runs_past_their_keeping_are_due_and_are_dropped(adapter: Backend,
 
 async def test_what_is_due_becomes_one_job(adapter: Backend, with_old_run: WorkspaceRef) -> None:
     due = await due_in(adapter, with_old_run)
-    upkeep = Upkeep(adapter.database, RecordingTelemetry())
+    upkeep = ScheduleMaintenance(adapter.database, RecordingTelemetry())
 
     new = await upkeep.enqueue(due)
     again = await upkeep.enqueue(due)

@@ -108,7 +108,7 @@ async def test_organisations_of_other_master_keys_are_found(adapter: Backend) ->
     async with adapter.database.transaction(after) as transaction:
         await transaction.providers.put(replace(a_key(2), sealed=sealed(2, "two")))
 
-    found = set(await adapter.key_homes.wrapped_by_others("two"))
+    found = set(await adapter.key_homes.organisations_to_rewrap("two"))
 
     assert before in found
     assert after not in found

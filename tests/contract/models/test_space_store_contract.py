@@ -12,9 +12,9 @@ from tests.contract.backends import Backend
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import InvalidInput, NotFound, SpaceMismatch, SpaceSwitched
-from agentic_rag.models.embedding.recall_gate import GateQuestion, GateVerdict, RecallGate
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, RecallQuestion
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord, SpaceState
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -54,14 +54,16 @@ async def spaces(adapter: Backend, workspace: WorkspaceRef) -> dict[str, SpaceRe
 async def drop(adapter: Backend, workspace: WorkspaceRef) -> None:
     while True:
         async with adapter.database.transaction(workspace.org_id) as transaction:
-            if not await transaction.spaces.drop_expired(workspace, 2):
+            if not await transaction.spaces.drop_old_spaces(workspace, 2):
                 return
 
 
 async def found(adapter: Backend, workspace: WorkspaceRef, space_id: int, as_of: int | None = None) -> list[int]:
     query = WIDE if space_id != 1 else np.ones(DIMENSIONS, np.float32)
     async with adapter.database.snapshot(workspace, as_of) as snapshot:
-        return sorted(hit.ordinal for hit in await snapshot.vectors.nearest(query, space_id, 50, Scope(EVERYBODY)))
+        return sorted(
+            hit.ordinal for hit in await snapshot.vectors.nearest(query, space_id, 50, SearchScope(EVERYBODY))
+        )
 
 
 @pytest.fixture
@@ -116,7 +118,7 @@ async def test_a_switch_is_a_new_version_that_answers_in_the_other_space(
         await activate(adapter, corpus)
         assert before.space is not None
         assert before.space.space == SPACE
-        assert len(await before.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 9, Scope(EVERYBODY))) == 4
+        assert len(await before.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 9, SearchScope(EVERYBODY))) == 4
 
     head = await adapter.database.head(corpus)
     assert head is not None
@@ -125,7 +127,7 @@ async def test_a_switch_is_a_new_version_that_answers_in_the_other_space(
     async with adapter.database.snapshot(corpus) as snapshot:
         assert snapshot.graph.version == 4
         with pytest.raises(SpaceMismatch):
-            await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 9, Scope(EVERYBODY))
+            await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 9, SearchScope(EVERYBODY))
 
 
 async def test_older_versions_are_read_in_the_space_that_answers(adapter: Backend, corpus: WorkspaceRef) -> None:
@@ -309,13 +311,13 @@ async def test_staged_vectors_of_a_dropped_space_go_with_it(adapter: Backend, co
     await drop(adapter, corpus)
 
     async with adapter.database.transaction(corpus.org_id) as transaction:
-        staged = await transaction.documents.staged(corpus, revision.revision_id)
+        staged = await transaction.documents.load_staging(corpus, revision.revision_id)
     assert [(one.vector, one.space_id) for one in staged or []] == [(None, None)]
 
 
 async def test_a_gate_is_kept_until_the_switch_and_its_verdict_after(adapter: Backend, corpus: WorkspaceRef) -> None:
-    gate = RecallGate((GateQuestion("who?", ("a.md", "b.md")),), 5, 0.1)
-    verdict = GateVerdict(5, 1, 0.5, 1.0, passed=True)
+    gate = RecallGate((RecallQuestion("who?", ("a.md", "b.md")),), 5, 0.1)
+    verdict = RecallComparison(5, 1, 0.5, 1.0, passed=True)
     await begin(adapter, corpus, gate=gate)
     async with adapter.database.transaction(corpus.org_id) as transaction:
         assert await transaction.spaces.gate(corpus, 2) == gate
@@ -334,7 +336,7 @@ async def test_another_space_can_be_searched_before_it_answers(adapter: Backend,
     await fill(adapter, corpus)
 
     async with adapter.database.snapshot(corpus, space_id=2) as snapshot:
-        hits = await snapshot.vectors.nearest(WIDE, 2, 9, Scope(EVERYBODY))
+        hits = await snapshot.vectors.nearest(WIDE, 2, 9, SearchScope(EVERYBODY))
 
     assert [hit.ordinal for hit in hits] == [0, 1, 3, 4]
 

@@ -7,15 +7,15 @@ from uuid import uuid4
 
 from tests.contract.backends import Backend
 
-from agentic_rag.models.billing.limits import Spent
-from agentic_rag.models.billing.usage import Charge, UsageKind, UsageLine, added_up, line_of
+from agentic_rag.models.billing.limits import Expenditure
+from agentic_rag.models.billing.usage import Charge, UsageKind, UsageLine, sum_by_key, usage_line
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 FIRST, SECOND = date(2026, 11, 1), date(2026, 11, 2)
 
 
 def used(workspace: WorkspaceRef, day: date = SECOND, cost: float | None = 0.5) -> UsageLine:
-    return line_of(Charge(workspace, day, UsageKind.EMBEDDING, "openai", "small", True, 10, 0, cost))
+    return usage_line(Charge(workspace, day, UsageKind.EMBEDDING, "openai", "small", True, 10, 0, cost))
 
 
 async def test_calls_of_a_day_are_added_up(adapter: Backend) -> None:
@@ -34,13 +34,13 @@ async def test_days_and_workspaces_are_told_apart(adapter: Backend) -> None:
     here = await adapter.workspace()
     there = await adapter.workspace(here.org_id)
     async with adapter.database.transaction(here.org_id) as transaction:
-        await transaction.usage.add(added_up([used(here), used(here, FIRST), used(there)]))
+        await transaction.usage.add(sum_by_key([used(here), used(here, FIRST), used(there)]))
 
         assert len(await transaction.usage.between(FIRST, SECOND)) == 3
         assert await transaction.usage.between(FIRST, FIRST) == [used(here, FIRST)]
         assert await transaction.usage.between(FIRST, SECOND, there.workspace_id) == [used(there)]
-        assert await transaction.usage.spent(SECOND) == Spent(1.0, 1.5)
-        assert await transaction.usage.spent(SECOND, here.workspace_id) == Spent(0.5, 1.0)
+        assert await transaction.usage.spending(SECOND) == Expenditure(1.0, 1.5)
+        assert await transaction.usage.spending(SECOND, here.workspace_id) == Expenditure(0.5, 1.0)
 
 
 async def test_the_month_before_counts_for_nothing(adapter: Backend) -> None:
@@ -48,7 +48,7 @@ async def test_the_month_before_counts_for_nothing(adapter: Backend) -> None:
     async with adapter.database.transaction(workspace.org_id) as transaction:
         await transaction.usage.add([used(workspace, date(2026, 10, 31))])
 
-        assert await transaction.usage.spent(FIRST) == Spent()
+        assert await transaction.usage.spending(FIRST) == Expenditure()
 
 
 async def test_other_organisations_see_nothing_of_it(adapter: Backend) -> None:
@@ -59,14 +59,14 @@ async def test_other_organisations_see_nothing_of_it(adapter: Backend) -> None:
     async with adapter.database.transaction(ours.org_id) as transaction:
         assert await transaction.usage.between(FIRST, SECOND) == []
         assert await transaction.usage.between(FIRST, SECOND, theirs.workspace_id) == []
-        assert await transaction.usage.spent(SECOND) == Spent()
+        assert await transaction.usage.spending(SECOND) == Expenditure()
 
 
 async def test_a_workspace_that_is_not_there_stops_no_other_line(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     gone = replace(workspace, workspace_id=uuid4())
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        await transaction.usage.add(added_up([used(gone), used(workspace)]))
+        await transaction.usage.add(sum_by_key([used(gone), used(workspace)]))
 
         assert await transaction.usage.between(FIRST, SECOND) == [used(workspace)]
 
@@ -77,7 +77,7 @@ async def test_processes_that_add_at_once_lose_nothing(adapter: Backend) -> None
 
     async def add() -> None:
         async with adapter.database.transaction(here.org_id) as transaction:
-            await transaction.usage.add(added_up([used(there), used(here)]))
+            await transaction.usage.add(sum_by_key([used(there), used(here)]))
 
     await asyncio.gather(*(add() for _ in range(12)))
 

@@ -6,10 +6,10 @@ from tests.contract.backends import Backend
 
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.database import Transaction
-from agentic_rag.operations.evaluation import EvalQuestion, EvalScore, EvalSet
+from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-ASKED = EvalSet(
+ASKED = EvalDataset(
     "mine",
     (
         EvalQuestion("1", "Who signs?", ("Oona",), ("policy.md",), "single", gold_spans=((3, 7),)),
@@ -38,7 +38,7 @@ async def test_what_was_asked_comes_back_as_it_was_given(adapter: Backend) -> No
         scores = await transaction.eval_runs.scores(workspace, job_id)
 
     assert found is not None
-    assert (found.asked, found.k, found.answered, found.report) == (ASKED, 8, 0, None)
+    assert (found.dataset, found.k, found.answered, found.report) == (ASKED, 8, 0, None)
     assert list(scores) == []
 
 

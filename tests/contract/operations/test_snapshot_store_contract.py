@@ -4,7 +4,7 @@ from uuid import uuid4
 
 from tests.contract.backends import Backend
 
-from agentic_rag.operations.snapshots.snapshot import SNAPSHOT_MOVES, RestoreRecord, SnapshotReason, SnapshotState
+from agentic_rag.operations.snapshots.snapshot import SNAPSHOT_TRANSITIONS, RestoreRecord, SnapshotReason, SnapshotState
 
 
 async def test_a_snapshot_is_built_then_ready_then_expired(adapter: Backend) -> None:
@@ -16,7 +16,7 @@ async def test_a_snapshot_is_built_then_ready_then_expired(adapter: Backend) -> 
         ready = await transaction.snapshots.get(workspace, snapshot_id)
         expired = await transaction.snapshots.move(workspace, snapshot_id, SnapshotState.EXPIRED)
         again = await transaction.snapshots.finish(workspace, snapshot_id, 8, "b/manifest.json", 1, {})
-        await transaction.snapshots.emptied(workspace, snapshot_id)
+        await transaction.snapshots.mark_empty(workspace, snapshot_id)
         [last] = await transaction.snapshots.all(workspace)
 
     assert (begun.state, begun.corpus_version, begun.is_stored) == (SnapshotState.BUILDING, None, True)
@@ -33,7 +33,7 @@ async def test_one_that_failed_is_built_again_and_one_that_is_ready_is_not(adapt
         for one in (failed, ready):
             await store.begin(workspace, one, SnapshotReason.SCHEDULED, with_originals=False)
         await store.move(workspace, failed, SnapshotState.FAILED, "DEPENDENCY_UNAVAILABLE")
-        await store.emptied(workspace, failed)
+        await store.mark_empty(workspace, failed)
         await store.finish(workspace, ready, 1, "m", 1, {})
         rebuilt = await store.begin(workspace, failed, SnapshotReason.SCHEDULED, with_originals=False)
         kept = await store.begin(workspace, ready, SnapshotReason.SCHEDULED, with_originals=False)
@@ -47,10 +47,10 @@ async def test_what_is_built_or_ready_stays_stored_whoever_says_it_is_emptied(ad
     async with adapter.database.transaction(workspace.org_id) as transaction:
         store = transaction.snapshots
         await store.begin(workspace, snapshot_id, SnapshotReason.MANUAL, with_originals=True)
-        await store.emptied(workspace, snapshot_id)
+        await store.mark_empty(workspace, snapshot_id)
         building = await store.get(workspace, snapshot_id)
         await store.finish(workspace, snapshot_id, 1, "m", 1, {})
-        await store.emptied(workspace, snapshot_id)
+        await store.mark_empty(workspace, snapshot_id)
         ready = await store.get(workspace, snapshot_id)
 
     assert building is not None
@@ -68,10 +68,10 @@ async def test_snapshots_and_restores_belong_to_one_workspace(adapter: Backend) 
 
         assert await transaction.snapshots.get(other, snapshot_id) is None
         assert await transaction.snapshots.all(other) == []
-        assert await transaction.snapshots.restored(other, snapshot_id) is None
-        assert await transaction.snapshots.restored(one, snapshot_id) is not None
+        assert await transaction.snapshots.restore_record(other, snapshot_id) is None
+        assert await transaction.snapshots.restore_record(one, snapshot_id) is not None
 
 
 def test_every_state_has_its_moves_and_none_leaves_expired() -> None:
-    assert set(SNAPSHOT_MOVES) == set(SnapshotState)
-    assert SNAPSHOT_MOVES[SnapshotState.EXPIRED] == frozenset()
+    assert set(SNAPSHOT_TRANSITIONS) == set(SnapshotState)
+    assert SNAPSHOT_TRANSITIONS[SnapshotState.EXPIRED] == frozenset()

@@ -37,10 +37,10 @@ async def test_a_vicinity_holds_what_chunks_mention_and_where_all_that_stands(gr
         nothing = await snapshot.graph.vicinity([], [], 10)
 
     expected = sorted([(0, A), (0, B), (2, A), (2, B), (2, C)])
-    assert [(mention.ordinal, mention.entity_id) for mention in found.held] == expected
-    assert [(one.entity_id, one.passages) for one in found.reached] == sorted([(A, 3), (B, 2), (C, 2)])
-    assert (named.held, [one.ordinals for one in named.reached]) == ((), [(0, 2)])
-    assert (nothing.held, nothing.reached) == ((), ())
+    assert [(mention.ordinal, mention.entity_id) for mention in found.mentions] == expected
+    assert [(one.entity_id, one.passages) for one in found.entity_passages] == sorted([(A, 3), (B, 2), (C, 2)])
+    assert (named.mentions, [one.ordinals for one in named.entity_passages]) == ((), [(0, 2)])
+    assert (nothing.mentions, nothing.entity_passages) == ((), ())
 
 
 async def test_neighbours_come_by_weight_then_id_up_to_the_cap(graph_adapter: Backend) -> None:

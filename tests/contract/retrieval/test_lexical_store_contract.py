@@ -4,13 +4,13 @@ from tests.builders import EVERYBODY
 from tests.contract.backends import Backend
 
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-SCOPE = Scope(EVERYBODY)
+SCOPE = SearchScope(EVERYBODY)
 
 
-async def search(adapter: Backend, workspace: WorkspaceRef, words: str, scope: Scope = SCOPE) -> list[ArmHit]:
+async def search(adapter: Backend, workspace: WorkspaceRef, words: str, scope: SearchScope = SCOPE) -> list[ArmHit]:
     async with adapter.database.snapshot(workspace) as snapshot:
         return await snapshot.lexical.search(query_terms(words), 10, scope)
 
@@ -46,7 +46,7 @@ async def test_a_profile_says_what_chunks_hold_of_a_question(adapter: Backend) -
         profile = await snapshot.lexical.profile(terms, [2, 0, 1], SCOPE)
         hits = await snapshot.lexical.search(terms, 10, SCOPE)
 
-    assert profile.held.sum(axis=1).tolist() == [0, 2, 1]
+    assert profile.present.sum(axis=1).tolist() == [0, 2, 1]
     assert (profile.gain.sum(axis=1) * profile.bound).round(6).tolist() == [
         0.0, *[hit.raw for hit in sorted(hits, key=lambda hit: hit.ordinal)]
     ]  # fmt: skip
@@ -56,11 +56,11 @@ async def test_a_scope_narrows_results(adapter: Backend) -> None:
     workspace = await adapter.workspace()
     await adapter.publish(workspace, "a.md", ["quorum one", "quorum two"])
 
-    narrowed = await search(adapter, workspace, "quorum", Scope(EVERYBODY, frozenset({1})))
+    narrowed = await search(adapter, workspace, "quorum", SearchScope(EVERYBODY, frozenset({1})))
 
     assert [hit.ordinal for hit in narrowed] == [1]
-    assert await search(adapter, workspace, "quorum", Scope(EVERYBODY, frozenset())) == []
-    assert await search(adapter, workspace, "quorum", Scope((7,))) == []
+    assert await search(adapter, workspace, "quorum", SearchScope(EVERYBODY, frozenset())) == []
+    assert await search(adapter, workspace, "quorum", SearchScope((7,))) == []
 
 
 async def test_rarity_is_one_for_unknown_terms_and_falls_with_frequency(adapter: Backend) -> None:

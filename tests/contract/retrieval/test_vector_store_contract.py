@@ -6,9 +6,9 @@ from tests.builders import DIMENSIONS, EVERYBODY, half, vector_of
 from tests.contract.backends import Backend
 
 from agentic_rag.kernel.errors import SpaceMismatch
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 
-SCOPE = Scope(EVERYBODY)
+SCOPE = SearchScope(EVERYBODY)
 EAST = np.eye(DIMENSIONS, dtype=np.float32)[0]
 
 
@@ -74,9 +74,9 @@ async def test_a_scope_restricts_to_its_ordinals_and_access_sets(adapter: Backen
     await adapter.publish(workspace, "a.md", ["one", "two", "three"])
 
     async with adapter.database.snapshot(workspace) as snapshot:
-        narrowed = await snapshot.vectors.nearest(EAST, 1, 5, Scope(EVERYBODY, frozenset({2, 99})))
-        nothing = await snapshot.vectors.nearest(EAST, 1, 5, Scope(EVERYBODY, frozenset()))
-        strangers = await snapshot.vectors.nearest(EAST, 1, 5, Scope((7,)))
+        narrowed = await snapshot.vectors.nearest(EAST, 1, 5, SearchScope(EVERYBODY, frozenset({2, 99})))
+        nothing = await snapshot.vectors.nearest(EAST, 1, 5, SearchScope(EVERYBODY, frozenset()))
+        strangers = await snapshot.vectors.nearest(EAST, 1, 5, SearchScope((7,)))
 
     assert [hit.ordinal for hit in narrowed] == [2]
     assert nothing == strangers == []

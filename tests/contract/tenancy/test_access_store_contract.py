@@ -12,12 +12,12 @@ from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Neighbour, Scope
-from agentic_rag.tenancy.access import ANYBODY, UPKEEP, Readers
+from agentic_rag.retrieval.candidates import Neighbour, SearchScope
+from agentic_rag.tenancy.access import ANONYMOUS_READER, UNRESTRICTED_READER, ReadIdentity
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-ADA, BOB = Readers(("user:ada",)), Readers(("group:night", "user:bob"))
+ADA, BOB = ReadIdentity(("user:ada",)), ReadIdentity(("group:night", "user:bob"))
 NIGHT = ("group:night",)
 A, B, C = (entity_id(name) for name in ("A", "B", "C"))
 
@@ -33,10 +33,12 @@ async def restrict(
     return change
 
 
-async def found(adapter: Backend, workspace: WorkspaceRef, readers: Readers, as_of: int | None = None) -> list[str]:
+async def found(
+    adapter: Backend, workspace: WorkspaceRef, readers: ReadIdentity, as_of: int | None = None
+) -> list[str]:
     """The texts that both text arms find for somebody, each the same."""
     async with adapter.database.snapshot(workspace, as_of, readers=readers) as snapshot:
-        scope = Scope(snapshot.access.access_ids)
+        scope = SearchScope(snapshot.access.access_ids)
         lexical = await snapshot.lexical.search(query_terms("quorum"), 10, scope)
         assert snapshot.space is not None
         vector = np.ones(DIMENSIONS, np.float32)
@@ -66,10 +68,13 @@ async def test_the_readable_sets_are_those_of_a_caller_s_principals(adapter: Bac
         ada = await transaction.access.intern(workspace, ("user:ada",))
 
     async with adapter.database.transaction(workspace.org_id) as transaction:
-        readable = [await transaction.access.readable(workspace, one) for one in (ADA, BOB, ANYBODY, UPKEEP)]
+        readable = [
+            await transaction.access.readable(workspace, one)
+            for one in (ADA, BOB, ANONYMOUS_READER, UNRESTRICTED_READER)
+        ]
 
     assert [one.access_ids for one in readable] == [(0, ada), (0, night), (0,), (0, night, ada)]
-    assert [one.is_everything for one in readable] == [False, False, False, True]
+    assert [one.is_unrestricted for one in readable] == [False, False, False, True]
     head = await adapter.database.head(workspace, BOB)
     assert head is not None
     assert head.access == readable[1]
@@ -79,7 +84,7 @@ async def test_a_workspace_without_rights_hides_nothing_from_anybody(adapter: Ba
     workspace = await adapter.workspace()
 
     async with adapter.database.snapshot(workspace) as snapshot:
-        assert (snapshot.access.access_ids, snapshot.access.is_everything) == ((0,), True)
+        assert (snapshot.access.access_ids, snapshot.access.is_unrestricted) == ((0,), True)
 
 
 async def test_a_document_is_published_for_the_readers_it_was_registered_with(adapter: Backend) -> None:
@@ -91,7 +96,7 @@ async def test_a_document_is_published_for_the_readers_it_was_registered_with(ad
 
     assert await found(adapter, workspace, ADA) == ["quorum by day"]
     assert await found(adapter, workspace, BOB) == ["quorum by day", "quorum by night"]
-    assert await found(adapter, workspace, ANYBODY) == ["quorum by day"]
+    assert await found(adapter, workspace, ANONYMOUS_READER) == ["quorum by day"]
 
 
 async def test_a_new_revision_keeps_the_readers(adapter: Backend) -> None:
@@ -131,7 +136,7 @@ async def test_a_change_shows_everywhere_at_the_next_version(adapter: Backend) -
     assert await found(adapter, workspace, BOB) == everyone
     head = await adapter.database.head(workspace, ADA)
     assert head is not None
-    assert (head.version, head.access.version, head.access.is_everything) == (3, 3, False)
+    assert (head.version, head.access.version, head.access.is_unrestricted) == (3, 3, False)
 
 
 async def test_rights_hold_for_older_versions_too(adapter: Backend) -> None:
@@ -156,7 +161,7 @@ async def test_the_way_back_is_as_short(adapter: Backend) -> None:
     change = await restrict(adapter, workspace, "a.md", ())
 
     assert change is not None
-    assert await found(adapter, workspace, BOB) == ["quorum"] == await found(adapter, workspace, ANYBODY)
+    assert await found(adapter, workspace, BOB) == ["quorum"] == await found(adapter, workspace, ANONYMOUS_READER)
     assert await restrict(adapter, workspace, "a.md", ()) == AccessChange(None, 0)
 
 
@@ -184,7 +189,7 @@ async def test_statistics_are_those_of_a_corpus_without_the_hidden(adapter: Back
     scores: list[list[float]] = []
     for workspace in (mixed, alone):
         async with adapter.database.snapshot(workspace, readers=ADA) as snapshot:
-            scope = Scope(snapshot.access.access_ids)
+            scope = SearchScope(snapshot.access.access_ids)
             hits = await snapshot.lexical.search(query_terms("quorum lease"), 10, scope)
             rarity = await snapshot.lexical.rarity(list(query_terms("quorum lease")), scope)
             scores.append([*(one for hit in hits for one in (hit.raw, hit.score)), *rarity.values()])
@@ -203,7 +208,9 @@ async def test_documents_are_listed_counted_and_found_by_name_for_their_readers(
         readable = await transaction.access.readable(workspace, ADA)
         page = await transaction.documents.page(workspace, PageRequest(), (), readable.access_ids)
         counted = await transaction.documents.count(workspace, readable.access_ids)
-        hidden = [await transaction.access.unreadable(workspace, [a, b, gone], one) for one in (ADA, BOB, UPKEEP)]
+        hidden = [
+            await transaction.access.unreadable(workspace, [a, b, gone], one) for one in (ADA, BOB, UNRESTRICTED_READER)
+        ]
     async with adapter.database.snapshot(workspace, readers=ADA) as snapshot:
         named = await snapshot.documents.find_documents("a.md", snapshot.access.access_ids, 5)
 
@@ -227,7 +234,7 @@ async def test_another_organisation_s_sets_are_no_sets(adapter: Backend) -> None
     foreign = WorkspaceRef(stranger, workspace.workspace_id)
 
     async with adapter.database.transaction(stranger) as transaction:
-        assert (await transaction.access.readable(foreign, UPKEEP)).access_ids == (0,)
+        assert (await transaction.access.readable(foreign, UNRESTRICTED_READER)).access_ids == (0,)
         assert await transaction.access.principals(foreign, [0, 1]) == {}
         assert await transaction.access.unreadable(foreign, [document_id_for(workspace, "a.md")], ADA) == set()
     assert await adapter.database.head(foreign, BOB) is None
@@ -241,14 +248,14 @@ async def test_the_graph_counts_and_reaches_only_what_is_readable(graph_adapter:
     await graph_adapter.publish(workspace, "shown.md", list(shown), entities=shown)
     await restrict(graph_adapter, workspace, "hidden.md", NIGHT)
 
-    async def seen(readers: Readers) -> tuple[Sequence[tuple[UUID, int]], Sequence[UUID], list[Neighbour]]:
+    async def seen(readers: ReadIdentity) -> tuple[Sequence[tuple[UUID, int]], Sequence[UUID], list[Neighbour]]:
         async with graph_adapter.database.snapshot(workspace, readers=readers) as snapshot:
             vicinity = await snapshot.graph.vicinity([A, C], [0, 1], 10)
             mentions = await snapshot.graph.mentions_of([A, C], 1)
-            assert {one.entity_id for one in mentions} <= {one.entity_id for one in vicinity.reached}
+            assert {one.entity_id for one in mentions} <= {one.entity_id for one in vicinity.entity_passages}
             return (
-                [(one.entity_id, one.passages) for one in vicinity.reached],
-                sorted({one.entity_id for one in vicinity.held}),
+                [(one.entity_id, one.passages) for one in vicinity.entity_passages],
+                sorted({one.entity_id for one in vicinity.mentions}),
                 await snapshot.graph.neighbours([A, C], 5),
             )
 

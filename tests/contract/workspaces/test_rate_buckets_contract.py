@@ -13,7 +13,7 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.workspaces.ports import RateBuckets
-from agentic_rag.workspaces.prefetched_buckets import LeasedBuckets
+from agentic_rag.workspaces.prefetched_buckets import PrefetchedBuckets
 from agentic_rag.workspaces.rate_limits import Bucket
 
 REAL = [pytest.mark.integration, pytest.mark.network]
@@ -29,7 +29,7 @@ async def buckets(request: pytest.FixtureRequest, session_stack: SessionStack) -
         yield MemoryRateBuckets(SystemClock())
         return
     if request.param == "leased":
-        yield LeasedBuckets(MemoryRateBuckets(SystemClock()), SystemClock())
+        yield PrefetchedBuckets(MemoryRateBuckets(SystemClock()), SystemClock())
         return
     url = session_stack.redis_url(request.param)
     redis = RedisRateBuckets(url, prefix=f"test-{uuid4()}", timeout_seconds=PATIENT_SECONDS)

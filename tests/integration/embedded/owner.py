@@ -8,7 +8,7 @@ from agentic_rag.embedded.stack import EmbeddedStack
 
 def main() -> None:
     with EmbeddedStack(Path(sys.argv[1])) as stack:
-        role = "owner" if stack.postgres.owned else "guest"
+        role = "owner" if stack.postgres.is_owner else "guest"
         print(role, stack.database_url, stack.redis_url, flush=True)
         sys.stdin.read()
 

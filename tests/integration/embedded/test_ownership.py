@@ -16,7 +16,7 @@ from tests.waiting import wait_until
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.loopback import is_free
-from agentic_rag.embedded.os_user import ServerAccount
+from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis
 from agentic_rag.embedded.stack import EmbeddedStack
@@ -39,8 +39,8 @@ def test_a_second_stack_attaches_and_leaves_the_servers_running(home: Path) -> N
     with EmbeddedStack(home) as first:
         with EmbeddedStack(home) as second:
             assert (second.database_url, second.redis_url) == (first.database_url, first.redis_url)
-            assert not second.postgres.owned
-            assert not second.redis.owned
+            assert not second.postgres.is_owner
+            assert not second.redis.is_owner
             assert second.running
 
         assert first.running
@@ -113,7 +113,7 @@ async def test_after_kill_9_of_the_owner_the_next_one_finds_everything(
     owner.kill()
     owner.wait()
     with EmbeddedStack(home) as successor:
-        assert successor.postgres.owned
+        assert successor.postgres.is_owner
         assert successor.database_url == database_url
         again = await asyncpg.connect(successor.database_url)
         assert await again.fetchval("SELECT answer FROM kept") == 42
@@ -223,7 +223,7 @@ def run_owner_as(uid: int, home: Path) -> subprocess.CompletedProcess[str]:
     """Run the owner script to its end as another user, by an interpreter that user may execute."""
     system_python = shutil.which("python3", path="/usr/bin:/usr/local/bin")
     wheels = Path(asyncpg.__file__).parents[1]
-    user = ServerAccount(uid, uid)
+    user = OsUser(uid, uid)
     if system_python is None or user.barrier(CORE / "x") or user.barrier(wheels / "x"):
         pytest.skip("no interpreter, or no packages, that another account may read")
     assert system_python is not None

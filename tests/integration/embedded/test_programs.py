@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from agentic_rag.embedded.os_user import ServerAccount
+from agentic_rag.embedded.os_user import OsUser
 from agentic_rag.embedded.postgres_program import programs_in_wheel, runnable_programs
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel
 
@@ -16,7 +16,7 @@ pytestmark = [
     pytest.mark.skipif(os.geteuid() != 0, reason="only root changes accounts"),
 ]
 
-ACCOUNT = ServerAccount(65532, 65532)
+ACCOUNT = OsUser(65532, 65532)
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def closed_site(home: Path) -> Path:
 
 
 def test_programs_in_reach_are_used_where_they_are(home: Path) -> None:
-    anyone = ServerAccount(None, None)
+    anyone = OsUser(None, None)
 
     assert runnable_programs(programs_in_wheel(), home, anyone) == programs_in_wheel()
 

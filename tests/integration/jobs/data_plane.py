@@ -41,7 +41,7 @@ from agentic_rag.documents.document import Document, document_id_for
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.sync import SyncResult, SyncSource
 from agentic_rag.jobs.job import Job, JobKind, RetryPolicy
@@ -49,13 +49,13 @@ from agentic_rag.kernel.errors import SpaceMismatch
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.embedding.space import EmbeddingSpace
-from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
+from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
 from agentic_rag.operations.dead_letters import DeadLetters
 from agentic_rag.operations.graph.sync import GraphSync
-from agentic_rag.operations.measure_switch import GateMeasurement
+from agentic_rag.operations.measure_switch import MeasureSwitch
 from agentic_rag.operations.snapshots.restore import RestoreSnapshot
 from agentic_rag.operations.snapshots.take import TakeSnapshot
-from agentic_rag.operations.switch_embedding import SwitchSpaces
+from agentic_rag.operations.switch_embedding import SwitchEmbedding
 from agentic_rag.retrieval.fusion import FusionWeights
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
@@ -63,14 +63,14 @@ from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 from agentic_rag_worker.job_handlers import (
-    CompactBody,
-    DeleteBody,
-    GraphBody,
-    IngestBody,
-    JobBody,
-    ReembedBody,
-    RetentionBody,
-    SnapshotBody,
+    CompactHandler,
+    DeleteHandler,
+    GraphHandler,
+    IngestHandler,
+    JobHandler,
+    ReembedHandler,
+    RetentionHandler,
+    SnapshotHandler,
 )
 from agentic_rag_worker.main import WorkerOptions, run_worker
 from agentic_rag_worker.wiring import WorkerTimings
@@ -165,7 +165,7 @@ class DataPlane:
     workspace: WorkspaceRef = field(default_factory=lambda: WorkspaceRef(DEFAULT_ORG_ID, uuid4()))
     neo4j_uri: str | None = None
     """Where the graph is kept, if not in Postgres."""
-    more_bodies: dict[JobKind, JobBody] = field(default_factory=dict)
+    more_bodies: dict[JobKind, JobHandler] = field(default_factory=dict)
     """Of kinds that only some tests run."""
 
     @cached_property
@@ -208,7 +208,7 @@ class DataPlane:
         return ProcessParser()
 
     @cached_property
-    def embedders(self) -> RegisteredEmbedders:
+    def embedders(self) -> EmbedderRegistry:
         """The deterministic space, and `WIDE` by another meter."""
 
         def make(space: EmbeddingSpace) -> WideEmbedder:
@@ -216,19 +216,19 @@ class DataPlane:
                 raise SpaceMismatch(f"Nobody here embeds with {space.name}: configure RAG_EMBEDDER.")
             return self.wide
 
-        return RegisteredEmbedders(self.embedder, make, {self.embedder.space.provider: lambda: self.embedder.space})
+        return EmbedderRegistry(self.embedder, make, {self.embedder.space.provider: lambda: self.embedder.space})
 
     @cached_property
-    def switch(self) -> SwitchSpaces:
+    def switch(self) -> SwitchEmbedding:
         retrieve = Retrieve(self.telemetry)
-        measurement = GateMeasurement(self.database, self.embedders, retrieve, FusionWeights())
-        return SwitchSpaces(self.database, self.embedders, measurement, self.telemetry, self.grace)
+        measurement = MeasureSwitch(self.database, self.embedders, retrieve, FusionWeights())
+        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, self.grace)
 
     @cached_property
     def ingest(self) -> IngestDocument:
         return IngestDocument(
             self.database, self.blobs, self.parser, self.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
-            GroupPublisher(self.database), self.telemetry, "small",
+            GroupCommitPublisher(self.database), self.telemetry, "small",
         )  # fmt: skip
 
     @cached_property
@@ -250,15 +250,15 @@ class DataPlane:
         return RestoreSnapshot(self.database, self.archive, self.blobs, self.cache, self.telemetry, HEAD)
 
     @property
-    def bodies(self) -> Mapping[JobKind, JobBody]:
+    def bodies(self) -> Mapping[JobKind, JobHandler]:
         return {
-            JobKind.INGEST: IngestBody(self.ingest),
-            JobKind.DELETE: DeleteBody(self.delete),
-            JobKind.COMPACT: CompactBody(self.database),
-            JobKind.RETENTION: RetentionBody(self.database, self.blobs),
-            JobKind.SNAPSHOT: SnapshotBody(self.take_snapshot),
-            JobKind.REEMBED: ReembedBody(self.switch),
-            JobKind.GRAPH: GraphBody(self.graph_sync),
+            JobKind.INGEST: IngestHandler(self.ingest),
+            JobKind.DELETE: DeleteHandler(self.delete),
+            JobKind.COMPACT: CompactHandler(self.database),
+            JobKind.RETENTION: RetentionHandler(self.database, self.blobs),
+            JobKind.SNAPSHOT: SnapshotHandler(self.take_snapshot),
+            JobKind.REEMBED: ReembedHandler(self.switch),
+            JobKind.GRAPH: GraphHandler(self.graph_sync),
             **self.more_bodies,
         }
 

@@ -13,7 +13,7 @@ from tests.graph_contents import GraphContents, held_graph
 from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.adapters.postgres.retrieval.segments import SEGMENT_COLUMNS, segment_from
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 Rows = frozenset[tuple[Any, ...]]
@@ -91,7 +91,7 @@ async def picture(plane: DataPlane) -> Picture:
         )
 
 
-async def graph_picture(connection: Connection, plane: DataPlane, names: Mapping[int, UUID]) -> GraphPicture:
+async def graph_picture(connection: PostgresConnection, plane: DataPlane, names: Mapping[int, UUID]) -> GraphPicture:
     """The embedded graph; another store gives the same value from its own nodes and relationships."""
     mentions = [
         (
@@ -111,7 +111,7 @@ def _segments() -> str:
     return f"SELECT {SEGMENT_COLUMNS} FROM rag_segments"
 
 
-async def _rows(connection: Connection, plane: DataPlane, statement: str) -> Sequence[Mapping[str, Any]]:
+async def _rows(connection: PostgresConnection, plane: DataPlane, statement: str) -> Sequence[Mapping[str, Any]]:
     alias = next((name for name in ("c", "m", "e") if f" {name} JOIN" in statement or f" {name} LEFT" in statement), "")
     column = f"{alias}.workspace_id" if alias else "workspace_id"
     return await connection.fetch(f"{statement} WHERE {column} = $1", plane.workspace.workspace_id)

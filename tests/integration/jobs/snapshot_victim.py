@@ -11,7 +11,7 @@ from uuid import UUID
 from tests.integration.jobs.data_plane import QUICK, DataPlane
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
-from agentic_rag.operations.snapshots.archive_files import ArchivePlace
+from agentic_rag.operations.snapshots.archive_files import ArchiveLocation
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag_worker.main import WorkerOptions, run_worker
 
@@ -42,7 +42,7 @@ async def main() -> None:
     if task["folder"] is None:
         await run_worker(plane, WorkerOptions(slots=1, timings=QUICK))
     else:
-        await plane.restore_snapshot.run(DEFAULT_ORG_ID, ArchivePlace(plane.blobs, task["folder"]))
+        await plane.restore_snapshot.run(DEFAULT_ORG_ID, ArchiveLocation(plane.blobs, task["folder"]))
 
 
 if __name__ == "__main__":

@@ -16,7 +16,7 @@ from tests.integration.jobs.data_plane import DataPlane, until
 
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob, QueueName, Replay
 from agentic_rag.jobs.message import FUNCTION, delivery_id, encode, queue_key
-from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -38,7 +38,7 @@ def envelope(**changes: object) -> bytes:
     return json.dumps(valid | changes).encode()
 
 
-async def found(plane: DataPlane) -> list[StoredPayload]:
+async def found(plane: DataPlane) -> list[StoredUndecodableMessage]:
     store = plane.dead_payloads()
     try:
         return list((await store.page(PageRequest(100))).items)
@@ -87,7 +87,7 @@ async def test_everything_that_is_no_message_of_ours_is_kept_byte_for_byte(
         await plane.until_idle()
         await until(lambda: is_empty(plane), "everything taken off the queue")
 
-    kept = {one.found.entry: one.found.payload for one in await found(plane)}
+    kept = {one.message.entry: one.message.payload for one in await found(plane)}
     wrong_type = kept.pop(b"wrong type")
     assert kept == foreign | {b"zero": envelope(f="zero")}
     assert wrong_type, "a key of another type is kept as Redis dumps it"
@@ -128,9 +128,9 @@ async def test_the_same_bytes_delivered_again_are_counted_not_doubled(plane: Dat
     [one] = await found(plane)
     assert one.deliveries == 2
     store = plane.dead_payloads()
-    assert await store.get(one.found.payload_id) == one
-    assert await store.purge(one.found.payload_id)
-    assert not await store.purge(one.found.payload_id)
+    assert await store.get(one.message.payload_id) == one
+    assert await store.purge(one.message.payload_id)
+    assert not await store.purge(one.message.payload_id)
     await store.aclose()
 
 
@@ -191,7 +191,7 @@ async def test_a_kind_of_another_version_ends_as_a_dead_letter_with_its_argument
     assert job.arguments == {"path": "ä.md"}
     assert replayed.outcome is Replay.REPLAYED
     (job,) = await plane.jobs()
-    assert (job.state, job.attempts, job.attempts_used) == (JobState.DEAD, 2, 1)
+    assert (job.state, job.attempts, job.attempts_against_limit) == (JobState.DEAD, 2, 1)
 
 
 async def test_a_hand_over_waits_no_longer_than_it_may(plane: DataPlane) -> None:
@@ -220,13 +220,15 @@ async def test_findings_wait_in_the_queue_while_postgres_is_away(plane: DataPlan
         await until(lambda: is_empty(plane), "it was kept")
         await owner.close()
 
-    assert [one.found.payload for one in await found(plane)] == [b"x"]
+    assert [one.message.payload for one in await found(plane)] == [b"x"]
 
 
 async def test_what_was_not_seen_for_a_month_is_forgotten(outbox: DataPlane) -> None:
     store, board = outbox.dead_payloads(), outbox.job_board()
     for number in range(2):
-        payload = DeadPayload(QueueName.BULK.value, b"entry", b"payload %d" % number, "JOB_UNREADABLE", "No envelope.")
+        payload = UndecodableMessage(
+            QueueName.BULK.value, b"entry", b"payload %d" % number, "JOB_UNREADABLE", "No envelope."
+        )
         await store.keep(payload)
     superuser = await asyncpg.connect(outbox.database_url)
     await superuser.execute(
@@ -236,6 +238,6 @@ async def test_what_was_not_seen_for_a_month_is_forgotten(outbox: DataPlane) -> 
 
     await board.upkeep()
 
-    assert [one.found.payload for one in await found(outbox)] == [b"payload 1"]
+    assert [one.message.payload for one in await found(outbox)] == [b"payload 1"]
     await store.aclose()
     await board.aclose()

@@ -16,14 +16,14 @@ from agentic_rag.documents.document import DocumentStatus, ParsedDocument, docum
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.ports import DocumentPublication, Published
 from agentic_rag.ingestion.reingest import ReingestDocument
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.operations.prove_erased import ErasureProof, ProveErased
+from agentic_rag.operations.prove_erased import ErasureProof, ProveErasure
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -63,7 +63,7 @@ class GatedParser:
         """The plane closes it."""
 
 
-class GatedPublisher(GroupPublisher):
+class GatedPublisher(GroupCommitPublisher):
     """A publisher behind a gate."""
 
     def __init__(self, plane: DataPlane, before: Gate | None, after: Gate | None) -> None:
@@ -79,7 +79,7 @@ class GatedPublisher(GroupPublisher):
         return published
 
 
-def ingesting(plane: DataPlane, parser: GatedParser, publisher: GroupPublisher) -> None:
+def ingesting(plane: DataPlane, parser: GatedParser, publisher: GroupCommitPublisher) -> None:
     """Put the gated parts into the plane."""
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     plane.__dict__["ingest"] = IngestDocument(
@@ -98,11 +98,11 @@ def at_second_batch(plane: DataPlane, gate: Gate) -> None:
 
 
 def stopped_before_parsing(plane: DataPlane, gate: Gate) -> None:
-    ingesting(plane, GatedParser(plane, gate, None), GroupPublisher(plane.database))
+    ingesting(plane, GatedParser(plane, gate, None), GroupCommitPublisher(plane.database))
 
 
 def stopped_after_parsing(plane: DataPlane, gate: Gate) -> None:
-    ingesting(plane, GatedParser(plane, None, gate), GroupPublisher(plane.database))
+    ingesting(plane, GatedParser(plane, None, gate), GroupCommitPublisher(plane.database))
 
 
 def stopped_before_publishing(plane: DataPlane, gate: Gate) -> None:
@@ -122,8 +122,8 @@ STEPS = (
 )
 
 
-def prover(plane: DataPlane) -> ProveErased:
-    return ProveErased(plane.database, plane.cache)
+def prover(plane: DataPlane) -> ProveErasure:
+    return ProveErasure(plane.database, plane.cache)
 
 
 async def proof(plane: DataPlane, path: str = "a.md") -> ErasureProof:
@@ -192,8 +192,8 @@ async def test_a_finished_document_leaves_a_proof(plane: DataPlane, folder: Path
         ("rag_documents", "DOCUMENT_LIVE", "The document is not deleted.")
     ]
     assert not any("again" in one.remedy for one in live.findings)
-    assert not live.erased
-    assert gone.erased
+    assert not live.is_complete
+    assert gone.is_complete
     assert gone.certificate is not None
     assert gone.certificate.count(ErasedStore.ORIGINALS) == 1
     assert gone.certificate.count(ErasedStore.CHUNKS) == gone.certificate.count(ErasedStore.VECTORS) > 1
@@ -230,7 +230,7 @@ async def test_a_row_that_came_back_is_found(plane: DataPlane, folder: Path, sto
 
     found = await proof(plane)
 
-    assert not found.erased
+    assert not found.is_complete
     assert [(one.store, one.kind) for one in found.findings] == [(store, "TRACE_LEFT")]
 
 
@@ -277,7 +277,7 @@ async def test_a_store_that_was_away_is_pending_until_its_job_ran(plane: DataPla
     assert deletion.certificate is not None
     assert not deletion.certificate.is_complete
     assert [(one.store, one.kind) for one in pending.findings] == [("cache", "ERASURE_PENDING")]
-    assert done.erased
+    assert done.is_complete
     assert done.certificate is not None
     assert done.certificate.is_complete
 
@@ -296,7 +296,7 @@ async def test_a_failed_document_is_ingested_again_with_fresh_attempts(plane: Da
     await plane.ingest_folder(folder)
     plane.embedder.before = None
 
-    (queued,) = await reingest(plane).run_failed(plane.workspace)
+    (queued,) = await reingest(plane).run_failures(plane.workspace)
     async with plane.worker():
         await plane.until_idle()
 
@@ -346,7 +346,7 @@ async def test_another_chunk_profile_is_taken_up_by_ingesting_again(plane: DataP
     before = await plane.chunk_texts("a.md")
     analysis = TextAnalysis(estimate_tokens, InlineCompute())
     plane.__dict__["ingest"] = IngestDocument(
-        plane.database, plane.blobs, plane.parser, plane.embedders, analysis, GroupPublisher(plane.database),
+        plane.database, plane.blobs, plane.parser, plane.embedders, analysis, GroupCommitPublisher(plane.database),
         plane.telemetry, "agent",
     )  # fmt: skip
 
@@ -393,8 +393,8 @@ async def test_a_folder_that_only_lost_files_is_synchronised(plane: DataPlane, f
 
     assert (result.new, result.changed, result.deleted, result.unchanged) == ((), (), ("a.md", "b.md"), 1)
     assert {job.state for job in await plane.jobs(JobKind.DELETE)} == {JobState.DONE}
-    assert (await proof(plane)).erased
-    assert (await proof(plane, "b.md")).erased
+    assert (await proof(plane)).is_complete
+    assert (await proof(plane, "b.md")).is_complete
 
 
 @pytest.mark.parametrize("finished", [True, False])

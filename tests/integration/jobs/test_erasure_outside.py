@@ -21,9 +21,9 @@ from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.certificate import ErasedStore, StoreErasure
-from agentic_rag.jobs.job import JobKind, UpkeepTask
+from agentic_rag.jobs.job import JobKind, MaintenanceTask
 from agentic_rag.operations.graph.check import GraphCheck
-from agentic_rag.operations.prove_erased import ErasureProof, ProveErased
+from agentic_rag.operations.prove_erased import ErasureProof, ProveErasure
 from agentic_rag.operations.verify import VerificationReport, VerifyStores
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -48,7 +48,7 @@ async def follow(plane: DataPlane) -> None:
 
 async def prove(plane: DataPlane, document_id: UUID) -> ErasureProof:
     assert plane.neo4j is not None
-    return await ProveErased(plane.database, plane.cache, Neo4jTraces(plane.neo4j)).run(plane.workspace, document_id)
+    return await ProveErasure(plane.database, plane.cache, Neo4jTraces(plane.neo4j)).run(plane.workspace, document_id)
 
 
 async def verify(plane: DataPlane) -> VerificationReport:
@@ -91,10 +91,10 @@ async def test_an_erasure_is_proven_when_the_graph_has_followed_and_not_before(
     proven = await prove(followed, document_id)
 
     assert line_of(waiting) == StoreErasure(ErasedStore.GRAPH, 0, done=False)
-    assert not waiting.erased
+    assert not waiting.is_complete
     assert line_of(proven) == StoreErasure(ErasedStore.GRAPH, nodes)
     assert proven.findings == ()
-    assert proven.erased
+    assert proven.is_complete
     assert proven.certificate is not None
     assert proven.certificate.is_complete
     assert (await verify(followed)).findings == ()
@@ -104,9 +104,9 @@ async def test_a_graph_that_nobody_can_ask_proves_nothing(followed: DataPlane, f
     document_id = await two_documents(followed, folder)
     await followed.delete.run(followed.workspace, document_id)
 
-    blind = await ProveErased(followed.database, followed.cache).run(followed.workspace, document_id)
+    blind = await ProveErasure(followed.database, followed.cache).run(followed.workspace, document_id)
 
-    assert not blind.erased
+    assert not blind.is_complete
     assert ErasedStore.GRAPH.value in {one.store for one in blind.findings}
 
 
@@ -130,7 +130,7 @@ async def test_a_stray_node_is_found_by_proof_and_verify(followed: DataPlane, fo
     report = await verify(followed)
     assert [(one.store, one.kind) for one in proof.findings] == [("external_graph", "TRACE_LEFT")]
     assert [one.kind for one in report.findings] == ["GRAPH_DIFFERS"]
-    assert report.failed
+    assert report.has_errors
 
 
 async def test_verify_says_that_the_graph_is_behind_or_lost(followed: DataPlane, folder: Path) -> None:
@@ -239,7 +239,7 @@ def _without(texts: Mapping[str, str], gone: str) -> Mapping[str, str]:
     return {name: text for name, text in texts.items() if name != gone}
 
 
-async def _due(plane: DataPlane) -> list[UpkeepTask]:
+async def _due(plane: DataPlane) -> list[MaintenanceTask]:
     board = plane.job_board()
     try:
         return await board.upkeep()

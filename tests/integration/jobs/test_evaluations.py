@@ -10,17 +10,17 @@ from tests.integration.jobs.data_plane import DataPlane
 
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease
 from agentic_rag.kernel.errors import DependencyUnavailable, LeaseLost
-from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalSet, figures_in
+from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion, EvalRun, read_figures
 from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_eval.harness import as_json, evaluate
-from agentic_rag_eval.job import EvalBody, Examiner
-from agentic_rag_eval.records import AskRecord, CitedSpan, Usage
+from agentic_rag_eval.job import EvalHandler, Examiner
+from agentic_rag_eval.records import AskRecord, CitedSpan, EmbeddingUsage
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 K = 8
-ASKED = EvalSet(
+ASKED = EvalDataset(
     "mine",
     tuple(
         EvalQuestion(str(number), f"Who signs page {number}?", ("Oona",), (f"{number % 3}.md",), "single")
@@ -51,7 +51,7 @@ class Answers:
             seconds=0.001 * number,
             stage_seconds={"retrieve": 0.0005 * number},
             run_id=f"run-{number}",
-            usage=Usage(5, 0.001),
+            usage=EmbeddingUsage(5, 0.001),
         )
 
     async def examine(self, workspace: WorkspaceRef) -> Examiner:
@@ -61,7 +61,7 @@ class Answers:
 @pytest.fixture
 def answers(plane: DataPlane) -> Answers:
     answers = Answers()
-    plane.more_bodies[JobKind.EVAL] = EvalBody(plane.database, answers.examine)
+    plane.more_bodies[JobKind.EVAL] = EvalHandler(plane.database, answers.examine)
     return answers
 
 
@@ -162,12 +162,12 @@ async def test_an_evaluation_goes_with_the_runs_of_its_day(
     await evaluations.start(plane.workspace, ASKED, "tester")
     _, run = await finished(plane, evaluations)
     assert run.report is not None
-    assert figures_in(run.report)["hit_rate"].questions == 6
+    assert read_figures(run.report)["hit_rate"].questions == 6
     async with plane.pool.transaction(plane.workspace.org_id) as connection:
         await connection.execute("UPDATE rag_jobs SET updated_at = now() - interval '31 days'")
 
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
-        await transaction.workspaces.drop_expired(plane.workspace)
+        await transaction.workspaces.apply_retention(plane.workspace)
 
     assert await evaluations.get(plane.workspace, run.job_id) is None
 

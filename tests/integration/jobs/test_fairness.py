@@ -14,12 +14,12 @@ import redis.asyncio
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.ingestion.ingest import Progress
+from agentic_rag.ingestion.ingest import JobProgress
 from agentic_rag.jobs.job import GiveUp, JobKind, Lease, NewJob, QueueName, Retry, partition_of
 from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_worker.job_handlers import JobBody
+from agentic_rag_worker.job_handlers import JobHandler
 from agentic_rag_worker.main import WorkerOptions, run_worker
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -42,7 +42,7 @@ class Cheap:
     deadline_seconds: float = 60.0
     stall_seconds: float = 60.0
 
-    async def run(self, lease: Lease, progress: Progress) -> None:
+    async def run(self, lease: Lease, progress: JobProgress) -> None:
         self.done.append(lease.job.workspace)
 
     async def record_failure(
@@ -57,7 +57,7 @@ class CheapPlane(DataPlane):
     cheap: Cheap
 
     @property
-    def bodies(self) -> Mapping[JobKind, JobBody]:
+    def bodies(self) -> Mapping[JobKind, JobHandler]:
         return {JobKind.COMPACT: self.cheap}
 
 
@@ -182,7 +182,7 @@ async def test_the_partitions_of_a_worker_share_its_slots(cheap_plane: CheapPlan
     running = peak = 0
 
     class Counting(Cheap):
-        async def run(self, lease: Lease, progress: Progress) -> None:
+        async def run(self, lease: Lease, progress: JobProgress) -> None:
             nonlocal running, peak
             running += 1
             peak = max(peak, running)
@@ -211,7 +211,7 @@ async def test_jobs_handed_over_before_the_partitions_changed_are_handed_over_ag
         await until(lambda: len(cheap_plane.cheap.done) == 1, "done")
 
     async with redis.asyncio.Redis.from_url(cheap_plane.redis_url) as server:
-        assert await server.exists(f"arq:job:{due[0].job_id}:{due[0].turn}"), "the old one expires by itself"
+        assert await server.exists(f"arq:job:{due[0].job_id}:{due[0].fence}"), "the old one expires by itself"
 
 
 @asynccontextmanager

@@ -13,12 +13,12 @@ from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.redis.passages import RedisPassageExchange
 from agentic_rag.answering.hyde.queued_passages import QueuedPassages
-from agentic_rag.answering.hyde.write_passage import WriteWaitedFor
+from agentic_rag.answering.hyde.write_passage import WritePassage
 from agentic_rag.jobs.job import JobKind, JobState, QueueName
 from agentic_rag.kernel.deadline import Deadline
-from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, Fault, Told
-from agentic_rag.models.providers.llm_client import Advisor
-from agentic_rag_worker.job_handlers import HydeBody
+from agentic_rag.models.chat.request import CHAT_SHARE, ChatTask, LlmError, LlmResult
+from agentic_rag.models.providers.llm_client import LlmClient
+from agentic_rag_worker.job_handlers import HydeHandler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -40,9 +40,9 @@ async def exchange(plane: DataPlane) -> AsyncIterator[RedisPassageExchange]:
 
 
 @pytest.fixture
-async def advisor(plane: DataPlane, stub: ProviderStub) -> AsyncIterator[Advisor]:
+async def advisor(plane: DataPlane, stub: ProviderStub) -> AsyncIterator[LlmClient]:
     model = OpenAIChatModel(open_client(stub.base_url, stub.key, 5.0), "stub-chat")
-    yield Advisor(model, plane.clock, plane.ids, plane.telemetry)
+    yield LlmClient(model, plane.clock, plane.ids, plane.telemetry)
     await model.aclose()
 
 
@@ -56,19 +56,19 @@ def within(plane: DataPlane, seconds: float) -> Deadline:
     return Deadline(plane.clock.monotonic() + seconds / CHAT_SHARE[ChatTask.HYDE])
 
 
-def serve(plane: DataPlane, exchange: RedisPassageExchange, advisor: Advisor | None) -> None:
-    plane.more_bodies[JobKind.HYDE] = HydeBody(WriteWaitedFor(exchange, advisor))
+def serve(plane: DataPlane, exchange: RedisPassageExchange, advisor: LlmClient | None) -> None:
+    plane.more_bodies[JobKind.HYDE] = HydeHandler(WritePassage(exchange, advisor))
 
 
 async def test_a_worker_writes_the_passage_that_an_answer_waits_for(
-    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: LlmClient, passages: QueuedPassages
 ) -> None:
     serve(plane, exchange, advisor)
     async with plane.worker():
         written = await passages.write(plane.workspace, "When is the harbour dredged?", within(plane, 20))
         await plane.until_idle()
 
-    assert written == Told(PASSAGE)
+    assert written == LlmResult(PASSAGE)
     assert [form_of(request) for request in stub.received] == ["hypothetical_passage"]
     [job] = await plane.jobs(JobKind.HYDE)
     assert (job.state, job.queue, job.arguments) == (JobState.DONE, QueueName.INTERACTIVE, {})
@@ -81,12 +81,12 @@ async def test_without_a_worker_the_answer_goes_on_when_its_share_of_the_time_is
 
     written = await passages.write(plane.workspace, "When?", within(plane, 0.6))
 
-    assert written == Fault("HYDE_LATE")
+    assert written == LlmError("HYDE_LATE")
     assert plane.clock.monotonic() - began < 1.5
 
 
 async def test_a_job_that_nobody_waits_for_any_more_costs_no_call(
-    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: LlmClient, passages: QueuedPassages
 ) -> None:
     serve(plane, exchange, advisor)
     await passages.write(plane.workspace, "When?", within(plane, 0.3))
@@ -99,7 +99,7 @@ async def test_a_job_that_nobody_waits_for_any_more_costs_no_call(
 
 
 async def test_a_fault_of_the_model_reaches_the_answer_and_is_no_dead_letter(
-    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: LlmClient, passages: QueuedPassages
 ) -> None:
     serve(plane, exchange, advisor)
     stub.script.append(StubFault(status=500))
@@ -107,7 +107,7 @@ async def test_a_fault_of_the_model_reaches_the_answer_and_is_no_dead_letter(
         written = await passages.write(plane.workspace, "When?", within(plane, 20))
         await plane.until_idle()
 
-    assert written == Fault("PROVIDER_UNAVAILABLE")
+    assert written == LlmError("PROVIDER_UNAVAILABLE")
     assert [job.state for job in await plane.jobs(JobKind.HYDE)] == [JobState.DONE]
 
 
@@ -116,11 +116,11 @@ async def test_a_worker_without_a_model_says_so_at_once(
 ) -> None:
     serve(plane, exchange, None)
     async with plane.worker():
-        assert await passages.write(plane.workspace, "When?", within(plane, 20)) == Fault("CHAT_MODEL_MISSING")
+        assert await passages.write(plane.workspace, "When?", within(plane, 20)) == LlmError("CHAT_MODEL_MISSING")
 
 
 async def test_answers_that_wait_at_once_get_each_their_own(
-    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: Advisor, passages: QueuedPassages
+    plane: DataPlane, stub: ProviderStub, exchange: RedisPassageExchange, advisor: LlmClient, passages: QueuedPassages
 ) -> None:
     serve(plane, exchange, advisor)
     stub.scribe = lambda request: json.dumps({"passage": request.body["messages"][1]["content"]})
@@ -131,7 +131,7 @@ async def test_answers_that_wait_at_once_get_each_their_own(
         )
 
     for question, passage in zip(questions, written, strict=True):
-        assert isinstance(passage, Told)
+        assert isinstance(passage, LlmResult)
         assert question in passage.value
 
 
@@ -139,7 +139,7 @@ async def test_nothing_of_an_exchange_stays_in_redis(
     plane: DataPlane, exchange: RedisPassageExchange, passages: QueuedPassages
 ) -> None:
     await exchange.ask("k", "When?", 0.2)
-    await exchange.give("k", Told(PASSAGE), 0.2)
+    await exchange.give("k", LlmResult(PASSAGE), 0.2)
 
     async def gone() -> bool:
         pool = plane.arq_pool()
@@ -149,7 +149,7 @@ async def test_nothing_of_an_exchange_stays_in_redis(
             await pool.aclose(close_connection_pool=True)
 
     await until(gone, "the question and the passage are gone")
-    assert await exchange.waited_for("k") is None
+    assert await exchange.pending_request("k") is None
 
 
 async def test_retention_drops_finished_jobs(
@@ -163,6 +163,6 @@ async def test_retention_drops_finished_jobs(
         await connection.execute("UPDATE rag_jobs SET updated_at = now() - interval '2 hours'")
 
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
-        await transaction.workspaces.drop_expired(plane.workspace)
+        await transaction.workspaces.apply_retention(plane.workspace)
 
     assert await plane.jobs(JobKind.HYDE) == ()

@@ -21,7 +21,7 @@ from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import Permanent, Retryable
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.models.billing.embedding_cost import recorded_cost
+from agentic_rag.models.billing.embedding_cost import read_cost
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -110,7 +110,7 @@ async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_w
     first, broken = await estimate.run(plane.workspace, DirectorySource(folder))
     assert plane.embedder.paid == []
     await plane.ingest_folder(folder)
-    recorded = recorded_cost((await stored(plane, "a.md")).provenance)
+    recorded = read_cost((await stored(plane, "a.md")).provenance)
 
     assert [one.cost for one in nowhere] == [first.cost, None]
     assert broken.fault is not None
@@ -127,7 +127,7 @@ async def test_the_estimate_before_is_what_is_recorded_after_and_an_edit_tells_w
     )
     edit = (await estimate.run(plane.workspace, DirectorySource(folder)))[0].cost
     await plane.ingest_folder(folder)
-    after = recorded_cost((await stored(plane, "a.md")).provenance)
+    after = read_cost((await stored(plane, "a.md")).provenance)
 
     assert edit is not None
     assert after is not None

@@ -14,11 +14,11 @@ from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.extract_entities import ModelEntities
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.extract_entities import ExtractEntities
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.retrieval.graph.entities import entity_id_for
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -54,10 +54,10 @@ def stub() -> Iterator[ProviderStub]:
 async def reading(plane: DataPlane, stub: ProviderStub, folder: Path) -> AsyncIterator[DataPlane]:
     """A plane that reads entities with the model, and a document."""
     model = OpenAIChatModel(open_client(stub.base_url, stub.key, 0.5), "stub-chat")
-    advisor = Advisor(model, Hasty(), plane.ids, plane.telemetry, timeout_seconds=0.5)
+    advisor = LlmClient(model, Hasty(), plane.ids, plane.telemetry, timeout_seconds=0.5)
     plane.__dict__["ingest"] = IngestDocument(
         plane.database, plane.blobs, plane.parser, plane.embedders, TextAnalysis(estimate_tokens, InlineCompute()),
-        GroupPublisher(plane.database), plane.telemetry, "small", ModelEntities(advisor, PATIENCE),
+        GroupCommitPublisher(plane.database), plane.telemetry, "small", ExtractEntities(advisor, PATIENCE),
     )  # fmt: skip
     (folder / "site.md").write_text("# Site\n\nThe lagoon has sluice gates. Its pumps came from Port Aldery.")
     yield plane

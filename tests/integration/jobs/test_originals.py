@@ -12,7 +12,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable
-from agentic_rag_worker.job_handlers import RetentionBody
+from agentic_rag_worker.job_handlers import RetentionHandler
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
@@ -90,8 +90,8 @@ async def test_clean_up_after_an_erasure_spares_the_original_of_a_later_upload(p
     document_id = document_id_for(plane.workspace, "a.md")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await transaction.publisher.erase(plane.workspace, document_id)
-        await transaction.originals.doom(plane.workspace, document_id)
-        stale = await transaction.originals.doomed(plane.workspace, document_id, 10)
+        await transaction.originals.mark_for_deletion(plane.workspace, document_id)
+        stale = await transaction.originals.keys_to_delete(plane.workspace, document_id, 10)
     await plane.ingest_folder(folder)
 
     for key in stale:
@@ -108,10 +108,10 @@ async def test_upkeep_removes_blobs_that_were_doomed_and_left(plane: DataPlane, 
     document_id = document_id_for(plane.workspace, "a.md")
     async with plane.database.transaction(plane.workspace.org_id) as transaction:
         await transaction.publisher.erase(plane.workspace, document_id)
-        await transaction.originals.doom(plane.workspace, document_id)
+        await transaction.originals.mark_for_deletion(plane.workspace, document_id)
 
     lease = await lease_of(plane, JobKind.RETENTION)
-    await RetentionBody(plane.database, plane.blobs).run(lease, Steps())
+    await RetentionHandler(plane.database, plane.blobs).run(lease, Steps())
 
     assert await plane.blobs.keys("") == []
     assert await plane.rows("rag_doomed_blobs") == 0

@@ -6,7 +6,7 @@ from tests.integration.jobs.data_plane import DataPlane
 from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PlainDocument, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks, PlainTextDocument
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.embedding.space import EmbeddingSpace
@@ -14,17 +14,17 @@ from agentic_rag.models.embedding.space import EmbeddingSpace
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 
-def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestPrepared:
-    return IngestPrepared(
+def use_case(plane: DataPlane, batch_chunks: int = 10) -> IngestChunks:
+    return IngestChunks(
         plane.database, plane.embedders, TextAnalysis(estimate_tokens, InlineCompute()), batch_chunks=batch_chunks
     )
 
 
-def documents(count: int, chunks: int = 3, word: str = "water") -> list[PreparedDocument]:
+def documents(count: int, chunks: int = 3, word: str = "water") -> list[ChunkedDocument]:
     def texts(n: int) -> tuple[str, ...]:
         return tuple(f"Text {part} of {n} is about {word}." for part in range(chunks))
 
-    return [PreparedDocument(f"{n}.md", f"Document {n}", texts(n)) for n in range(count)]
+    return [ChunkedDocument(f"{n}.md", f"Document {n}", texts(n)) for n in range(count)]
 
 
 async def test_prepared_chunks_become_ready_documents_in_batches(outbox: DataPlane) -> None:
@@ -54,7 +54,7 @@ async def test_the_same_again_pays_nothing_and_publishes_nothing(outbox: DataPla
 async def test_one_changed_chunk_is_the_only_one_paid(outbox: DataPlane) -> None:
     await use_case(outbox).run(outbox.workspace, documents(1), "tester")
     (before,) = documents(1)
-    after = PreparedDocument(before.source_path, before.title, (*before.texts[:2], "A new end."))
+    after = ChunkedDocument(before.source_path, before.title, (*before.texts[:2], "A new end."))
 
     report = await use_case(outbox).run(outbox.workspace, [after], "tester")
 
@@ -72,7 +72,7 @@ async def test_a_path_given_twice_ends_with_the_later_text(outbox: DataPlane) ->
 @pytest.mark.parametrize("texts", [(), ("  ",)])
 async def test_documents_without_text_are_refused(outbox: DataPlane, texts: tuple[str, ...]) -> None:
     with pytest.raises(InvalidInput):
-        await use_case(outbox).run(outbox.workspace, [PreparedDocument("a.md", "A", texts)], "tester")
+        await use_case(outbox).run(outbox.workspace, [ChunkedDocument("a.md", "A", texts)], "tester")
 
 
 async def test_another_embedding_space_is_refused_with_a_remedy(outbox: DataPlane) -> None:
@@ -87,7 +87,7 @@ async def test_another_embedding_space_is_refused_with_a_remedy(outbox: DataPlan
 async def test_the_chunks_of_a_plain_text_stand_where_its_author_wrote_them(outbox: DataPlane) -> None:
     text = "\n\n".join(f"Paragraph {n} tells how the water of lake {n} is measured. " * 20 for n in range(9))
     cases = use_case(outbox)
-    document = await cases.cut(PlainDocument("lakes.txt", "Lakes", text), "small")
+    document = await cases.cut(PlainTextDocument("lakes.txt", "Lakes", text), "small")
 
     await cases.run(outbox.workspace, [document], "tester")
 

@@ -26,7 +26,7 @@ from agentic_rag.jobs.job import JobKind, JobRef, JobState, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound, Permanent
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.models.embedding.space import SpaceState
-from agentic_rag.operations.snapshots.archive_files import ArchivePlace, snapshot_folder
+from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, snapshot_folder
 from agentic_rag.operations.snapshots.snapshot import MANIFEST, SnapshotRecord, SnapshotState
 from agentic_rag.operations.snapshots.take import SWEEP
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -76,7 +76,7 @@ async def record_of(plane: DataPlane, snapshot_id: UUID) -> SnapshotRecord:
     return found
 
 
-async def place_of(plane: DataPlane, record: SnapshotRecord) -> ArchivePlace:
+async def place_of(plane: DataPlane, record: SnapshotRecord) -> ArchiveLocation:
     return await plane.restore_snapshot.find(plane.workspace.org_id, record.snapshot_id)
 
 
@@ -384,7 +384,9 @@ async def test_a_copied_folder_is_an_archive_too(plane: DataPlane, sources: Path
     await lose_everything(plane)
     shutil.rmtree(plane.blob_root / "snapshots")
 
-    await plane.restore_snapshot.run(plane.workspace.org_id, ArchivePlace(DirectoryBlobStore(tmp_path / "carried"), ""))
+    await plane.restore_snapshot.run(
+        plane.workspace.org_id, ArchiveLocation(DirectoryBlobStore(tmp_path / "carried"), "")
+    )
 
     assert await state_of(plane, plane.workspace) == before
 

@@ -21,11 +21,11 @@ from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import JobKind, JobRef, JobState
-from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
-from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate
+from agentic_rag.models.embedding.recall_gate import RecallGate, RecallQuestion
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
-from agentic_rag.retrieval.retrieve import RetrievalQuery, Retrieve, Retrieved
+from agentic_rag.retrieval.retrieve import RetrievalQuery, RetrievalResult, Retrieve
 from agentic_rag.tenancy.principals import Principal, Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
@@ -215,7 +215,7 @@ async def test_a_worker_that_loses_its_lease_writes_nothing_more_and_its_batch_a
 async def test_a_gate_whose_recall_falls_refuses_and_nothing_changes(corpus: DataPlane) -> None:
     corpus.wide.misled = True
     questions = tuple(
-        GateQuestion(f"{word} pump water", (path,))
+        RecallQuestion(f"{word} pump water", (path,))
         # Two are spelled so that only a vector can tell where they belong.
         for word, path in (("harbour", "a.md"), ("island", "a.md"), ("marshh", "b.md"), ("beachh", "b.md"))
     )
@@ -237,7 +237,7 @@ async def test_a_gate_whose_recall_falls_refuses_and_nothing_changes(corpus: Dat
 
 
 async def test_a_gate_that_holds_lets_the_switch_pass(corpus: DataPlane) -> None:
-    gate = RecallGate((GateQuestion("the harbour pump", ("a.md",)),), k=2)
+    gate = RecallGate((RecallQuestion("the harbour pump", ("a.md",)),), k=2)
     async with corpus.worker():
         assert await ends(corpus, await switch(corpus, gate=gate)) is JobState.DONE
 
@@ -315,7 +315,7 @@ class WatchedRetrieve(Retrieve):
         super().__init__(plane.telemetry)
         self.seen: list[tuple[str, str]] = []
 
-    async def run(self, snapshot: Snapshot, query: RetrievalQuery) -> Retrieved:
+    async def run(self, snapshot: CorpusSnapshot, query: RetrievalQuery) -> RetrievalResult:
         assert query.vector is not None
         assert snapshot.space is not None
         self.seen.append((query.vector.space.name, snapshot.space.space.name))

@@ -17,13 +17,13 @@ from reportlab.pdfgen.canvas import Canvas
 from tests.api.builders import Container
 from tests.integration.jobs.data_plane import QUICK, DataPlane, until
 
-from agentic_rag.adapters.parsing.sniff import FirstLook
+from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, submit
-from agentic_rag.ingestion.upload import Received, UploadDocument, UploadOptions
+from agentic_rag.ingestion.upload import ReceivedUpload, UploadDocument, UploadOptions
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
@@ -60,9 +60,16 @@ class UploadContainer(Container):
 
 def upload_use_case(plane: DataPlane) -> UploadDocument:
     return UploadDocument(
-        plane.database, plane.blobs, OriginalKeys(plane.clock, plane.ids), FirstLook(), plane.parser, plane.telemetry,
-        plane.embedders,         chunk_profile="small", max_bytes=MAX_BYTES,
-    )  # fmt: skip
+        plane.database,
+        plane.blobs,
+        OriginalKeys(plane.clock, plane.ids),
+        ZipAwareSniffer(),
+        plane.parser,
+        plane.telemetry,
+        plane.embedders,
+        chunk_profile="small",
+        max_bytes=MAX_BYTES,
+    )
 
 
 @asynccontextmanager
@@ -236,7 +243,7 @@ async def test_fields_after_the_file_are_judged_too_and_leave_nothing(
 async def test_a_file_that_is_too_large_is_told_what_to_do(http: httpx2.AsyncClient, plane: DataPlane) -> None:
     refused = await post(http, plane, "a.md", b"x" * (MAX_BYTES + 1))
 
-    assert refused.json()["error"]["message"] == f"A file may have {told_bytes(MAX_BYTES)} at most: split it."
+    assert refused.json()["error"]["message"] == f"A file may have {format_bytes(MAX_BYTES)} at most: split it."
 
 
 async def test_who_may_not_upload_is_told_so(http: httpx2.AsyncClient, plane: DataPlane) -> None:
@@ -398,11 +405,18 @@ async def pieces(content: bytes) -> AsyncIterator[bytes]:
     yield content
 
 
-def submission_of(received: Received, path: str) -> Submission:
+def submission_of(received: ReceivedUpload, path: str) -> Submission:
     return Submission(
-        received.workspace.ref, path, received.key, received.stored.sha256, received.stored.size, path, path,
-        received.media_type, "two",
-    )  # fmt: skip
+        received.workspace.ref,
+        path,
+        received.key,
+        received.stored.sha256,
+        received.stored.size,
+        path,
+        path,
+        received.media_type,
+        "two",
+    )
 
 
 async def somebody_waits(plane: DataPlane) -> bool:

@@ -160,7 +160,7 @@ async def test_a_planted_fault_is_found_and_only_that(plane: DataPlane, folder: 
     report = await report_of(plane)
 
     assert dict(report.counts).keys() == {kind} | following
-    assert report.failed == any(one.severity is Severity.ERROR for one in report.findings)
+    assert report.has_errors == any(one.severity is Severity.ERROR for one in report.findings)
     assert all(one.remedy and one.subject for one in report.findings)
 
 
@@ -183,7 +183,7 @@ async def test_copies_and_near_copies_are_told_and_are_no_error(plane: DataPlane
 
     report = await report_of(plane)
 
-    assert not report.failed
+    assert not report.has_errors
     assert {one.kind for one in report.findings} == {"DUPLICATE_DOCUMENT", "NEAR_DUPLICATE", "DUPLICATE_CHUNKS"}
     assert {one.severity for one in report.findings} == {Severity.INFO}
     assert not any("d.md" in one.subject for one in report.findings)
@@ -243,7 +243,7 @@ async def test_copies_of_rights_that_strayed_are_found_and_force_mends_them(plan
     await ReingestDocument(plane.database, plane.telemetry).run(plane.workspace, document_id, force=True)
     await work_in_order(plane)
 
-    assert strayed.failed
+    assert strayed.has_errors
     assert [(one.kind, one.subject) for one in strayed.findings] == [
         ("MENTION_ACCESS", "a.md"),
         ("POSTINGS_ACCESS", "a.md"),

@@ -17,11 +17,11 @@ from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.ask import AnswerPorts
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared
+from agentic_rag.ingestion.ingest_chunks import IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.operations.canary import canary_text, canary_word, canary_workspace, words_in
+from agentic_rag.operations.canary import canary_text, canary_word, canary_workspace, find_canary_words
 from agentic_rag.operations.leak_canaries import MOST_OTHERS, Leak, LeakCanaries
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.organisation import Organisation
@@ -70,7 +70,7 @@ class World:
         embedders = only(DeterministicEmbedder())
         read: Any = self.database if victim is None else Leaking(self.database, self.organisations[victim])
         ports = AnswerPorts(read, self.cache, self.runs, embedders, self.telemetry, SystemClock(), RandomIds())
-        ingest = IngestPrepared(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+        ingest = IngestChunks(self.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
         self.attacks = LeakCanaries(ports, ingest, Register(self.organisations))
 
     def counted(self, metric: str) -> float:
@@ -84,7 +84,7 @@ async def test_walls_that_hold_are_reported_with_the_number_of_checks() -> None:
 
     # Each organisation twice at home, and once at each of the two others.
     assert (report.organisations, report.checks, report.leaks, report.blind, report.failed) == (3, 12, (), (), 0)
-    assert report.holds
+    assert report.is_clean
     assert world.counted("rag_tenant_leak_checks_total") == 12
     assert world.counted("rag_tenant_leaks_total") == 0
 
@@ -110,7 +110,7 @@ async def test_an_organisation_that_reads_another_is_counted_and_named() -> None
 
     report = await world.attacks.run()
 
-    assert not report.holds
+    assert not report.is_clean
     assert Leak(second, first, "answer") in report.leaks
     assert report.blind == (second,)
     assert world.counted("rag_tenant_leaks_total") == len(report.leaks) > 0
@@ -132,6 +132,6 @@ async def test_of_many_organisations_each_round_attacks_others() -> None:
 def test_a_word_stands_in_the_canary_of_its_organisation_only() -> None:
     one, two = UUID(int=1), UUID(int=2)
 
-    assert words_in(canary_text(one).upper()) == {canary_word(one)}
+    assert find_canary_words(canary_text(one).upper()) == {canary_word(one)}
     assert canary_word(one) != canary_word(two)
     assert canary_workspace(one) != canary_workspace(two)

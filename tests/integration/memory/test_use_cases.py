@@ -25,7 +25,7 @@ from agentic_rag.documents.document import document_id_for
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ingest import IngestDocument
 from agentic_rag.ingestion.sync import SyncSource
 from agentic_rag.jobs.job import JobKind, JobState, QueueName
@@ -33,7 +33,7 @@ from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -54,7 +54,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
     parser = ProcessParser()
     ingest = IngestDocument(
         database, blobs, parser, only(DeterministicEmbedder()), TextAnalysis(estimate_tokens, InlineCompute()),
-        GroupPublisher(database),
+        GroupCommitPublisher(database),
         telemetry, "small",
     )  # fmt: skip
     workspace = WorkspaceRef(uuid4(), uuid4())
@@ -65,7 +65,7 @@ async def test_a_folder_is_ingested_found_and_erased_without_any_server(tmp_path
 
     async def found() -> list[str]:
         async with database.snapshot(workspace) as snapshot:
-            hits = await snapshot.lexical.search(query_terms("which pump lifts water"), 5, Scope((0,)))
+            hits = await snapshot.lexical.search(query_terms("which pump lifts water"), 5, SearchScope((0,)))
             chunks = await snapshot.documents.chunks([hit.ordinal for hit in hits], (0,))
         return [chunk.source_path for chunk in chunks]
 

@@ -21,7 +21,7 @@ from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.answering.runs.record import RunRecorder
-from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.providers.embedder_registry import only
@@ -31,9 +31,9 @@ from agentic_rag.tenancy.principals import Principal, Role
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 DOCUMENTS = [
-    PreparedDocument("harbour.md", "Harbour", ("The Brannoch harbour master is Isla Munro. She keeps the log.",)),
-    PreparedDocument("munro.md", "Isla Munro", ("Isla Munro was born in Kirkwall and trained in Leith.",)),
-    PreparedDocument("weather.md", "Weather", ("Rain is likely over the sound for most of the autumn.",)),
+    ChunkedDocument("harbour.md", "Harbour", ("The Brannoch harbour master is Isla Munro. She keeps the log.",)),
+    ChunkedDocument("munro.md", "Isla Munro", ("Isla Munro was born in Kirkwall and trained in Leith.",)),
+    ChunkedDocument("weather.md", "Weather", ("Rain is likely over the sound for most of the autumn.",)),
 ]
 QUESTION = "Where was the harbour master of Brannoch born?"
 
@@ -137,7 +137,7 @@ async def test_passages_gone_from_the_snapshot_are_not_candidates(world: GraphWo
     ):
         ordinals = list(range(3))
         found = await snapshot.graph.vicinity([], [0], 40)
-        reached = {ordinal for one in found.reached for ordinal in one.ordinals}
+        reached = {ordinal for one in found.entity_passages for ordinal in one.ordinals}
         shown = {chunk.ordinal for chunk in await truth.documents.chunks(ordinals, [0])}
         version = snapshot.graph.version
 
@@ -183,4 +183,4 @@ async def test_a_process_without_neo4j_says_that_its_graph_is_where_the_corpus_i
 
 async def _touch(world: GraphWorld, number: int) -> None:
     """A version without anything the questions are about."""
-    await world.more([PreparedDocument(f"note-{number}.md", "Note", (f"note number {number} about nothing",))])
+    await world.more([ChunkedDocument(f"note-{number}.md", "Note", (f"note number {number} about nothing",))])

@@ -187,7 +187,7 @@ async def test_a_stale_writer_is_refused_and_changes_nothing(world: GraphWorld) 
     with pytest.raises(LeaseLost):
         await world.writer.apply(world.workspace, old, 9, change)
     with pytest.raises(LeaseLost):
-        await world.writer.reached(world.workspace, old, 9, 9)
+        await world.writer.set_watermark(world.workspace, old, 9, 9)
     with pytest.raises(LeaseLost):
         await world.writer.clear(world.workspace, old)
     with pytest.raises(LeaseLost):

@@ -15,8 +15,8 @@ from tests.integration.neo4j.world import GraphWorld
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
-from agentic_rag.ingestion.ingest_chunks import PreparedDocument
-from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever, Scope
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
+from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever, SearchScope
 from agentic_rag.retrieval.fusion import HASHED_TRUST
 from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
@@ -53,7 +53,7 @@ async def rankings(
             world.workspace.workspace_id,
             question,
             QueryVector(embedder.space, vector),
-            Scope((DEFAULT_ACCESS_ID,)),
+            SearchScope((DEFAULT_ACCESS_ID,)),
             top_k=20,
             dense_trust=HASHED_TRUST,
         )
@@ -84,7 +84,7 @@ async def rankings(
 async def test_both_stores_rank_alike(world: GraphWorld, name: str) -> None:
     passages = rows_of(name, "corpus.jsonl", PASSAGES)
     questions = [row["question"] for row in rows_of(name, "queries.dev.jsonl", QUESTIONS)]
-    await world.ingest([PreparedDocument(row["id"], row["title"], (row["text"],)) for row in passages])
+    await world.ingest([ChunkedDocument(row["id"], row["title"], (row["text"],)) for row in passages])
     began = perf_counter()
     await world.follow()
     written = perf_counter() - began

@@ -21,7 +21,7 @@ from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
-from agentic_rag.adapters.postgres.models.provider_keys import PostgresKeyHomes
+from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
 from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
@@ -30,7 +30,7 @@ from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.jobs.job import JobRef, Lease
 from agentic_rag.kernel.errors import LeaseLost
 from agentic_rag.language.token_estimate import estimate_tokens
@@ -108,7 +108,7 @@ class GraphWorld:
             PostgresAnswerCache(self.pool),
             lambda: PostgresJobBoard(self.database_url, graph_home=self.neo4j_url),
             self._make_organisation,
-            PostgresKeyHomes(self.pool),
+            PostgresMasterKeyUsage(self.pool),
         )
 
     @cached_property
@@ -153,7 +153,7 @@ class GraphWorld:
         async with self.database.transaction(self.workspace.org_id) as transaction:
             assert await transaction.jobs.release(JobRef(self.workspace, lease.job.job_id), lease.fence)
 
-    async def ingest(self, documents: Sequence[PreparedDocument]) -> None:
+    async def ingest(self, documents: Sequence[ChunkedDocument]) -> None:
         """Publish prepared documents into a new workspace, embedded deterministically."""
         self.workspace = WorkspaceRef(self.workspace.org_id, uuid4())
         async with self.database.transaction(self.workspace.org_id) as transaction:
@@ -166,10 +166,10 @@ class GraphWorld:
             )
         await self.more(documents)
 
-    async def more(self, documents: Sequence[PreparedDocument]) -> None:
+    async def more(self, documents: Sequence[ChunkedDocument]) -> None:
         """Publish further documents."""
         analysis = TextAnalysis(estimate_tokens, InlineCompute())
-        await IngestPrepared(self.database, only(DeterministicEmbedder()), analysis).run(
+        await IngestChunks(self.database, only(DeterministicEmbedder()), analysis).run(
             self.workspace, documents, "tester"
         )
 

@@ -10,22 +10,22 @@ import pytest
 from tests.builders import DIMENSIONS, EVERYBODY, entities_of
 from tests.contract.backends import Backend
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.retrieval.candidates import Scope
+from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag_migrations import HEAD
 
 pytestmark = pytest.mark.integration
 
-SCOPE = Scope(EVERYBODY)
+SCOPE = SearchScope(EVERYBODY)
 PUBLISHES = 200
 CHUNKS = 4
 
@@ -34,14 +34,14 @@ def edition(number: int) -> list[str]:
     return [f"marker part{part} edition{number}" for part in range(CHUNKS)]
 
 
-async def faults_of(snapshot: Snapshot) -> list[str]:
+async def faults_of(snapshot: CorpusSnapshot) -> list[str]:
     """What a reader of one document, republished whole each time, must never see."""
     ordinals = sorted(await snapshot.documents.ordinals_matching(DocumentFilter(), EVERYBODY))
     chunks = await snapshot.documents.chunks(ordinals, EVERYBODY)
     editions = Counter(chunk.text.rsplit("edition", 1)[1] for chunk in chunks)
     dense = await snapshot.vectors.nearest(np.ones(DIMENSIONS, np.float32), 1, 50, SCOPE)
     words = await snapshot.lexical.search(query_terms("marker"), 50, SCOPE)
-    mentions = (await snapshot.graph.vicinity([], ordinals, 10)).held
+    mentions = (await snapshot.graph.vicinity([], ordinals, 10)).mentions
     faults = []
     if editions != {str(snapshot.version): CHUNKS}:
         faults.append(f"texts of {editions} at version {snapshot.version}")
@@ -97,7 +97,7 @@ async def test_concurrent_publishers_of_one_workspace_lose_nothing(stores: Backe
 class CountingConnection:
     """Counts statements; each is one round trip once the driver has prepared it."""
 
-    def __init__(self, inner: Connection, count: Counter[str]) -> None:
+    def __init__(self, inner: PostgresConnection, count: Counter[str]) -> None:
         self._inner = inner
         self._count = count
 
@@ -129,8 +129,8 @@ class CountingPool(PostgresPool):
         super().__init__(dsn)
         self.count: Counter[str] = Counter()
 
-    def _joined(self, driver: Any) -> Connection:
-        return CountingConnection(super()._joined(driver), self.count)
+    def _wrap_driver(self, driver: Any) -> PostgresConnection:
+        return CountingConnection(super()._wrap_driver(driver), self.count)
 
 
 async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_one(

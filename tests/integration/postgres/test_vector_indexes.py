@@ -18,9 +18,9 @@ from agentic_rag.jobs.job import GiveUp, JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import Misconfigured, Retryable
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.operations.vector_index import IndexLimits, KeepIndex
-from agentic_rag.retrieval.candidates import ArmHit, Scope
-from agentic_rag.retrieval.measure_recall import RecallCheck, fragment
+from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope
+from agentic_rag.retrieval.measure_recall import MeasureRecall, fragment
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.vector_index import IndexRecord, IndexState
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -29,7 +29,7 @@ pytestmark = [pytest.mark.integration, pytest.mark.network]
 
 SPACE = EmbeddingSpace("test", "hashed", 8)
 CHUNKS = 400
-TINY = IndexLimits(exact_bytes=1_000, most=1_000)
+TINY = IndexLimits(exact_bytes=1_000, max_indexes=1_000)
 
 
 def vector_near(number: int) -> NDArray[np.float32]:
@@ -72,9 +72,9 @@ async def large(stores: Backend) -> WorkspaceRef:
     return workspace
 
 
-def keeper(stores: Backend, url: str, limits: IndexLimits = TINY, role: str = "rag_owner") -> KeepIndex:
-    recall = RecallCheck(stores.database, only(TopicEmbedder()))
-    return KeepIndex(stores.database, PostgresIndexBuilder(url, role), recall, RecordingTelemetry(), limits)
+def keeper(stores: Backend, url: str, limits: IndexLimits = TINY, role: str = "rag_owner") -> MaintainVectorIndex:
+    recall = MeasureRecall(stores.database, only(TopicEmbedder()))
+    return MaintainVectorIndex(stores.database, PostgresIndexBuilder(url, role), recall, RecordingTelemetry(), limits)
 
 
 async def lease_of(stores: Backend, workspace: WorkspaceRef) -> Lease:
@@ -130,11 +130,11 @@ async def due(url: str, workspace: WorkspaceRef, exact_bytes: int) -> list[JobKi
 
 
 async def nearest(
-    stores: Backend, workspace: WorkspaceRef, number: int, search: VectorSearch, scope: Scope | None = None,
+    stores: Backend, workspace: WorkspaceRef, number: int, search: VectorSearch, scope: SearchScope | None = None,
     as_of: int | None = None,
 ) -> list[ArmHit]:  # fmt: skip
     async with stores.database.snapshot(workspace, as_of) as snapshot:
-        return await snapshot.vectors.nearest(vector_near(number), 1, 10, scope or Scope((0,)), search)
+        return await snapshot.vectors.nearest(vector_near(number), 1, 10, scope or SearchScope((0,)), search)
 
 
 async def test_a_large_workspace_is_due_and_gets_an_index_that_serves(
@@ -192,10 +192,10 @@ async def test_a_search_that_the_index_leaves_short_is_exact(
     stores: Backend, migrated_url: str, large: WorkspaceRef
 ) -> None:
     await keep(stores, migrated_url, large)
-    few = Scope((0,), frozenset(range(5)))
+    few = SearchScope((0,), frozenset(range(5)))
 
     assert len(await nearest(stores, large, 3, VectorSearch.SERVED, few)) == 5
-    assert await nearest(stores, large, 3, VectorSearch.SERVED, Scope((7,))) == []
+    assert await nearest(stores, large, 3, VectorSearch.SERVED, SearchScope((7,))) == []
 
 
 async def test_older_versions_and_removed_passages_are_told_apart_by_the_index_too(
@@ -227,7 +227,7 @@ async def test_an_index_that_misses_too_much_is_dropped_and_search_stays_exact(
 async def test_past_the_cap_a_workspace_stays_exact_and_says_so(
     stores: Backend, migrated_url: str, large: WorkspaceRef
 ) -> None:
-    await keep(stores, migrated_url, large, IndexLimits(1_000, most=0))
+    await keep(stores, migrated_url, large, IndexLimits(1_000, max_indexes=0))
 
     [record] = await records(stores, large)
     assert record.state is IndexState.REJECTED
@@ -242,7 +242,7 @@ async def test_an_index_that_is_there_already_does_not_stand_in_its_own_way_at_t
     await put(stores, large, IndexRecord(1, IndexState.BUILDING, CHUNKS))
     others = await PostgresIndexBuilder(migrated_url).others(large, 1)
 
-    await keep(stores, migrated_url, large, IndexLimits(1_000, most=others + 1))
+    await keep(stores, migrated_url, large, IndexLimits(1_000, max_indexes=others + 1))
 
     assert [record.state for record in await records(stores, large)] == [IndexState.READY]
 
@@ -266,10 +266,10 @@ async def test_an_index_is_measured_in_its_own_space_whatever_answers_by_then(
         await switch_to_wide(stores, large, timedelta(days=1))
 
     builder = InterruptedBuilder(migrated_url, switch)
-    recall = RecallCheck(stores.database, only(TopicEmbedder()))
+    recall = MeasureRecall(stores.database, only(TopicEmbedder()))
     lease = await lease_of(stores, large)
 
-    await KeepIndex(stores.database, builder, recall, RecordingTelemetry(), TINY).run(lease, Steps())
+    await MaintainVectorIndex(stores.database, builder, recall, RecordingTelemetry(), TINY).run(lease, Steps())
 
     [record] = await records(stores, large)
     assert (record.space_id, record.state) == (1, IndexState.READY)
@@ -340,7 +340,7 @@ async def test_the_index_of_a_space_that_is_gone_is_due_and_dropped(
     await keep(stores, migrated_url, large)
     await switch_to_wide(stores, large, timedelta(0))
     async with stores.database.transaction(large.org_id) as transaction:
-        assert not await transaction.spaces.drop_expired(large, 10_000)
+        assert not await transaction.spaces.drop_old_spaces(large, 10_000)
 
     assert JobKind.INDEX in await due(migrated_url, large, 1_000_000)
     await keep(stores, migrated_url, large, IndexLimits(1_000_000, 1_000))
@@ -349,7 +349,7 @@ async def test_the_index_of_a_space_that_is_gone_is_due_and_dropped(
 
 
 async def test_recall_as_served_is_reported(stores: Backend, large: WorkspaceRef) -> None:
-    report = await RecallCheck(stores.database, only(TopicEmbedder())).run(large)
+    report = await MeasureRecall(stores.database, only(TopicEmbedder())).run(large)
 
     assert (report.passages, report.questions, report.recall) == (CHUNKS, 80, 1.0)
 

@@ -33,12 +33,12 @@ from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.retrieval.candidates import Scope
-from agentic_rag.tenancy.access import Readers, readers
+from agentic_rag.retrieval.candidates import SearchScope
+from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -104,7 +104,7 @@ class Rights:
         """What holds now, and where in the changes that is."""
         return [list(states) for states in self.states], len(self.changes)
 
-    def might_read(self, reading: Readers, document: int, then: tuple[list[list[tuple[str, ...]]], int]) -> bool:
+    def might_read(self, reading: ReadIdentity, document: int, then: tuple[list[list[tuple[str, ...]]], int]) -> bool:
         """Whether the readers might read a document at any moment since."""
         states, place = then
         later = [principals for number, principals in self.changes[place:] if number == document]
@@ -140,9 +140,9 @@ class Village:
     def path(self, number: int) -> str:
         return f"zebra{number}x.md"
 
-    def documents(self) -> list[PreparedDocument]:
+    def documents(self) -> list[ChunkedDocument]:
         return [
-            PreparedDocument(
+            ChunkedDocument(
                 self.path(number),
                 f"Dossier zebra{number}x",
                 (f"The dossier zebra{number}x says that Captain Zebra{number}x keeps {TOPICS[number % len(TOPICS)]}.",),
@@ -174,7 +174,7 @@ class Village:
         named = _shown(run.answer) | (said - echoed)
         self.seen += len(named)
         self.leaks += [
-            f"{user.subject}: {one}" for one in named if not self.rights.might_read(readers(user), one, then)
+            f"{user.subject}: {one}" for one in named if not self.rights.might_read(read_identity(user), one, then)
         ]
 
 
@@ -191,14 +191,14 @@ async def _counts_off(village: Village) -> int:
     off = 0
     query = np.ones(DeterministicEmbedder().space.dimensions, np.float32)
     for user in village.users:
-        reading = readers(user)
+        reading = read_identity(user)
         wanted = sum(reading.may_read(states[-1]) for states in village.rights.states)
         async with village.stores.database.transaction(village.workspace.org_id) as transaction:
             access = await transaction.access.readable(village.workspace, reading)
             counted = sum((await transaction.documents.count(village.workspace, access.access_ids)).values())
             page = await transaction.documents.page(village.workspace, PageRequest(100), (), access.access_ids)
         async with village.stores.database.snapshot(village.workspace, readers=reading) as snapshot:
-            scope = Scope(snapshot.access.access_ids)
+            scope = SearchScope(snapshot.access.access_ids)
             passages = await snapshot.lexical.passages(scope)
             assert snapshot.space is not None
             near = await snapshot.vectors.nearest(query, snapshot.space.space_id, 10_000, scope)
@@ -216,7 +216,7 @@ async def random_rights(ground: Ground, short: bool) -> list[Row]:
         workspace = await stores.workspace()
         village = Village(stores, workspace, users, documents)
         embedders, telemetry = only(DeterministicEmbedder()), RecordingTelemetry()
-        ingest = IngestPrepared(stores.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
+        ingest = IngestChunks(stores.database, embedders, TextAnalysis(estimate_tokens, InlineCompute()))
         await ingest.run(workspace, village.documents(), "upload")
         for number in range(documents):
             await village.give(number, village.some_principals())
@@ -259,7 +259,7 @@ class Corner:
     """A few passages that somebody may read, among many of others."""
 
     workspace: WorkspaceRef
-    reading: Readers
+    reading: ReadIdentity
     ordinals: np.ndarray
     vectors: np.ndarray
 
@@ -292,7 +292,7 @@ async def _recall(stores: Stores, corner: Corner, questions: int) -> tuple[int, 
         cosines = (corner.vectors @ query.astype(np.float64)) / (norms * np.linalg.norm(query))
         truth = set(corner.ordinals[np.argsort(-cosines)[:10]].tolist())
         async with stores.database.snapshot(corner.workspace, readers=corner.reading) as snapshot:
-            hits = await snapshot.vectors.nearest(query, 1, 10, Scope(snapshot.access.access_ids))
+            hits = await snapshot.vectors.nearest(query, 1, 10, SearchScope(snapshot.access.access_ids))
         fewest = min(fewest, len(hits))
         found += len(truth & {hit.ordinal for hit in hits})
     return fewest, found / (10 * questions)
@@ -314,8 +314,8 @@ async def small_corner(ground: Ground, short: bool) -> list[Row]:
         in_group = await _fill(stores, large, few, mine, seed=2)
         of_tenant = await _fill(stores, tenant, few, None, seed=3)
         corners = {
-            "tenant": Corner(tenant, Readers(("user:a",)), np.arange(few), of_tenant),
-            "group": Corner(large, Readers(("group:few",)), np.arange(many, many + few), in_group),
+            "tenant": Corner(tenant, ReadIdentity(("user:a",)), np.arange(few), of_tenant),
+            "group": Corner(large, ReadIdentity(("group:few",)), np.arange(many, many + few), in_group),
         }
         rows: list[Row] = []
         for name, corner in corners.items():

@@ -44,13 +44,15 @@ async def tenant_canaries(ground: Ground, short: bool) -> list[Row]:
             f"self-attack of {attack.organisations} organisations, {attack.checks} checks",
             _held(attack),
             "holds",
-            attack.holds,
+            attack.is_clean,
         ),
     ]
 
 
 def _held(attack: CanaryReport) -> str:
-    return "holds" if attack.holds else f"{len(attack.leaks)} leaks, {len(attack.blind)} blind, {attack.failed} failed"
+    return (
+        "holds" if attack.is_clean else f"{len(attack.leaks)} leaks, {len(attack.blind)} blind, {attack.failed} failed"
+    )
 
 
 async def tenant_canaries_mutant(ground: Ground, short: bool) -> list[Row]:

@@ -14,7 +14,7 @@ from starlette.routing import Route
 from strawberry.extensions import ParserCache, ValidationCache
 from strawberry.schema.config import StrawberryConfig
 
-from agentic_rag.ingestion.ingest_chunks import PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag_server.app import build_app
@@ -65,8 +65,8 @@ async def cached_answer(ground: Ground, short: bool) -> list[Row]:
     """Turn by turn, so that both meet the same machine."""
     rounds = 40 if short else 600
     async with new_ground(ground.servers(), AGENTIC_RAG_ASKS_PER_MINUTE="60000") as world:
-        document = PreparedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
-        await world.container.ingest_prepared.run(world.workspace, [document], "security")
+        document = ChunkedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
+        await world.container.ingest_chunks.run(world.workspace, [document], "security")
         parts = server_parts(world.container)
         principal = await parts.identity.authenticate(TOKEN)
         asked = {

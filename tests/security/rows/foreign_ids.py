@@ -27,7 +27,7 @@ from graphql.pyutils import Undefined
 
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_in_organisation
-from agentic_rag.tenancy.access import checked_principals
+from agentic_rag.tenancy.access import validate_principals
 from agentic_rag.tenancy.manage_api_keys import KeyWish
 from agentic_rag.tenancy.principals import Principal, Role, WorkspaceRef
 from agentic_rag_migrations.catalogue import TABLES, TableClass
@@ -278,7 +278,7 @@ async def as_member(world: TwoTenants) -> TwoTenants:
     async with world.container.database.transaction(world.ours.org_id) as transaction:
         documents = (await transaction.documents.page(workspace, PageRequest(50))).items
     for one in documents:
-        named = checked_principals(["boss"], [])
+        named = validate_principals(["boss"], [])
         await world.container.document_access.change(boss, workspace, one.document_id, named)
     made = await world.container.api_keys.create(world.ours.org_id, KeyWish("member", Role.MEMBER), "test")
     return replace(world, ours=replace(world.ours, token=made.token))

@@ -14,7 +14,7 @@ from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.main import server_parts
 from agentic_rag_server.rest.api import operations
-from agentic_rag_server.rest.http.operations import FileForm, Operation
+from agentic_rag_server.rest.http.operations import FileForm, OperationSpec
 from tests.bench.reports import Row, exactly
 from tests.security.alike import Pair, all_alike
 from tests.security.ground import Ground
@@ -94,15 +94,15 @@ async def _hidden(world: TwoTenants) -> Asker:
     return Asker(member, {**kept, **dict.fromkeys(("document", "documentId", "docId", "source"), documents)})
 
 
-def _places(operation: Operation) -> list[str]:
+def _places(operation: OperationSpec) -> list[str]:
     return [one.name for one in operation.parameters if one.place == "path"]
 
 
-def _kind(operation: Operation, place: str) -> str:
+def _kind(operation: OperationSpec, place: str) -> str:
     return "source" if operation.name == "getOriginal" else place
 
 
-def tried(operation: Operation, asker: Asker) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
+def tried(operation: OperationSpec, asker: Asker) -> Iterator[tuple[dict[str, str], dict[str, str]]]:
     """Pairs of fillings: one place at a time, and all of them at once."""
     places = _places(operation)
     names = {place: asker.names[_kind(operation, place)] for place in places}
@@ -116,7 +116,7 @@ def tried(operation: Operation, asker: Asker) -> Iterator[tuple[dict[str, str], 
             yield {place: one for place, one, _ in chosen}, {place: one for place, _, one in chosen}
 
 
-async def ask(world: TwoTenants, operation: Operation, asker: Asker, filled: Mapping[str, str]) -> tuple[Any, ...]:
+async def ask(world: TwoTenants, operation: OperationSpec, asker: Asker, filled: Mapping[str, str]) -> tuple[Any, ...]:
     """Status, names of the headers, and the body without what it was asked for and its trace."""
     sent: dict[str, Any] = {}
     if isinstance(operation.takes, FileForm):

@@ -16,7 +16,7 @@ from agentic_rag.answering.run import Run
 from agentic_rag.answering.tools.http_fetch import HttpFetch
 from agentic_rag.kernel.errors import PolicyRefused
 from agentic_rag.models.chat.request import ChatReply, ChatRequest, ChatTask
-from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.web.fetch_policy import FetchedPage
 from tests.bench.reports import Row
@@ -72,7 +72,7 @@ def corpus_with(document: str) -> WatchedCorpus:
 
 def world_of(corpus: Corpus, model: Any, pages: NoPages) -> World:
     def use(telemetry: Telemetry) -> ChatUse:
-        advisor = Advisor(model, Clock(), Ids(), telemetry)
+        advisor = LlmClient(model, Clock(), Ids(), telemetry)
         return ChatUse(advisor, frozenset(ChatTask), ModelPassages(advisor))
 
     parser: Any = None
@@ -156,11 +156,11 @@ class Babbler:
 
     async def complete(self, request: ChatRequest) -> ChatReply:
         shown = re.findall(r"<<PASSAGE (\d+) \w+>>\n(?:From: [^\n]*\n)?(.*?)\n<</PASSAGE", request.user, re.DOTALL)
-        if request.form.name == "answer":
+        if request.reply_schema.name == "answer":
             count = self._random.randint(0, 4)
             sentences = [self._sentence(shown) for _ in range(count)]
             reply: object = {"sentences": sentences, "unanswered": [], "conflicting": self._random.random() < 0.1}
-        elif request.form.name == "verdicts":
+        elif request.reply_schema.name == "verdicts":
             count = len(re.findall(r"<<SENTENCE \d+", request.user))
             reply = {"verdicts": [{"sentence": place, "verdict": "supported"} for place in range(count)]}
         else:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.master_keys import read_masters, written
+from agentic_rag.models.providers.master_keys import format_master_key, parse_master_keys
 from agentic_rag.models.providers.provider_keys import Provider
 
 OURS, THEIRS = UUID(int=1), UUID(int=2)
@@ -91,17 +91,24 @@ def test_another_key_under_the_same_id_is_told_from_the_right_one() -> None:
 
 
 def test_master_keys_are_read_in_their_order() -> None:
-    masters = read_masters(f"{written('2026-11', NEW)}, {written('2025-01', OLD)}")
+    masters = parse_master_keys(f"{format_master_key('2026-11', NEW)}, {format_master_key('2025-01', OLD)}")
 
     assert list(masters.items()) == [("2026-11", NEW), ("2025-01", OLD)]
 
 
 @pytest.mark.parametrize(
-    "text", ["justanid", "a:!!!", "a:aGk=", f":{written('', NEW)[1:]}", f"{written('a', NEW)},{written('a', OLD)}"]
+    "text",
+    [
+        "justanid",
+        "a:!!!",
+        "a:aGk=",
+        f":{format_master_key('', NEW)[1:]}",
+        f"{format_master_key('a', NEW)},{format_master_key('a', OLD)}",
+    ],
 )
 def test_a_master_key_that_is_none_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(ValueError, match=r"entry|twice") as refusal:
-        read_masters(text)
+        parse_master_keys(text)
 
     encoded = text.partition(":")[2]
     assert not encoded or encoded not in str(refusal.value)

@@ -9,7 +9,7 @@ from tests.web_world import OTHER, PUBLIC, TEXT, Web, opened_web
 
 from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_policy import FetchPolicy
-from agentic_rag.web.url_policy import host_list
+from agentic_rag.web.url_policy import parse_host_list
 
 pytestmark = pytest.mark.network
 
@@ -55,17 +55,17 @@ async def test_each_kind_of_refusal_has_its_code(web: Web) -> None:
     assert await refusal(web, "/b/br") == (ContentUnsupported, "FETCH_ENCODING")
     assert await refusal(web, "/b/gzip") == (ContentRefused, "FETCH_TOO_LARGE")
     assert await refusal(web, "/b/close") == (Retryable, "FETCH_FAILED")
-    assert await refusal(web, "/b/slow", FetchPolicy(host_list("*"), seconds=0.2)) == (Retryable, "FETCH_TIMEOUT")
+    assert await refusal(web, "/b/slow", FetchPolicy(parse_host_list("*"), seconds=0.2)) == (Retryable, "FETCH_TIMEOUT")
 
 
 async def test_only_listed_hosts_are_asked(web: Web) -> None:
-    assert await refusal(web, "/ok", FetchPolicy(host_list("example.com"))) == (PolicyRefused, "ADDRESS_REFUSED")
+    assert await refusal(web, "/ok", FetchPolicy(parse_host_list("example.com"))) == (PolicyRefused, "ADDRESS_REFUSED")
     assert web.resolved == []
 
 
 async def test_a_redirect_to_another_host_needs_that_host_on_the_list(web: Web) -> None:
     assert await refusal(web, "/r/auth") == (PolicyRefused, "ADDRESS_REFUSED")
-    listed = FetchPolicy(host_list("public.test other.test"))
+    listed = FetchPolicy(parse_host_list("public.test other.test"))
 
     assert (await web.fetcher(listed).fetch("http://public.test/r/auth")).url == "http://other.test/ok"
     assert web.dialled[-1] == OTHER

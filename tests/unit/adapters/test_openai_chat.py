@@ -10,11 +10,11 @@ from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.answering.prompts.fence import TEXT, strict_object
 from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
-from agentic_rag.models.chat.request import ChatEnd, ChatForm, ChatRequest, ChatUsage
+from agentic_rag.models.chat.request import ChatRequest, ChatUsage, FinishReason, ReplySchema
 
 pytestmark = pytest.mark.network
 
-REQUEST = ChatRequest("Be brief.", "What is a fulmar?", ChatForm("bird", strict_object({"bird": TEXT})))
+REQUEST = ChatRequest("Be brief.", "What is a fulmar?", ReplySchema("bird", strict_object({"bird": TEXT})))
 REPLY = json.dumps({"bird": "a seabird"})
 
 
@@ -41,7 +41,7 @@ async def failure(model: OpenAIChatModel) -> AgenticRagError:
 async def test_a_reply_comes_with_its_text_and_what_it_cost(model: OpenAIChatModel) -> None:
     reply = await model.complete(REQUEST)
 
-    assert (reply.text, reply.end, reply.usage) == (REPLY, ChatEnd.COMPLETE, ChatUsage(10, 5))
+    assert (reply.text, reply.finish_reason, reply.usage) == (REPLY, FinishReason.COMPLETE, ChatUsage(10, 5))
 
 
 async def test_structured_output_is_asked_for_strictly(stub: ProviderStub, model: OpenAIChatModel) -> None:
@@ -50,7 +50,7 @@ async def test_structured_output_is_asked_for_strictly(stub: ProviderStub, model
     [request] = stub.received
     assert request.path == "/v1/chat/completions"
     assert form_of(request) == "bird"
-    assert request.body["response_format"]["json_schema"]["schema"] == dict(REQUEST.form.schema)
+    assert request.body["response_format"]["json_schema"]["schema"] == dict(REQUEST.reply_schema.schema)
     assert [one["role"] for one in request.body["messages"]] == ["system", "user"]
     assert request.body["temperature"] == 0.0
 
@@ -66,20 +66,20 @@ async def test_a_temperature_is_sent_only_when_one_is_set(stub: ProviderStub) ->
 @pytest.mark.parametrize(
     ("shape", "end"),
     [
-        (Shape.REFUSAL, ChatEnd.REFUSED),
-        (Shape.FILTERED, ChatEnd.REFUSED),
-        (Shape.CUT_SHORT, ChatEnd.CUT_SHORT),
-        (Shape.EMPTY, ChatEnd.EMPTY),
+        (Shape.REFUSAL, FinishReason.REFUSED),
+        (Shape.FILTERED, FinishReason.REFUSED),
+        (Shape.CUT_SHORT, FinishReason.TRUNCATED),
+        (Shape.EMPTY, FinishReason.EMPTY),
     ],
 )
 async def test_a_reply_that_is_none_says_why_and_still_what_it_cost(
-    stub: ProviderStub, model: OpenAIChatModel, shape: Shape, end: ChatEnd
+    stub: ProviderStub, model: OpenAIChatModel, shape: Shape, end: FinishReason
 ) -> None:
     stub.script.append(Fault(shape=shape))
 
     reply = await model.complete(REQUEST)
 
-    assert (reply.end, reply.usage) == (end, ChatUsage(10, 5))
+    assert (reply.finish_reason, reply.usage) == (end, ChatUsage(10, 5))
 
 
 async def test_a_provider_that_counts_no_tokens_is_taken(stub: ProviderStub, model: OpenAIChatModel) -> None:

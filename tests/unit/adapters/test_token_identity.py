@@ -16,7 +16,7 @@ from agentic_rag.adapters.identity_chain import IdentityChain
 from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.identity import MAX_SECONDS, TokenIdentity
 from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
-from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, Freshness
+from agentic_rag.adapters.jwt.key_sets import KeySetLifetimes, RemoteKeySet
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
@@ -53,7 +53,7 @@ class Directory:
 @dataclass
 class World:
     identity: TokenIdentity
-    keys: FetchedKeySet
+    keys: RemoteKeySet
     issuer: Issuer
     clock: HandClock
     directory: Directory
@@ -65,7 +65,7 @@ async def world(names: ClaimNames | None = None) -> AsyncIterator[World]:
     with serving(rsa_key(), ec_key(), ed_key()) as issuer:
         clock, telemetry, directory = HandClock(), RecordingTelemetry(), Directory()
         client = KeySetClient(issuer.url, timeout_seconds=1.0)
-        keys = FetchedKeySet(client.fetch, clock, telemetry, Freshness(), client.aclose)
+        keys = RemoteKeySet(client.fetch, clock, telemetry, KeySetLifetimes(), client.aclose)
         verifier = TokenVerifier(keys, TokenRules(ISSUER, AUDIENCE))
         identity = TokenIdentity(verifier, directory, names or ClaimNames(), clock)
         yield World(identity, keys, issuer, clock, directory, telemetry)

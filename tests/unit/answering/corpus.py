@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS, embed_texts
 from agentic_rag.documents.document import (
     Chunk,
-    ChunkPlace,
+    ChunkPosition,
     CitedPassage,
     Document,
     DocumentFilter,
@@ -29,11 +29,11 @@ from agentic_rag.documents.document import (
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput
 from agentic_rag.language.tokenizer import content_terms, term_counts, term_key
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
-from agentic_rag.retrieval.candidates import ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
+from agentic_rag.retrieval.candidates import ArmHit, EntityPassages, MentionCount, Neighbour, SearchScope, Subgraph
 from agentic_rag.retrieval.graph.entities import extract_entities
-from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings, inverse_frequency
+from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings, inverse_document_frequency
 from agentic_rag.retrieval.lexical.postings import Segment, SegmentRow, build_segment
-from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.corpus_head import CorpusHead
 from agentic_rag.workspaces.settings import RagConfig
@@ -106,11 +106,11 @@ class Corpus:
         rows = [SegmentRow(chunk.ordinal, 0, 1, term_counts(chunk.text)) for chunk in self.chunks]
         self.segment: Segment = build_segment(rows)
         self.vectors = embed_texts([chunk.text for chunk in self.chunks])
-        self.mentions: dict[UUID, list[Mention]] = {}
-        self.held: dict[int, list[Mention]] = {}
+        self.mentions: dict[UUID, list[MentionCount]] = {}
+        self.held: dict[int, list[MentionCount]] = {}
         for chunk in self.chunks:
             found = extract_entities(WORKSPACE.workspace_id, chunk.text, chunk.heading_path, chunk.document_title)
-            held = [Mention(one.entity_id, chunk.ordinal, one.count) for one in found.entities]
+            held = [MentionCount(one.entity_id, chunk.ordinal, one.count) for one in found.entities]
             self.held[chunk.ordinal] = held
             for mention in held:
                 self.mentions.setdefault(mention.entity_id, []).append(mention)
@@ -131,7 +131,7 @@ class Corpus:
             raise DependencyUnavailable("The database does not answer.", dependency="postgres")
         return self.version if workspace == WORKSPACE else None
 
-    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+    async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         version = await self.corpus_version(workspace)
         if version is None:
             return None
@@ -139,7 +139,7 @@ class Corpus:
 
     @asynccontextmanager
     async def snapshot(
-        self, workspace: WorkspaceRef, as_of: int | None = None, readers: Readers = ANYBODY
+        self, workspace: WorkspaceRef, as_of: int | None = None, readers: ReadIdentity = ANONYMOUS_READER
     ) -> AsyncIterator[Any]:
         self.calls.note("snapshot")
         if self.database_down:
@@ -151,7 +151,7 @@ class Corpus:
             yield SimpleNamespace(
                 version=self.version if as_of is None else as_of,
                 space=RegisteredSpace(1, SPACE) if self.chunks else None,
-                access=Readable(),
+                access=ReadScope(),
                 documents=Documents(self),
                 vectors=Vectors(self),
                 lexical=Lexical(self),
@@ -168,8 +168,8 @@ class Corpus:
 class Access:
     """Nobody is kept from reading anything."""
 
-    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
-        return Readable()
+    async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
+        return ReadScope()
 
 
 @dataclass
@@ -180,12 +180,12 @@ class Documents:
         self.corpus.calls.note("chunks")
         return [self.corpus.chunks[ordinal] for ordinal in ordinals]
 
-    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         self.corpus.calls.note("cited")
         by_id = {chunk.chunk_id: chunk for chunk in self.corpus.chunks}
         return [by_id[one.chunk_id] for one in cited if one.chunk_id in by_id]
 
-    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
         self.corpus.calls.note("placed")
         if self.corpus.hang_beside:
             await asyncio.Event().wait()
@@ -243,7 +243,7 @@ def _document(chunk: Chunk) -> Document:
 class Vectors:
     corpus: Corpus
 
-    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> list[ArmHit]:
+    async def nearest(self, query: NDArray[np.float32], space_id: int, limit: int, scope: SearchScope) -> list[ArmHit]:
         self.corpus.calls.note("nearest")
         if self.corpus.hang:
             await asyncio.Event().wait()
@@ -262,28 +262,28 @@ class Vectors:
 class Lexical:
     corpus: Corpus
 
-    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+    async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         self.corpus.calls.note("search")
         allowed = None if scope.ordinals is None else np.array(sorted(scope.ordinals), np.int32)
         return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
 
-    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
-    def _visible(self, scope: Scope) -> VisiblePostings:
+    def _visible(self, scope: SearchScope) -> VisiblePostings:
         return VisiblePostings.of([self.corpus.segment], np.zeros(0, np.int32), 1 << 30, scope.access_ids)
 
-    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+    async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         segment, total = self.corpus.segment, len(self.corpus.chunks)
         shares: dict[str, float] = {}
         for term in terms:
             place = int(np.searchsorted(segment.terms, np.uint64(term_key(term))))
             known = place < len(segment.terms) and int(segment.terms[place]) == term_key(term)
             held = int(segment.offsets[place + 1] - segment.offsets[place]) if known else 0
-            shares[term] = inverse_frequency(total, held) / inverse_frequency(total, 0)
+            shares[term] = inverse_document_frequency(total, held) / inverse_document_frequency(total, 0)
         return shares
 
-    async def passages(self, scope: Scope) -> int:
+    async def passages(self, scope: SearchScope) -> int:
         return len(self.corpus.chunks)
 
 
@@ -295,23 +295,23 @@ class Graph:
     def version(self) -> int:
         return self.corpus.version
 
-    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         self.corpus.calls.note("vicinity")
         held = [mention for ordinal in sorted(ordinals) for mention in self.corpus.held[ordinal]]
-        return Vicinity(tuple(held), tuple(self._reached({*entity_ids, *(one.entity_id for one in held)}, cap)))
+        return Subgraph(tuple(held), tuple(self._reached({*entity_ids, *(one.entity_id for one in held)}, cap)))
 
-    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         self.corpus.calls.note("mentions_of")
         return self._reached(set(entity_ids), cap)
 
-    def _reached(self, entity_ids: set[UUID], cap: int) -> list[EntityMentions]:
+    def _reached(self, entity_ids: set[UUID], cap: int) -> list[EntityPassages]:
         if self.corpus.graph_down:
             raise DependencyUnavailable("The graph does not answer.", dependency="neo4j")
         known = [(one, self.corpus.mentions[one]) for one in sorted(entity_ids) if one in self.corpus.mentions]
         return [
-            EntityMentions(one, len(held), tuple(m.ordinal for m in held), tuple(m.count for m in held))
+            EntityPassages(one, len(held), tuple(m.ordinal for m in held), tuple(m.count for m in held))
             if len(held) <= cap
-            else EntityMentions(one, cap + 1, (), ())
+            else EntityPassages(one, cap + 1, (), ())
             for one, held in known
         ]
 

@@ -2,15 +2,15 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.answering.evidence.answerability import signs_of, support_from
-from agentic_rag.answering.evidence.intermediate_answers import names_found
+from agentic_rag.answering.evidence.answerability import extract_features, score_support
+from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
 from agentic_rag.answering.extraction.extractive import PartDraft, draft_part
-from agentic_rag.answering.extraction.subquery import marks_of, part_query
+from agentic_rag.answering.extraction.subquery import build_subquery, find_literals
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.answering.query.planner import answer_type
+from agentic_rag.answering.query.planner import detect_answer_type
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import ArmScore, Candidate, Retriever
-from agentic_rag.retrieval.confidence import Standing
+from agentic_rag.retrieval.confidence import RankingConfidence
 from agentic_rag.retrieval.passage import Passage
 
 
@@ -24,10 +24,10 @@ def _passage(text: str, title: str = "Report", ordinal: int = 1, score: float = 
 
 
 def _drafted(question: str, *passages: Passage, found: tuple[str, ...] = ()) -> tuple[PartDraft, float]:
-    part = part_query(question, answer_type(question), {}, found)
+    part = build_subquery(question, detect_answer_type(question), {}, found)
     draft = draft_part(part, 0, passages, 2)
-    signs = signs_of(part, draft, passages, (), Standing(0.5, 0.5, 0.2, 0.1))
-    return draft, support_from(signs).score
+    signs = extract_features(part, draft, passages, (), RankingConfidence(0.5, 0.5, 0.2, 0.1))
+    return draft, score_support(signs).score
 
 
 @pytest.mark.parametrize(
@@ -48,14 +48,14 @@ def test_evidence_that_lacks_what_the_question_asks_or_names_supports_less(
 
 
 def test_the_marks_of_a_question_are_its_figures_identifiers_and_periods() -> None:
-    assert marks_of("Did SKN-03 make 1,200 kW in the third quarter of 2025, by 4 May?") == (
+    assert find_literals("Did SKN-03 make 1,200 kW in the third quarter of 2025, by 4 May?") == (
         "skn-03",
         "1,200",
         "2025",
         "third quarter",
         "may",
     )
-    assert marks_of("May I go?") == ()
+    assert find_literals("May I go?") == ()
 
 
 def test_evidence_for_a_second_hop_must_name_what_the_first_found() -> None:
@@ -73,10 +73,10 @@ def test_evidence_for_a_second_hop_must_name_what_the_first_found() -> None:
 def test_findings_are_names_that_the_question_lacks_nearest_to_what_it_asks_for() -> None:
     workspace = UUID(int=7)
     sentence = "In May Brannoch Sound was cut off."
-    assert names_found(workspace, "Which site was cut off?", [sentence]) == ("Brannoch Sound",)
+    assert find_intermediate_answers(workspace, "Which site was cut off?", [sentence]) == ("Brannoch Sound",)
     row = "C1 — Turbines: SKN-01; Work: change to HG-460 grease."
-    assert names_found(workspace, "Which grease is used in C1?", [row]) == ("HG-460",)
-    assert names_found(workspace, "Which grease is used?", ["Nothing is said."]) == ()
+    assert find_intermediate_answers(workspace, "Which grease is used in C1?", [row]) == ("HG-460",)
+    assert find_intermediate_answers(workspace, "Which grease is used?", ["Nothing is said."]) == ()
 
 
 def test_the_best_sentence_comes_first_and_what_adds_nothing_is_left_out() -> None:
@@ -118,4 +118,4 @@ def test_a_value_without_a_subject_says_which_document_it_is_from() -> None:
     ],
 )
 def test_the_wording_tells_the_kind_of_answer(question: str, kind: AnswerType) -> None:
-    assert answer_type(question) is kind
+    assert detect_answer_type(question) is kind

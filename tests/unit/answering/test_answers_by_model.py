@@ -21,7 +21,7 @@ from agentic_rag.answering.run import CacheOutcome, Run
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.billing.prices import TokenPrice
 from agentic_rag.models.chat.request import ChatTask
-from agentic_rag.models.providers.llm_client import Advisor
+from agentic_rag.models.providers.llm_client import LlmClient
 
 pytestmark = pytest.mark.network
 
@@ -103,7 +103,7 @@ class Desk:
         self.aclose_model = model.aclose
 
         def use(telemetry: Telemetry) -> ChatUse:
-            advisor = Advisor(model, Clock(), Ids(), telemetry, price=TokenPrice(2.0, 10.0))
+            advisor = LlmClient(model, Clock(), Ids(), telemetry, price=TokenPrice(2.0, 10.0))
             return ChatUse(advisor, tasks, ModelPassages(advisor))
 
         self.world = World(_corpus(), AnswerDefaults(**defaults), chat=use)

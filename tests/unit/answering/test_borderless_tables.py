@@ -6,7 +6,11 @@ import time
 
 import pytest
 
-from agentic_rag.answering.figures.borderless_tables import bare_cells, bare_row, readable_bare_row
+from agentic_rag.answering.figures.borderless_tables import (
+    format_borderless_row,
+    parse_borderless_row,
+    split_borderless_row,
+)
 
 STATEMENT = """Harbour Inc.
 CONDENSED STATEMENTS OF OPERATIONS (Unaudited)
@@ -29,9 +33,9 @@ Shares used in computing earnings 1,945 1,371 1,824 1,656
 
 def read(line: str, text: str = STATEMENT) -> str:
     start = text.index(line)
-    row = bare_row(text, start, start + len(line))
+    row = parse_borderless_row(text, start, start + len(line))
     assert row is not None
-    return readable_bare_row(row, text)
+    return format_borderless_row(row, text)
 
 
 def test_a_row_is_told_with_its_section_its_columns_and_its_unit():
@@ -101,12 +105,15 @@ def test_what_is_no_row():
         "Rates (2)",
         "",
     ):
-        assert bare_cells(line) is None, line
-    assert bare_row(STATEMENT, 0, 12) is None
+        assert split_borderless_row(line) is None, line
+    assert parse_borderless_row(STATEMENT, 0, 12) is None
 
 
 def test_a_balance_keeps_the_day_in_its_label():
-    assert bare_cells("Balance as of June 30, 2023 481.5 128") == ("Balance as of June 30, 2023", ("481.5", "128"))
+    assert split_borderless_row("Balance as of June 30, 2023 481.5 128") == (
+        "Balance as of June 30, 2023",
+        ("481.5", "128"),
+    )
 
 
 @pytest.mark.parametrize("sign", ["", "%", " %", "$ ", "(1) "])
@@ -115,14 +122,14 @@ def test_figures_before_a_word_are_refused_in_no_time(sign: str):
 
     started = time.process_time()
 
-    assert bare_cells(f"Net sales {figures} x") is None
-    assert bare_cells(f"Net sales {figures} x 7.") is None
-    assert bare_cells(f"Net sales {figures}  x7)") is None
+    assert split_borderless_row(f"Net sales {figures} x") is None
+    assert split_borderless_row(f"Net sales {figures} x 7.") is None
+    assert split_borderless_row(f"Net sales {figures}  x7)") is None
     assert time.process_time() - started < 0.2
 
 
 def test_a_row_of_many_figures_two_spaces_apart_is_read():
-    found = bare_cells("Net sales " + "  ".join(str(place) for place in range(60)))
+    found = split_borderless_row("Net sales " + "  ".join(str(place) for place in range(60)))
 
     assert found == ("Net sales", tuple(str(place) for place in range(60)))
 
@@ -133,9 +140,9 @@ def test_a_long_line_of_prose_is_no_row_and_costs_nothing(end: str):
 
     started = time.process_time()
 
-    assert bare_cells(prose + end) is None
-    assert bare_cells(prose[:390] + end) is None
-    assert bare_cells("Sales" + " ." * 180 + end) is None
+    assert split_borderless_row(prose + end) is None
+    assert split_borderless_row(prose[:390] + end) is None
+    assert split_borderless_row("Sales" + " ." * 180 + end) is None
     assert time.process_time() - started < 0.05
 
 
@@ -164,9 +171,9 @@ def test_periods_above_the_caption_belong_to_another_table():
 )
 def test_the_number_of_a_label_is_no_figure(line: str, told: str):
     text = f"2022 2021\n{line}"
-    row = bare_row(text, 10, len(text))
+    row = parse_borderless_row(text, 10, len(text))
 
-    assert (line if row is None else readable_bare_row(row, text)) == told
+    assert (line if row is None else format_borderless_row(row, text)) == told
 
 
 def test_a_numbered_label_is_told_from_as_many_figures_as_columns():

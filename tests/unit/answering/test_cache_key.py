@@ -7,14 +7,14 @@ import pytest
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
-CONTEXT = AnswerContext(Readable(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
+CONTEXT = AnswerContext(ReadScope(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
 
 
 @pytest.mark.parametrize(
@@ -42,8 +42,8 @@ def test_another_question_has_another_key(other: Question) -> None:
 @pytest.mark.parametrize(
     "context",
     [
-        replace(CONTEXT, access=Readable((0, 1))),
-        replace(CONTEXT, access=Readable(version=3)),
+        replace(CONTEXT, access=ReadScope((0, 1))),
+        replace(CONTEXT, access=ReadScope(version=3)),
         replace(CONTEXT, corpus_version=6),
         replace(CONTEXT, graph_version=4),
         replace(CONTEXT, space="other"),
@@ -77,7 +77,7 @@ def test_where_a_model_reads_the_conversation_its_wording_matters() -> None:
 
 
 def test_white_space_and_compatibility_forms_do_not_matter() -> None:
-    assert folded("  What\u00a0is\n ﬁne? ") == "What is fine?"
+    assert fold_text("  What\u00a0is\n ﬁne? ") == "What is fine?"
     assert answer_key(replace(QUESTION, text=" What  is\tthe wave limit? "), CONTEXT) == answer_key(QUESTION, CONTEXT)
 
 

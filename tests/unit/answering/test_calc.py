@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.tools.calc import CalcError, calculate, shown
+from agentic_rag.answering.tools.calc import CalcError, calculate, format_value
 
 numbers = st.integers(0, 10**6).map(lambda value: (str(value), Fraction(value))) | st.decimals(
     0, 10**4, places=3, allow_nan=False, allow_infinity=False
@@ -61,7 +61,7 @@ def test_any_input_ends_in_a_value_or_a_typed_error(expression: str) -> None:
     ],
 )
 def test_results_are_exact_and_readable(expression: str, expected: str) -> None:
-    assert shown(calculate(expression)) == expected
+    assert format_value(calculate(expression)) == expected
 
 
 @pytest.mark.parametrize(

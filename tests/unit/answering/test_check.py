@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.extraction.text_units import UnitKind, readable
-from agentic_rag.answering.verification.check import check, quoted_only, write
+from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
+from agentic_rag.answering.verification.check import check, cite_nearest, write
 from agentic_rag.answering.verification.citations import compose, span_request
 from agentic_rag.documents.document import Chunk, RevisionSpan
 from agentic_rag.retrieval.candidates import Candidate
@@ -26,7 +26,7 @@ def _passage(text: str = TEXT, url: str | None = None) -> Passage:
 
 def _sentence(quote: str, text: str | None = None, passage: Passage | None = None) -> DraftSentence:
     start = (passage or _passage()).chunk.text.index(quote)
-    return DraftSentence(0, 0, start, start + len(quote), text or readable(quote), UnitKind.PROSE, 1.0)
+    return DraftSentence(0, 0, start, start + len(quote), text or format_unit(quote), UnitKind.PROSE, 1.0)
 
 
 def _stored(sentence: DraftSentence, passage: Passage) -> RevisionSpan:
@@ -56,7 +56,7 @@ def test_no_citation_passes_whose_span_is_not_stored_as_quoted(quotes: list[str]
     ]
     checked = check(sentences, [passage], stored)
     assert len(checked.passed) + len(checked.refused) == len(sentences)
-    for citation in (*write(checked, [passage]).citations, *quoted_only(checked, [passage])):
+    for citation in (*write(checked, [passage]).citations, *cite_nearest(checked, [passage])):
         assert citation.verified
         assert citation.snippet in quotes
     assert {one.guardrail for one in checked.refused} <= {"citation_not_stored"}
@@ -105,7 +105,7 @@ def test_list_items_stand_on_lines_of_their_own() -> None:
 def test_a_sentence_is_refused_when_one_of_its_quotes_is_not_stored() -> None:
     passage = _passage()
     other = _sentence("The master decides.", "Crew transfer stops at 1.5 m, and the master decides.")
-    sentence = replace(_sentence("Crew transfer stops at 1.5 m.", other.text), also=(other,))
+    sentence = replace(_sentence("Crew transfer stops at 1.5 m.", other.text), more_quotes=(other,))
     last = _sentence("The master decides.")
     spans = [_stored(one, passage) for one in (sentence, other, last)]
 
@@ -125,7 +125,7 @@ def test_a_sentence_says_no_more_than_all_of_its_quotes_together() -> None:
     alone = _sentence("The master decides.", text)
 
     assert check([alone], [passage], [_stored(alone, passage)]).refused[0].guardrail == "low_overlap"
-    both = replace(_sentence("Crew transfer stops at 1.5 m.", text), also=(other,))
+    both = replace(_sentence("Crew transfer stops at 1.5 m.", text), more_quotes=(other,))
     assert check([both], [passage], [_stored(one, passage) for one in (both, other)]).refused == ()
 
 
@@ -135,18 +135,20 @@ def test_a_model_may_neither_deny_nor_assert_what_its_quote_does_not() -> None:
         ("The vault is not open on Sunday.", "The vault is open on Sunday."),
         ("The office is open on Monday.", "The office is not open on Monday."),
     ):
-        written = replace(_sentence(quote, text, passage), written=True)
+        written = replace(_sentence(quote, text, passage), is_model_text=True)
         assert _guardrail(written, passage) == "negation_not_in_source"
-    numbered = replace(_sentence("It lies by order No. 17.", "It lies by order 17.", passage), written=True)
+    numbered = replace(_sentence("It lies by order No. 17.", "It lies by order 17.", passage), is_model_text=True)
     assert _guardrail(numbered, passage) is None
 
 
 def test_a_model_may_name_only_what_its_quote_or_the_title_of_its_document_names() -> None:
     passage = _passage("In 2019 the director Bernd Holz resigned.")
     quote = "In 2019 the director Bernd Holz resigned."
-    someone_else = replace(_sentence(quote, "In 2019 the director Anna Keller resigned.", passage), written=True)
+    someone_else = replace(_sentence(quote, "In 2019 the director Anna Keller resigned.", passage), is_model_text=True)
     assert _guardrail(someone_else, passage) == "name_not_in_source"
-    titled = replace(_sentence(quote, "Of the Policy director Bernd Holz resigned in 2019.", passage), written=True)
+    titled = replace(
+        _sentence(quote, "Of the Policy director Bernd Holz resigned in 2019.", passage), is_model_text=True
+    )
     assert _guardrail(titled, passage) is None
 
 
@@ -156,7 +158,7 @@ def test_a_model_reads_a_table_row_with_its_header_and_no_other_row() -> None:
     row = "| Services | 40 | 38 |"
 
     def said(text: str) -> DraftSentence:
-        return replace(_sentence(row, text, passage), kind=UnitKind.TABLE_ROW, written=True)
+        return replace(_sentence(row, text, passage), kind=UnitKind.TABLE_ROW, is_model_text=True)
 
     assert _guardrail(said("Services were 40 in 2021."), passage) is None
     assert _guardrail(said("Sales: services 63 in 2021."), passage) == "figure_not_in_source"

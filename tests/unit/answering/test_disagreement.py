@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.extraction.contradiction import disagree
+from agentic_rag.answering.extraction.contradiction import contradicts
 
 
 @pytest.mark.parametrize(
@@ -16,8 +16,8 @@ from agentic_rag.answering.extraction.contradiction import disagree
     ],
 )
 def test_other_figures_or_a_denial_disagree_both_ways(left: str, right: str):
-    assert disagree(left, right)
-    assert disagree(right, left)
+    assert contradicts(left, right)
+    assert contradicts(right, left)
 
 
 @pytest.mark.parametrize(
@@ -32,5 +32,5 @@ def test_other_figures_or_a_denial_disagree_both_ways(left: str, right: str):
     ],
 )
 def test_agreeing_sentences_other_years_and_other_subjects_do_not(left: str, right: str):
-    assert not disagree(left, right)
-    assert not disagree(right, left)
+    assert not contradicts(left, right)
+    assert not contradicts(right, left)

@@ -27,17 +27,17 @@ from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.explain import DEADLINE_SECONDS, ExplainRun
-from agentic_rag.answering.runs.explanation import ArmState, CandidateStory, Fate, WhyNot, WhyNotVerdict
+from agentic_rag.answering.runs.explanation import ArmState, CandidateExplanation, CandidateFate, WhyNot, WhyNotVerdict
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import DocumentFilter, document_id_for
 from agentic_rag.erasure.delete import DeleteDocument
 from agentic_rag.ingestion.analyse import TextAnalysis
-from agentic_rag.ingestion.ingest_chunks import IngestPrepared, PreparedDocument
+from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.models.chat.request import Told
+from agentic_rag.models.chat.request import LlmResult
 from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.candidates import Retriever
 from agentic_rag.retrieval.fusion import FusionWeights
@@ -62,7 +62,7 @@ TEXTS = {
 class Somebody:
     """Every workspace has a chat model, which nobody asks."""
 
-    async def advisor_of(self, workspace: WorkspaceRef) -> Any:
+    async def client_for(self, workspace: WorkspaceRef) -> Any:
         return SimpleNamespace(model="tests/scribe")
 
 
@@ -72,8 +72,8 @@ class Written:
     def __init__(self, passage: str) -> None:
         self._passage = passage
 
-    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> Told[str]:
-        return Told(self._passage)
+    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> LlmResult[str]:
+        return LlmResult(self._passage)
 
 
 class Against:
@@ -116,8 +116,8 @@ class World:
 
     async def add(self, title: str, text: str) -> None:
         analysis = TextAnalysis(estimate_tokens, InlineCompute())
-        document = PreparedDocument(f"{title}.md", title, (text,))
-        await IngestPrepared(self.database, self.embedders, analysis).run(self.workspace, [document], "tests")
+        document = ChunkedDocument(f"{title}.md", title, (text,))
+        await IngestChunks(self.database, self.embedders, analysis).run(self.workspace, [document], "tests")
 
     async def ask(self, text: str = QUESTION, options: AnswerOptions | None = None) -> Run:
         run = await self.answer.ask(self.asker, Question(self.workspace, text, options=options or AnswerOptions()))
@@ -161,10 +161,10 @@ async def test_each_candidate_has_its_rank_its_arms_its_path_and_its_fate(world:
     first, second, third = explained.candidates
     assert [story.trace.title for story in explained.candidates[:2]] == ["Anton Berg", "Norrland Hockey League"]
     assert [story.rank for story in explained.candidates] == [1, 2, 3]
-    assert (first.fate, first.markers, first.reason) == (Fate.CITED, (1,), "Cited as [1].")
+    assert (first.fate, first.markers, first.reason) == (CandidateFate.CITED, (1,), "Cited as [1].")
     assert [hop.to_title for hop in second.trace.path] == ["Norrland Hockey League"]
     assert {arm.retriever for arm in second.trace.arms} == set(Retriever)
-    assert (third.fate, third.markers) == (Fate.UNUSED, ())
+    assert (third.fate, third.markers) == (CandidateFate.UNUSED, ())
     assert explained.searches == (QUESTION,)
     assert explained.why_not == ()
 
@@ -175,9 +175,9 @@ async def test_a_passage_below_the_cut_has_its_rank_and_score_in_every_arm(world
     assert told.verdict is WhyNotVerdict.OUTRANKED
     standing = told.searches[0]
     assert standing.rank is not None
-    assert standing.rank > standing.handed_on == 2
+    assert standing.rank > standing.cutoff == 2
     assert standing.score is not None
-    assert standing.score < standing.least_score
+    assert standing.score < standing.cutoff_score
     assert told.explanation.startswith(f"Rank {standing.rank} of {standing.candidates} with a score of ")
     arms = {arm.retriever: arm for arm in standing.arms}
     assert set(arms) == set(Retriever)
@@ -230,7 +230,7 @@ async def test_a_candidate_asked_about_tells_its_own_story(world: World) -> None
     told = await world.why_not(await world.ask(), "Anton Berg")
 
     assert told.verdict is WhyNotVerdict.CANDIDATE
-    assert told.story is not None
+    assert told.candidate is not None
     assert told.explanation == "It is a candidate, at rank 1. Cited as [1]."
 
 
@@ -323,7 +323,7 @@ async def test_a_reranker_that_moved_a_passage_below_the_cut_is_named() -> None:
     [standing] = told.searches
     assert standing.rank is not None
     assert standing.reranked is not None
-    assert standing.rank <= standing.handed_on < standing.reranked
+    assert standing.rank <= standing.cutoff < standing.reranked
     assert "the reranker put others before it" in told.explanation
     assert other.verdict is WhyNotVerdict.CANDIDATE
 
@@ -356,6 +356,6 @@ async def test_what_cannot_be_judged_in_time_is_late_and_the_rest_is_told() -> N
     assert explained.candidates
 
 
-async def candidates(world: World, run: Run, first: int) -> Sequence[CandidateStory]:
+async def candidates(world: World, run: Run, first: int) -> Sequence[CandidateExplanation]:
     """The candidates that were handed on."""
     return (await world.explain.run(world.asker, world.workspace, run.run_id)).candidates[:first]

@@ -7,9 +7,9 @@ from uuid import UUID, uuid5
 
 import pytest
 
-from agentic_rag.answering.extraction.candidate_units import Unit
-from agentic_rag.answering.extraction.extractive import PartDraft, draft_part, with_figures
-from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.extractive import PartDraft, add_figures, draft_part
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
@@ -28,7 +28,7 @@ def passage(ordinal: int, title: str, text: str, score: float = 0.6) -> Passage:
 
 
 def drafted(question: str, kind: AnswerType, passages: list[Passage]) -> PartDraft:
-    part = part_query(question, kind, dict.fromkeys(query_terms(question), 0.5))
+    part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
     return draft_part(part, 0, passages, 2)
 
 
@@ -66,26 +66,26 @@ DISAGREEING = [
 ROW = ROWS.split("\n")[-1]
 
 
-def figure(passage_at: int, quote: str, kind: UnitKind = UnitKind.TABLE_ROW) -> Unit:
+def figure(passage_at: int, quote: str, kind: UnitKind = UnitKind.TABLE_ROW) -> CandidateUnit:
     text = PLAIN[passage_at].chunk.text
     start = text.index(quote)
     span = (start, start + len(quote))
-    return Unit(passage_at, *span, kind, 0, 0, 0, 0, True, span, None, 1.0)
+    return CandidateUnit(passage_at, *span, kind, 0, 0, 0, 0, True, span, None, 1.0)
 
 
 def test_the_row_leads_the_answer_to_a_question_for_a_figure():
     found = drafted(FEES, AnswerType.FIGURE, [*PLAIN, DISAGREEING[0]])
 
-    answer = with_figures(found.sentences, [figure(0, ROW)], PLAIN + DISAGREEING, frozenset(), conflicting=False)
+    answer = add_figures(found.sentences, [figure(0, ROW)], PLAIN + DISAGREEING, frozenset(), conflicting=False)
 
     assert "Report one — Mooring costs (in millions) — 2022: 1,404; 2023: 1,486" in answer[0].text
     assert DISAGREEING[0].chunk.text in [one.text for one in answer]
 
 
 def test_a_row_is_cited_with_the_names_of_its_columns():
-    (answer,) = with_figures([], [figure(0, ROW)], PLAIN, frozenset(), conflicting=False)
+    (answer,) = add_figures([], [figure(0, ROW)], PLAIN, frozenset(), conflicting=False)
 
-    assert [PLAIN[0].chunk.text[one.start : one.end] for one in (answer, *answer.also)] == [
+    assert [PLAIN[0].chunk.text[one.start : one.end] for one in (answer, *answer.more_quotes)] == [
         ROW,
         "(In millions)\n2022 2023",
     ]
@@ -93,19 +93,19 @@ def test_a_row_is_cited_with_the_names_of_its_columns():
 
 def test_a_row_whose_columns_are_named_in_the_passage_before_is_read_with_them():
     head, row = ROWS.split("\n", 2)[:2], "Mooring costs 1,104 1,186"
-    alone = replace(passage(3, "Report", row), above="\n".join(head) + "\n")
-    unit = Unit(0, 0, len(row), UnitKind.TABLE_ROW, 0, 0, 0, 0, True, (0, len(row)), None, 1.0)
+    alone = replace(passage(3, "Report", row), table_head="\n".join(head) + "\n")
+    unit = CandidateUnit(0, 0, len(row), UnitKind.TABLE_ROW, 0, 0, 0, 0, True, (0, len(row)), None, 1.0)
 
-    (answer,) = with_figures([], [unit], [alone], frozenset(), conflicting=False)
+    (answer,) = add_figures([], [unit], [alone], frozenset(), conflicting=False)
 
     assert answer.text == "Report — Mooring costs (in millions) — 2022: 1,104; 2023: 1,186."
-    assert answer.also == ()
+    assert answer.more_quotes == ()
 
 
 def test_sentences_that_disagree_lead_the_answer_before_any_row():
     found = drafted(FEES, AnswerType.FIGURE, [*DISAGREEING, *PLAIN])
 
-    answer = with_figures(found.sentences, [figure(0, ROW)], PLAIN, frozenset(), conflicting=True)
+    answer = add_figures(found.sentences, [figure(0, ROW)], PLAIN, frozenset(), conflicting=True)
 
     assert found.conflicting
     assert {one.text for one in answer[:2]} == {one.chunk.text for one in DISAGREEING}
@@ -114,12 +114,10 @@ def test_sentences_that_disagree_lead_the_answer_before_any_row():
 
 def test_beside_figures_an_answer_holds_what_adds_to_them_once():
     sentence = PLAIN[2].chunk.text.split("\n")[0]
-    quoted = with_figures([], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False)
-    rows = with_figures([], [figure(1, ROW)], PLAIN, frozenset(), conflicting=False)
+    quoted = add_figures([], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False)
+    rows = add_figures([], [figure(1, ROW)], PLAIN, frozenset(), conflicting=False)
 
-    answer = with_figures(
-        [*quoted, *rows], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False
-    )
+    answer = add_figures([*quoted, *rows], [figure(2, sentence, UnitKind.PROSE)], PLAIN, frozenset(), conflicting=False)
 
     assert [one.text for one in answer] == [one.text for one in quoted]
 
@@ -127,4 +125,4 @@ def test_beside_figures_an_answer_holds_what_adds_to_them_once():
 def test_a_figure_that_the_self_check_refused_is_not_said_again():
     refused = frozenset({(PLAIN[0].chunk.ordinal, PLAIN[0].chunk.text.index(ROW))})
 
-    assert with_figures([], [figure(0, ROW)], PLAIN, refused, conflicting=False) == ()
+    assert add_figures([], [figure(0, ROW)], PLAIN, refused, conflicting=False) == ()

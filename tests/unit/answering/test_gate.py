@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.query.gate import HEURISTIC, GateSignals, decide, signals_of
+from agentic_rag.answering.query.gate import HEURISTIC_WEIGHTS, GateSignals, decide, extract_signals
 
 signals = st.builds(
     GateSignals,
@@ -13,20 +13,20 @@ signals = st.builds(
     chit_chat=st.booleans(),
     calculation=st.booleans(),
     corpus_empty=st.booleans(),
-    wants_fresh=st.booleans(),
+    wants_recent=st.booleans(),
     wants_web=st.booleans(),
 )
 
 
 def _signals(question: str, *, terms: int = 3, calculation: bool = False, empty: bool = False) -> GateSignals:
-    return signals_of(question, content_terms=terms, follows_up=False, calculation=calculation, corpus_empty=empty)
+    return extract_signals(question, content_terms=terms, follows_up=False, calculation=calculation, corpus_empty=empty)
 
 
 @given(signals)
 def test_the_score_is_the_sum_of_the_contributions_shown(given_signals: GateSignals) -> None:
     decision = decide(given_signals)
     assert decision.score == pytest.approx(sum(one.contribution for one in decision.contributions), abs=1e-5)
-    assert {one.name for one in decision.contributions} == set(HEURISTIC.weights)
+    assert {one.name for one in decision.contributions} == set(HEURISTIC_WEIGHTS.weights)
     assert decision.directives.use_retrieval == (decision.score >= decision.thresholds["retrieve"])
     assert decision.weights_version == "gate-heuristic-1"
 

@@ -8,7 +8,7 @@ from agentic_rag.answering.figures.measures import (
     Measure,
     asks_for_measure,
     asks_how_much,
-    breakdown_of,
+    breakdown_concepts,
     concept,
     measures_of,
 )
@@ -66,7 +66,7 @@ def test_a_figure_is_asked_for_or_what_is_said_of_it(question: str, figure: bool
 def test_what_statements_call_by_another_name_is_searched_for_too():
     (revenue,) = measures_of("What was the revenue?", TITLED, {})
 
-    assert {"revenu", "sale"} <= set(revenue.searched)
+    assert {"revenu", "sale"} <= set(revenue.search_terms)
     assert concept("revenu") == concept("sale") == concept("turnov")
 
 
@@ -80,15 +80,15 @@ def test_a_word_of_every_statement_counts_less_than_whose_it_is():
     (measure,) = measures_of("What was the revenue from ferries?", TITLED, {})
 
     assert measure.weights["sale"] < measure.weights["ferr"]
-    assert not measure.is_plain
-    assert Measure({"sale": 0.5}, {}, ()).is_plain
+    assert not measure.is_generic
+    assert Measure({"sale": 0.5}, {}, ()).is_generic
 
 
 def test_the_rest_of_the_question_stands_beside_its_measures():
     (measure,) = measures_of("Which storms hit Norway, and what was the revenue?", TITLED, {})
 
-    assert set(measure.beside) == {"storm", "hit", "norwa"}
-    assert sum(measure.beside.values()) == pytest.approx(1.0)
+    assert set(measure.context_weights) == {"storm", "hit", "norwa"}
+    assert sum(measure.context_weights.values()) == pytest.approx(1.0)
 
 
 @pytest.mark.parametrize(
@@ -100,6 +100,6 @@ def test_the_rest_of_the_question_stands_beside_its_measures():
     ],
 )
 def test_a_breakdown_names_by_what(question: str, by: set[str] | None):
-    found = breakdown_of(question)
+    found = breakdown_concepts(question)
 
     assert found is None if by is None else found is not None and by <= found

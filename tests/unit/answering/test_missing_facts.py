@@ -7,15 +7,15 @@ from uuid import UUID, uuid5
 import pytest
 
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.figures.missing_facts import unstated
+from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.retrieval.passage import Passage
-from agentic_rag.retrieval.title_match import of_editions
+from agentic_rag.retrieval.title_match import are_editions
 
 TITLE = "Harbour Inc. Form 10-Q, quarterly period ended June 30, 2023 (2023-Q2)"
 SALES = "Net sales of the ferry segment were $186 million."
@@ -51,13 +51,13 @@ def quoting(found: Passage, place: int, kind: UnitKind = UnitKind.PROSE) -> Draf
 def missing_of(question: str, *quotes: tuple[str, str], kind: UnitKind = UnitKind.PROSE) -> str | None:
     """What is missing where the draft quotes these sentences of reports: (title, sentence)."""
     found = [passage(text, ordinal, title) for ordinal, (title, text) in enumerate(quotes, 1)]
-    part = part_query(question, AnswerType.FACT, dict.fromkeys(query_terms(question), 0.5))
-    return unstated(part, found, [quoting(one, place, kind) for place, one in enumerate(found)])
+    part = build_subquery(question, AnswerType.FACT, dict.fromkeys(query_terms(question), 0.5))
+    return find_missing_fact(part, found, [quoting(one, place, kind) for place, one in enumerate(found)])
 
 
 def missing(question: str, *places: int, kind: AnswerType = AnswerType.FACT) -> str | None:
-    part = part_query(question, kind, dict.fromkeys(query_terms(question), 0.5))
-    return unstated(part, PASSAGES, [said(place) for place in places])
+    part = build_subquery(question, kind, dict.fromkeys(query_terms(question), 0.5))
+    return find_missing_fact(part, PASSAGES, [said(place) for place in places])
 
 
 @pytest.mark.parametrize(
@@ -205,7 +205,7 @@ def test_what_is_counted_must_be_said():
 
 
 def test_editions_are_long_documents_whose_titles_name_a_period():
-    assert of_editions(PASSAGES)
-    assert not of_editions(PASSAGES[:1])
-    assert not of_editions([passage(SALES, 1, "Notes"), passage(TALK, 2, "Notes")])
-    assert not of_editions([])
+    assert are_editions(PASSAGES)
+    assert not are_editions(PASSAGES[:1])
+    assert not are_editions([passage(SALES, 1, "Notes"), passage(TALK, 2, "Notes")])
+    assert not are_editions([])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from agentic_rag.answering.figures.names import names_in
+from agentic_rag.answering.figures.names import find_names
 
 
 @pytest.mark.parametrize(
@@ -18,4 +18,4 @@ from agentic_rag.answering.figures.names import names_in
     ],
 )
 def test_what_names_something_has_a_capital_and_does_not_open_the_question(question: str, names: list[tuple[str, ...]]):
-    assert names_in(question) == names
+    assert find_names(question) == names

@@ -1,8 +1,14 @@
 import pytest
 
 from agentic_rag.answering.plan import AnswerType, SubQuestion, ToolRequest
-from agentic_rag.answering.query.planner import FINDING, answer_type, arithmetic_of, named_document, plan
-from agentic_rag.answering.query.rewrite import filled, with_aliases
+from agentic_rag.answering.query.planner import (
+    FINDING_PLACEHOLDER,
+    detect_answer_type,
+    find_arithmetic,
+    find_document_name,
+    plan_question,
+)
+from agentic_rag.answering.query.rewrite import add_aliases, fill_placeholder
 
 
 @pytest.mark.parametrize(
@@ -18,7 +24,7 @@ from agentic_rag.answering.query.rewrite import filled, with_aliases
     ],
 )
 def test_a_question_that_is_all_arithmetic_goes_to_calc(question: str, expression: str) -> None:
-    made = plan(question)
+    made = plan_question(question)
     assert made.answer_type is AnswerType.CALCULATION
     assert made.tools == (ToolRequest("calc", expression),)
 
@@ -28,7 +34,7 @@ def test_a_question_that_is_all_arithmetic_goes_to_calc(question: str, expressio
     ["What happened on 2024-03-27?", "2024-03-27", "What is 5?", "How tall is tower 12?", "2019/2020", "24", "x + y"],
 )
 def test_figures_alone_make_no_calculation(question: str) -> None:
-    assert arithmetic_of(question) is None
+    assert find_arithmetic(question) is None
 
 
 @pytest.mark.parametrize(
@@ -45,7 +51,7 @@ def test_figures_alone_make_no_calculation(question: str) -> None:
     ],
 )
 def test_the_wording_says_what_kind_of_answer_is_asked_for(question: str, kind: AnswerType) -> None:
-    assert answer_type(question) is kind
+    assert detect_answer_type(question) is kind
 
 
 @pytest.mark.parametrize(
@@ -60,11 +66,11 @@ def test_the_wording_says_what_kind_of_answer_is_asked_for(question: str, kind: 
     ],
 )
 def test_only_a_document_named_outright_is_looked_up(question: str, name: str | None) -> None:
-    assert named_document(question) == name
+    assert find_document_name(question) == name
 
 
 def test_a_comparison_has_a_part_for_each_side() -> None:
-    made = plan("What is the difference between the Kelpie 600 and the Selkie 1200 in rotor diameter?")
+    made = plan_question("What is the difference between the Kelpie 600 and the Selkie 1200 in rotor diameter?")
     assert made.answer_type is AnswerType.COMPARISON
     assert [part.text for part in made.sub_questions] == [
         "Kelpie 600 in rotor diameter",
@@ -73,7 +79,7 @@ def test_a_comparison_has_a_part_for_each_side() -> None:
 
 
 def test_which_of_two_has_a_part_for_each() -> None:
-    made = plan("Which repair cost more, that of SKN-03 or that of the Brannoch Sound cable?")
+    made = plan_question("Which repair cost more, that of SKN-03 or that of the Brannoch Sound cable?")
     assert made.answer_type is AnswerType.COMPARISON
     assert [part.text for part in made.sub_questions] == [
         "Which repair cost more: SKN-03?",
@@ -82,15 +88,15 @@ def test_which_of_two_has_a_part_for_each() -> None:
 
 
 def test_a_verb_after_the_relative_clause_belongs_to_the_question() -> None:
-    made = plan("What does a pail of the grease used in campaigns C1 and C2 cost?")
+    made = plan_question("What does a pail of the grease used in campaigns C1 and C2 cost?")
     assert [part.text for part in made.sub_questions] == [
         "Which grease is the one used in campaigns C1 and C2?",
-        f"What does a pail of {FINDING} cost?",
+        f"What does a pail of {FINDING_PLACEHOLDER} cost?",
     ]
 
 
 def test_two_questions_in_one_are_two_parts_and_a_pronoun_waits_for_the_first() -> None:
-    made = plan("When was Otter Voe commissioned and who manages it?")
+    made = plan_question("When was Otter Voe commissioned and who manages it?")
     assert made.sub_questions == (
         SubQuestion("When was Otter Voe commissioned?"),
         SubQuestion("who manages it?", depends_on=(0,)),
@@ -98,8 +104,8 @@ def test_two_questions_in_one_are_two_parts_and_a_pronoun_waits_for_the_first() 
 
 
 def test_a_relative_clause_is_found_before_what_is_asked_of_it() -> None:
-    made = plan("Who manages the site whose export cable was crushed by an anchor?")
-    assert made.sub_questions[1] == SubQuestion(f"Who manages {FINDING}?", depends_on=(0,))
+    made = plan_question("Who manages the site whose export cable was crushed by an anchor?")
+    assert made.sub_questions[1] == SubQuestion(f"Who manages {FINDING_PLACEHOLDER}?", depends_on=(0,))
 
 
 @pytest.mark.parametrize(
@@ -113,26 +119,29 @@ def test_a_relative_clause_is_found_before_what_is_asked_of_it() -> None:
     ],
 )
 def test_what_only_looks_like_parts_stays_whole(question: str) -> None:
-    assert plan(question).sub_questions == (SubQuestion(question),)
+    assert plan_question(question).sub_questions == (SubQuestion(question),)
 
 
 def test_tools_can_be_switched_off() -> None:
-    assert plan("What is 2 + 2?", use_tools=False).tools == ()
+    assert plan_question("What is 2 + 2?", use_tools=False).tools == ()
 
 
 def test_aliases_are_added_once_and_only_for_whole_words() -> None:
     aliases = {"SKN": "Skelder Narrows", "BRN": "Brannoch Sound"}
-    assert with_aliases("Who runs SKN?", aliases) == "Who runs SKN? (Skelder Narrows)"
-    assert with_aliases("Who runs SKN, Skelder Narrows?", aliases) == "Who runs SKN, Skelder Narrows?"
-    assert with_aliases("Who runs SKNX?", aliases) == "Who runs SKNX?"
+    assert add_aliases("Who runs SKN?", aliases) == "Who runs SKN? (Skelder Narrows)"
+    assert add_aliases("Who runs SKN, Skelder Narrows?", aliases) == "Who runs SKN, Skelder Narrows?"
+    assert add_aliases("Who runs SKNX?", aliases) == "Who runs SKNX?"
 
 
 @pytest.mark.parametrize("question", ["who runs skn?", "Who runs \u017fKN?", "Who runs s\u212an?"])
 def test_an_alias_is_known_in_any_case_of_its_letters(question: str) -> None:
-    assert with_aliases(question, {"SKN": "Skelder Narrows"}) == f"{question} (Skelder Narrows)"
+    assert add_aliases(question, {"SKN": "Skelder Narrows"}) == f"{question} (Skelder Narrows)"
 
 
 def test_a_later_part_is_filled_with_what_was_found() -> None:
-    assert filled(SubQuestion(f"Who manages {FINDING}?", (0,)), ["Brannoch Sound"]) == "Who manages Brannoch Sound?"
-    assert filled(SubQuestion("who manages it?", (0,)), ["Otter Voe"]) == "who manages it (Otter Voe)?"
-    assert filled(SubQuestion("who manages it?", (0,)), []) == "who manages it?"
+    assert (
+        fill_placeholder(SubQuestion(f"Who manages {FINDING_PLACEHOLDER}?", (0,)), ["Brannoch Sound"])
+        == "Who manages Brannoch Sound?"
+    )
+    assert fill_placeholder(SubQuestion("who manages it?", (0,)), ["Otter Voe"]) == "who manages it (Otter Voe)?"
+    assert fill_placeholder(SubQuestion("who manages it?", (0,)), []) == "who manages it?"

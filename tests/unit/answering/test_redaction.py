@@ -9,11 +9,13 @@ from tests.unit.retrieval.test_paths import CHUNKS, LEAGUE, PLAYER, TOWN, UNION,
 
 from agentic_rag.answering.answer import Answer, AnswerDebug, Outcome
 from agentic_rag.answering.gate_decision import Directives, GateDecision
-from agentic_rag.answering.runs.redaction import cited_documents, redacted
+from agentic_rag.answering.runs.redaction import collect_document_ids, redact_document
 from agentic_rag.retrieval.candidates import CandidateTrace, HopKind
-from agentic_rag.retrieval.graph.paths import Step, told
+from agentic_rag.retrieval.graph.paths import PathStep, describe_steps
 
-PATH = told([Step(PLAYER, LEAGUE, HopKind.SHARES, None), Step(LEAGUE, TOWN, HopKind.NAMES, None)], CHUNKS, {})
+PATH = describe_steps(
+    [PathStep(PLAYER, LEAGUE, HopKind.SHARES, None), PathStep(LEAGUE, TOWN, HopKind.NAMES, None)], CHUNKS, {}
+)
 
 
 def answer() -> Answer:
@@ -26,11 +28,11 @@ def answer() -> Answer:
 
 
 def test_a_document_that_only_a_path_leads_over_is_known_to_be_used() -> None:
-    assert cited_documents(answer()) == {CHUNKS[place].document_id for place in (PLAYER, LEAGUE, TOWN)}
+    assert collect_document_ids(answer()) == {CHUNKS[place].document_id for place in (PLAYER, LEAGUE, TOWN)}
 
 
 def test_a_path_over_an_erased_document_goes_whole() -> None:
-    left = redacted(answer(), CHUNKS[LEAGUE].document_id)
+    left = redact_document(answer(), CHUNKS[LEAGUE].document_id)
 
     assert left.citations[0].path == ()
     assert left.debug.candidates[0].path == ()
@@ -41,8 +43,8 @@ def test_a_path_over_an_erased_document_goes_whole() -> None:
 def test_a_path_that_leads_elsewhere_stays() -> None:
     given = answer()
 
-    left = redacted(given, CHUNKS[UNION].document_id)
+    left = redact_document(given, CHUNKS[UNION].document_id)
 
     assert left.citations == (replace(given.citations[0], answer_spans=()),)
     assert left.debug.candidates == given.debug.candidates
-    assert redacted(given, UUID(int=1)).citations[0].path == PATH
+    assert redact_document(given, UUID(int=1)).citations[0].path == PATH

@@ -7,10 +7,10 @@ from dataclasses import replace
 from uuid import UUID, uuid5
 
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.figures.measures import breakdown_of, measures_of
-from agentic_rag.answering.figures.rows import FigurePool, FigureQuote, holds_rows, years_of
+from agentic_rag.answering.figures.measures import breakdown_concepts, measures_of
+from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, years_of
 from agentic_rag.documents.document import Chunk
-from agentic_rag.language.tokenizer import terms
+from agentic_rag.language.tokenizer import tokenize
 
 TABLE = """Harbour Inc.
 STATEMENTS OF OPERATIONS
@@ -52,10 +52,10 @@ def chunk(ordinal: int, title: str, text: str, *headings: str) -> Chunk:
 
 
 def chosen(question: str, *chunks: Chunk, rows: int = 4, sentences: int = 4) -> list[FigureQuote]:
-    measures = measures_of(question, frozenset(terms(FIRST)), {})
-    pool = FigurePool(chunks)
-    pool.weigh(dict.fromkeys(pool.label_terms, 0.5))
-    by = breakdown_of(question)
+    measures = measures_of(question, frozenset(tokenize(FIRST)), {})
+    pool = FigureIndex(chunks)
+    pool.set_rarity(dict.fromkeys(pool.label_terms, 0.5))
+    by = breakdown_concepts(question)
     if by is not None:
         return pool.table(measures, by, years_of(question), rows)
     return pool.quotes(measures, years_of(question), rows, sentences)
@@ -156,8 +156,8 @@ def test_what_the_question_does_not_ask_for_is_left_out():
 
 
 def test_a_text_without_tables_holds_no_rows():
-    assert holds_rows(TABLE)
-    assert not holds_rows(TEXT)
+    assert has_rows(TABLE)
+    assert not has_rows(TEXT)
 
 
 def test_pages_of_unwrapped_prose_are_looked_through_at_once():

@@ -1,14 +1,14 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.extraction.segmented_text import ChunkReading, Readings
-from agentic_rag.answering.extraction.term_matching import hits, mask_of, weighted_terms
+from agentic_rag.answering.extraction.segmented_text import SegmentationCache, SegmentedText
+from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
 
 
 def test_a_paragraph_that_announces_a_list_brings_it_along() -> None:
-    reading = ChunkReading(TEXT, cut_off=False)
+    reading = SegmentedText(TEXT, cut_off=False)
     place = reading.block_of(TEXT.index("You must"))
     start, end = reading.block(place)
     assert TEXT[start:end].strip().startswith("You must bring:")
@@ -16,39 +16,39 @@ def test_a_paragraph_that_announces_a_list_brings_it_along() -> None:
 
 
 def test_a_paragraph_stands_under_the_heading_above_it() -> None:
-    reading = ChunkReading(TEXT, cut_off=False)
+    reading = SegmentedText(TEXT, cut_off=False)
     heading = reading.heading(reading.block_of(TEXT.index("Crew")))
     assert heading is not None
     assert TEXT[slice(*heading)] == "# Limits"
-    plain = ChunkReading("Wave limits\n\nTransfers stop at 1.5 m.", cut_off=False)
+    plain = SegmentedText("Wave limits\n\nTransfers stop at 1.5 m.", cut_off=False)
     assert plain.heading(1) == (0, len("Wave limits"))
     assert plain.heading(0) is None
-    long = ChunkReading(
+    long = SegmentedText(
         "Transfers stop at once when the waves in the sound exceed one and a half metres\n\nElse not.", False
     )
     assert long.heading(1) is None
 
 
 def test_the_terms_found_are_those_of_the_question_asked_last() -> None:
-    reading = ChunkReading(TEXT, cut_off=False)
+    reading = SegmentedText(TEXT, cut_off=False)
     for asked in ("crew boots", "master", "crew boots", ""):
-        terms = weighted_terms(asked.split(), {})
-        assert reading.hits(terms) == hits(reading.low, terms)
+        terms = weigh_terms(asked.split(), {})
+        assert reading.hits(terms) == find_hits(reading.low, terms)
         assert reading.mask(terms) == mask_of(reading.low, terms)
 
 
 @given(st.lists(st.text(alphabet="ab \n", min_size=1, max_size=40), max_size=30))
 def test_readings_are_the_same_whether_kept_or_not_and_stay_in_their_bound(texts: list[str]) -> None:
-    kept = Readings(characters=60)
+    kept = SegmentationCache(characters=60)
     for text in texts:
         reading = kept.of(text, cut_off=False)
-        fresh = ChunkReading(text, cut_off=False)
+        fresh = SegmentedText(text, cut_off=False)
         assert (reading.low, reading.ends) == (fresh.low, fresh.ends)
         assert kept.characters <= max(60, len(text))
 
 
 def test_the_least_recently_used_reading_goes_first() -> None:
-    kept = Readings(characters=4)
+    kept = SegmentationCache(characters=4)
     first = kept.of("aa", cut_off=False)
     kept.of("bb", cut_off=False)
     assert kept.of("aa", cut_off=False) is first

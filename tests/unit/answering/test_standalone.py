@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.query.standalone import LONGEST_FOLLOW_UP, Reason, standalone
+from agentic_rag.answering.query.standalone import LONGEST_FOLLOW_UP, RewriteReason, make_standalone
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, Turn
 
 FOUNDED = Turn("Who founded Brellan Marine?", "Brellan Marine was founded by Ida Korsvik in Stavern [1].")
@@ -147,40 +147,40 @@ UNCHANGED = [
 
 @pytest.mark.parametrize(("turn", "question", "expected"), CHANGED, ids=[one[1] for one in CHANGED])
 def test_a_question_that_points_back_is_written_out(turn: Turn, question: str, expected: str) -> None:
-    assert standalone(question, (turn,)).text == expected
+    assert make_standalone(question, (turn,)).text == expected
 
 
 @pytest.mark.parametrize(("turn", "question"), UNCHANGED, ids=[one[1] for one in UNCHANGED])
 def test_a_question_that_stands_alone_stays_as_it_is(turn: Turn, question: str) -> None:
-    found = standalone(question, (turn,))
-    assert (found.text, found.changed) == (question, False)
+    found = make_standalone(question, (turn,))
+    assert (found.text, found.is_rewrite) == (question, False)
 
 
 @pytest.mark.parametrize("question", [one[1] for one in CHANGED])
 def test_without_a_conversation_nothing_changes(question: str) -> None:
-    assert standalone(question, ()).text == question
+    assert make_standalone(question, ()).text == question
 
 
 def test_a_follow_up_of_a_follow_up_goes_back_to_what_it_was_about() -> None:
     said = (FOUNDED, Turn("And when?", "In 1994 [1]."), Turn("Thanks!", "You are welcome."))
-    assert standalone("Where?", said).text == "Where was Brellan Marine founded?"
+    assert make_standalone("Where?", said).text == "Where was Brellan Marine founded?"
 
 
 def test_what_was_said_last_comes_first() -> None:
     said = (FOUNDED, Turn("Who founded Corrand Tidal?", "Maren Tollack [1]."))
-    assert standalone("When was it founded?", said).text == "When was Corrand Tidal founded?"
+    assert make_standalone("When was it founded?", said).text == "When was Corrand Tidal founded?"
 
 
 def test_the_reason_tells_what_was_done() -> None:
-    assert standalone("And when?", (FOUNDED,)).reason is Reason.COMPLETED
-    assert standalone("When was it founded?", (FOUNDED,)).reason is Reason.RESOLVED
-    assert standalone("Why is that?", (FOUNDED,)).reason is Reason.MATTER_ADDED
-    assert standalone("Who founded Corrand Tidal?", (FOUNDED,)).reason is Reason.STANDS_ALONE
+    assert make_standalone("And when?", (FOUNDED,)).reason is RewriteReason.COMPLETED
+    assert make_standalone("When was it founded?", (FOUNDED,)).reason is RewriteReason.RESOLVED
+    assert make_standalone("Why is that?", (FOUNDED,)).reason is RewriteReason.MATTER_ADDED
+    assert make_standalone("Who founded Corrand Tidal?", (FOUNDED,)).reason is RewriteReason.STANDS_ALONE
 
 
 def test_a_long_question_says_what_it_is_about() -> None:
     long = "Why is it " + "so very " * (LONGEST_FOLLOW_UP // 8) + "slow?"
-    assert standalone(long, (FOUNDED,)).text == long
+    assert make_standalone(long, (FOUNDED,)).text == long
 
 
 _SAID = """and what about it its they there who when in of the that one which he Acme Berlin 2021 ? , why more is did"""
@@ -191,7 +191,7 @@ _WORDS = st.sampled_from(_SAID.split())
 def test_any_conversation_gives_a_question_that_can_be_asked(said: list[str]) -> None:
     *earlier, question = said
     history = tuple(Turn(one, "Acme was founded in Berlin [1].") for one in earlier)
-    found = standalone(question, history)
-    assert found == standalone(question, history)
+    found = make_standalone(question, history)
+    assert found == make_standalone(question, history)
     assert len(found.text) <= MAX_QUESTION_CHARACTERS
-    assert found.changed or found.text == question
+    assert found.is_rewrite or found.text == question

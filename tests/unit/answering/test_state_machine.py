@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from agentic_rag.answering.state_machine import TRANSITIONS, Stage, Verdict, next_stage, stage_share
+from agentic_rag.answering.state_machine import TRANSITIONS, Stage, StageEvent, next_stage, stage_share
 from agentic_rag.kernel.deadline import Deadline
 
 USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
@@ -13,18 +13,18 @@ DETOURS = {
 }
 
 
-def _expected(stage: Stage, verdict: Verdict) -> str | None:
+def _expected(stage: Stage, verdict: StageEvent) -> str | None:
     if stage is Stage.DONE:
         return None
     if (stage.value, verdict.value) in DETOURS:
         return DETOURS[stage.value, verdict.value]
-    if verdict is Verdict.CONTINUE:
+    if verdict is StageEvent.CONTINUE:
         return USUAL[USUAL.index(stage.value) + 1]
-    return "done" if verdict in (Verdict.FINISH, Verdict.OUT_OF_TIME) else None
+    return "done" if verdict in (StageEvent.FINISH, StageEvent.OUT_OF_TIME) else None
 
 
-@pytest.mark.parametrize(("stage", "verdict"), list(itertools.product(Stage, Verdict)))
-def test_every_pair_of_stage_and_verdict_is_legal_exactly_as_listed(stage: Stage, verdict: Verdict) -> None:
+@pytest.mark.parametrize(("stage", "verdict"), list(itertools.product(Stage, StageEvent)))
+def test_every_pair_of_stage_and_verdict_is_legal_exactly_as_listed(stage: Stage, verdict: StageEvent) -> None:
     expected = _expected(stage, verdict)
     if expected is None:
         with pytest.raises(KeyError):
@@ -39,7 +39,7 @@ def test_the_table_ends_in_done_from_everywhere() -> None:
         while at is not Stage.DONE:
             assert at not in seen
             seen.add(at)
-            at = TRANSITIONS[at, Verdict.CONTINUE]
+            at = TRANSITIONS[at, StageEvent.CONTINUE]
 
 
 def test_a_stage_leaves_time_for_what_follows() -> None:

@@ -12,8 +12,8 @@ from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.answering.run_stages import Answered
-from agentic_rag.answering.runs.cache_codec import TenantWall, UnreadableAnswer, encode, opened, sealed
+from agentic_rag.answering.run_stages import PipelineResult
+from agentic_rag.answering.runs.cache_codec import TenantGuard, UnreadableAnswer, decode_entry, encode, encode_entry
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
 from agentic_rag.kernel.concurrency import SingleFlight
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -36,13 +36,13 @@ async def _answer() -> Answer:
 async def test_an_entry_gives_back_its_answer_and_whose_it_is() -> None:
     answer = await _answer()
 
-    assert opened(sealed(WORKSPACE, answer)) == (WORKSPACE, answer)
+    assert decode_entry(encode_entry(WORKSPACE, answer)) == (WORKSPACE, answer)
 
 
 async def test_an_entry_that_does_not_say_whose_it_is_cannot_be_read() -> None:
-    for entry in (encode(await _answer()), b"", b"rag1", sealed(WORKSPACE, await _answer())[:30]):
+    for entry in (encode(await _answer()), b"", b"rag1", encode_entry(WORKSPACE, await _answer())[:30]):
         with pytest.raises(UnreadableAnswer):
-            opened(entry)
+            decode_entry(entry)
 
 
 async def test_a_cached_answer_of_another_workspace_is_answered_anew_and_counted() -> None:
@@ -50,7 +50,7 @@ async def test_a_cached_answer_of_another_workspace_is_answered_anew_and_counted
     first = await world.ask(QUESTION)
     await world.recorder.drain()
     [key] = world.cache.values
-    world.cache.values[key] = sealed(THEIRS, replace(first.answer, text="a secret of theirs"))
+    world.cache.values[key] = encode_entry(THEIRS, replace(first.answer, text="a secret of theirs"))
 
     second = await world.ask(QUESTION)
 
@@ -68,23 +68,23 @@ async def test_an_own_cached_answer_is_no_leak() -> None:
     assert LEAKS not in world.telemetry.counts
 
 
-class OneFlightForAll(SingleFlight[Answered]):
+class OneFlightForAll(SingleFlight[PipelineResult]):
     """Joins whoever comes to a run of somebody else, whatever the keys are."""
 
-    def __init__(self, theirs: Answered) -> None:
+    def __init__(self, theirs: PipelineResult) -> None:
         super().__init__()
         self.theirs = theirs
 
-    async def run(self, key: Hashable, work: Callable[[], Awaitable[Answered]]) -> tuple[Answered, bool]:
+    async def run(self, key: Hashable, work: Callable[[], Awaitable[PipelineResult]]) -> tuple[PipelineResult, bool]:
         return self.theirs, True
 
 
 async def test_a_shared_run_of_another_workspace_is_run_anew_and_counted() -> None:
     world = _world()
-    answered: list[Answered] = []
+    answered: list[PipelineResult] = []
     run = world.answer._pipeline.run
 
-    async def noted(state: Any) -> Answered:
+    async def noted(state: Any) -> PipelineResult:
         answered.append(await run(state))
         return answered[-1]
 
@@ -120,5 +120,5 @@ async def test_what_waits_to_be_stored_is_found_by_its_own_workspace_only() -> N
 def test_the_wall_lets_through_what_is_asked_for_by_its_owner() -> None:
     telemetry = Telemetry()
 
-    assert TenantWall(telemetry).holds(THEIRS, WorkspaceRef(UUID(int=77), UUID(int=78)), "here")
+    assert TenantGuard(telemetry).check_owner(THEIRS, WorkspaceRef(UUID(int=77), UUID(int=78)), "here")
     assert not telemetry.counts

@@ -2,8 +2,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.extraction.subquery import part_query, terms_of
-from agentic_rag.answering.extraction.term_matching import hits, lowered, mask_of, weight_of, weighted_terms
+from agentic_rag.answering.extraction.subquery import build_subquery, terms_of
+from agentic_rag.answering.extraction.term_matching import find_hits, lower_text, mask_of, weigh_terms, weight_of
 from agentic_rag.answering.plan import AnswerType
 
 
@@ -27,29 +27,29 @@ from agentic_rag.answering.plan import AnswerType
     ],
 )
 def test_a_term_is_found_in_its_written_forms_and_not_inside_other_words(term: str, text: str, found: bool) -> None:
-    assert bool(mask_of(lowered(text), weighted_terms([term], {}))) is found
+    assert bool(mask_of(lower_text(text), weigh_terms([term], {}))) is found
 
 
 @given(st.text(max_size=60))
 def test_lower_case_keeps_every_offset(text: str) -> None:
-    assert len(lowered(text)) == len(text)
+    assert len(lower_text(text)) == len(text)
 
 
 def test_weights_follow_rarity_and_sum_to_one() -> None:
-    terms = weighted_terms(["common", "rare", "unknown", "rare"], {"common": 0.2, "rare": 0.8})
+    terms = weigh_terms(["common", "rare", "unknown", "rare"], {"common": 0.2, "rare": 0.8})
     assert [round(term.weight, 3) for term in terms] == [0.1, 0.4, 0.5]
     assert weight_of(0b111, terms) == pytest.approx(1.0)
     assert weight_of(0b101, terms) == pytest.approx(0.6)
-    assert weighted_terms([], {}) == ()
+    assert weigh_terms([], {}) == ()
 
 
 def test_hits_say_where() -> None:
-    terms = weighted_terms(["wave", "limit"], {})
-    assert hits("a wave limit of waves", terms) == [(2, 1), (16, 1), (7, 2)]
+    terms = weigh_terms(["wave", "limit"], {})
+    assert find_hits("a wave limit of waves", terms) == [(2, 1), (16, 1), (7, 2)]
 
 
 def test_a_compound_name_is_matched_by_its_parts_and_asking_words_weigh_little() -> None:
     assert terms_of("What is the wave-height limit?") == ["wave", "height", "limit"]
-    part = part_query("How long is the blade?", AnswerType.FIGURE, {})
+    part = build_subquery("How long is the blade?", AnswerType.FIGURE, {})
     weights = {term.term: term.weight for term in part.terms}
     assert weights["long"] < weights["blade"]

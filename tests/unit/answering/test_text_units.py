@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.answering.extraction.answer_type_match import holds
-from agentic_rag.answering.extraction.contradiction import disagree
-from agentic_rag.answering.extraction.text_units import UnitKind, kind_of, may_be_heading, readable
+from agentic_rag.answering.extraction.answer_type_match import states_answer
+from agentic_rag.answering.extraction.contradiction import contradicts
+from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, format_unit, may_be_heading
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import header_span, row_spans
@@ -30,13 +30,13 @@ from agentic_rag.language.tables import header_span, row_spans
     ],
 )
 def test_a_unit_is_recognised_for_what_it_is(unit: str, kind: UnitKind) -> None:
-    assert kind_of(unit) is kind
+    assert classify_unit(unit) is kind
 
 
 @given(st.lists(st.sampled_from(["#", "3.1", "Table", "limits", "-", "|", "Wave", "=", "2.", ":"]), min_size=1))
 def test_what_is_a_heading_may_be_one(pieces: list[str]) -> None:
     unit = " ".join(pieces)
-    assert may_be_heading(unit) or kind_of(unit) is not UnitKind.HEADING
+    assert may_be_heading(unit) or classify_unit(unit) is not UnitKind.HEADING
 
 
 def test_a_line_of_more_words_than_a_heading_has_is_none_without_a_mark() -> None:
@@ -45,11 +45,11 @@ def test_a_line_of_more_words_than_a_heading_has_is_none_without_a_mark() -> Non
 
 
 def test_the_rest_of_a_sentence_that_a_chunk_cuts_is_a_fragment() -> None:
-    assert kind_of("and then returns to the harbour.", cut_off=True) is UnitKind.FRAGMENT
+    assert classify_unit("and then returns to the harbour.", cut_off=True) is UnitKind.FRAGMENT
 
 
 def test_a_sentence_reads_without_line_breaks_and_mark_up() -> None:
-    assert readable("The **wave**\nlimit is [here](http://x) , `1.5 m`") == "The wave limit is here, 1.5 m."
+    assert format_unit("The **wave**\nlimit is [here](http://x) , `1.5 m`") == "The wave limit is here, 1.5 m."
 
 
 def test_a_table_row_reads_with_the_names_of_its_columns() -> None:
@@ -57,7 +57,7 @@ def test_a_table_row_reads_with_the_names_of_its_columns() -> None:
     start = table.index("| Kelpie")
     header = header_span(table, start)
     assert header is not None
-    text = readable(table[start:], table[slice(*header)])
+    text = format_unit(table[start:], table[slice(*header)])
     assert text == "Kelpie — Rotor: 14.0 m; Power: 0.6 MW."
     assert header_span(table, 0) is None
 
@@ -84,13 +84,13 @@ def test_a_table_without_outer_bars_is_cut_into_its_rows() -> None:
 def test_an_answer_must_hold_more_than_the_question_names(
     sentence: str, kind: AnswerType, question: str, expected: bool
 ) -> None:
-    assert holds(sentence, kind, question) is expected
+    assert states_answer(sentence, kind, question) is expected
 
 
 def test_the_same_statement_with_another_figure_disagrees() -> None:
     left = "The wave limit for crew transfer is 1.5 m."
-    assert disagree(left, "The wave limit for crew transfer is 1.8 m.")
-    assert not disagree(left, "The wave limit for crew transfer is 1.5 m.")
-    assert not disagree(left, "The budget of the quarter was 12,000 pounds.")
-    assert not disagree("In 2023 the site produced 900 MWh.", "In 2024 the site produced 950 MWh.")
-    assert disagree("The site was built in 1998.", "The site was built in 1999.", about_dates=True)
+    assert contradicts(left, "The wave limit for crew transfer is 1.8 m.")
+    assert not contradicts(left, "The wave limit for crew transfer is 1.5 m.")
+    assert not contradicts(left, "The budget of the quarter was 12,000 pounds.")
+    assert not contradicts("In 2023 the site produced 900 MWh.", "In 2024 the site produced 950 MWh.")
+    assert contradicts("The site was built in 1998.", "The site was built in 1999.", about_dates=True)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.verdicts.draft import draft_verdict
-from agentic_rag.answering.verdicts.nationalities import are_opposed, nationality_of
-from agentic_rag.answering.verdicts.rules import decidable, follows
-from agentic_rag.answering.verdicts.statements import Source
+from agentic_rag.answering.verdicts.nationalities import are_exclusive, nationality_of
+from agentic_rag.answering.verdicts.rules import follows, parse_decidable
+from agentic_rag.answering.verdicts.statements import QuotedSentence
 from agentic_rag.answering.verification.check import check, write
 from agentic_rag.answering.verification.citations import quotes_of
 from agentic_rag.documents.document import Chunk, RevisionSpan
@@ -226,7 +226,7 @@ def test_what_the_sentences_prove_is_said(question: str, said: tuple[Said, ...],
     ],
 )
 def test_nothing_is_said_that_the_sentences_leave_open(question: str, said: tuple[Said, ...]) -> None:
-    assert decidable(question)
+    assert parse_decidable(question)
     assert verdict(question, *said) is None
 
 
@@ -246,7 +246,7 @@ def test_nothing_is_said_that_the_sentences_leave_open(question: str, said: tupl
     ],
 )
 def test_a_question_that_no_rule_reads_for_certain_is_left_alone(question: str) -> None:
-    assert decidable(question) == ()
+    assert parse_decidable(question) == ()
 
 
 def drafted(*said: Said) -> tuple[DraftSentence, list[Passage], list[RevisionSpan]]:
@@ -287,7 +287,7 @@ def test_a_verdict_that_does_not_follow_from_what_it_cites_is_refused(wrong: str
 def test_a_verdict_whose_side_is_not_cited_is_refused() -> None:
     found, passages, stored = drafted(ANNA, OTTO)
 
-    checked = check([replace(found, also=())], passages, stored[:1])
+    checked = check([replace(found, more_quotes=())], passages, stored[:1])
 
     assert [one.guardrail for one in checked.refused] == ["verdict_not_proved"]
 
@@ -305,8 +305,8 @@ DAYS = st.tuples(st.integers(1, 28), st.sampled_from(["May", "June"]), st.intege
 def test_whoever_is_asked_for_first_the_verdict_is_the_same(
     one: tuple[int, str, int], other: tuple[int, str, int]
 ) -> None:
-    first = Source("Ada Orr", "Ada Orr (born {} {} {}) is a poet.".format(*one))
-    second = Source("Bo Ek", "Bo Ek was born in Lund on {} {} {}.".format(*other))
+    first = QuotedSentence("Ada Orr", "Ada Orr (born {} {} {}) is a poet.".format(*one))
+    second = QuotedSentence("Bo Ek", "Bo Ek was born in Lund on {} {} {}.".format(*other))
     said = ["Earlier: Ada Orr ({} {} {}), before Bo Ek ({} {} {}).".format(*one, *other)]
     said.append("Earlier: Bo Ek ({} {} {}), before Ada Orr ({} {} {}).".format(*other, *one))
     earlier = (one[2], one[1] == "June", one[0]) < (other[2], other[1] == "June", other[0])
@@ -320,5 +320,5 @@ def test_whoever_is_asked_for_first_the_verdict_is_the_same(
 def test_one_nationality_may_include_another() -> None:
     assert nationality_of("the United States") == "american"
     assert nationality_of("Mars") is None
-    assert are_opposed("swedish", "english")
-    assert not are_opposed("english", "british")
+    assert are_exclusive("swedish", "english")
+    assert not are_exclusive("english", "british")

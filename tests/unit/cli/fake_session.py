@@ -28,42 +28,42 @@ from agentic_rag.answering.answer import (
     TextSpan,
 )
 from agentic_rag.answering.gate_decision import Directives, GateDecision
-from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.answering.prompts.grade import Grade, GradeLevel
 from agentic_rag.answering.question import Question
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.answering.runs.explain import Explanation
 from agentic_rag.answering.runs.explanation import (
-    ArmStanding,
+    ArmPlacement,
     ArmState,
-    SearchStanding,
+    SearchPlacement,
     WhyNot,
     WhyNotVerdict,
-    stories,
+    explain_candidates,
 )
 from agentic_rag.documents.document import Chunk, Document, DocumentFault, DocumentStatus
-from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, not_covered
+from agentic_rag.erasure.certificate import Certificate, ErasedStore, StoreErasure, coverage_gaps
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.estimate import FileEstimate
-from agentic_rag.ingestion.ingest_chunks import PlainDocument, PreparedReport
+from agentic_rag.ingestion.ingest_chunks import ChunkIngestReport, PlainTextDocument
 from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.ingestion.sync import SyncResult
 from agentic_rag.ingestion.upload import Upload
 from agentic_rag.jobs.job import Job, JobAttempt, JobKind, JobRef, JobState, QueueName, Replay
-from agentic_rag.jobs.undecodable_message import StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
 from agentic_rag.kernel.errors import AgenticRagError, ContentRefused, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.models.billing.prices import PriceTable
-from agentic_rag.models.chat.request import Fault
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.chat.request import LlmError
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace, SpaceRecord, SpaceState
-from agentic_rag.operations.dead_letters import Purged, Replayed
+from agentic_rag.operations.dead_letters import PurgeResult, ReplayResult
 from agentic_rag.operations.findings import Finding, Severity
 from agentic_rag.operations.graph.projection import GraphCounts
 from agentic_rag.operations.graph.sync import GraphStatus
 from agentic_rag.operations.prove_erased import ErasureProof
 from agentic_rag.operations.start_evaluation import Evaluations
-from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.operations.verify import VerificationReport
 from agentic_rag.retrieval.candidates import ArmScore, CandidateTrace, Hop, HopKind, Retriever
 from agentic_rag.retrieval.measure_recall import RecallReport
@@ -218,7 +218,7 @@ def job(state: JobState = JobState.DEAD) -> Job:
 
 def certificate(document_id: UUID) -> Certificate:
     stores = (StoreErasure(ErasedStore.CHUNKS, 3), StoreErasure(ErasedStore.ORIGINALS, 1))
-    return Certificate(document_id, 8, NOW, stores, ((0, 2),), not_covered([NOW]))
+    return Certificate(document_id, 8, NOW, stores, ((0, 2),), coverage_gaps([NOW]))
 
 
 def chunk(index: int, text: str) -> Chunk:
@@ -230,15 +230,15 @@ def chunk(index: int, text: str) -> Chunk:
 
 def outranked() -> WhyNot:
     arms = (
-        ArmStanding(Retriever.DENSE, ArmState.BEYOND, 71, 0.21, 0.21, 0.35),
-        ArmStanding(Retriever.LEXICAL, ArmState.PROPOSED, 12, 4.5, 0.3, 0.35),
-        ArmStanding(Retriever.GRAPH, ArmState.NOT_REACHED, None, None, None, 0.3),
+        ArmPlacement(Retriever.DENSE, ArmState.BEYOND, 71, 0.21, 0.21, 0.35),
+        ArmPlacement(Retriever.LEXICAL, ArmState.PROPOSED, 12, 4.5, 0.3, 0.35),
+        ArmPlacement(Retriever.GRAPH, ArmState.NOT_REACHED, None, None, None, 0.3),
     )
-    standing = SearchStanding("Who signs?", 23, 0.105, 60, 8, 0.411, arms)
+    standing = SearchPlacement("Who signs?", 23, 0.105, 60, 8, 0.411, arms)
     return WhyNot(UUID(int=0), "Old policy", WhyNotVerdict.OUTRANKED, "Rank 23 of 60.", None, (standing,))
 
 
-def space(state: SpaceState, done: int, verdict: GateVerdict | None = None) -> SpaceRecord:
+def space(state: SpaceState, done: int, verdict: RecallComparison | None = None) -> SpaceRecord:
     registered = RegisteredSpace(2, EmbeddingSpace("openai", "m", 8))
     return SpaceRecord(registered, state, done, 3, NOW, None, verdict)
 
@@ -267,7 +267,7 @@ class FakeSession:
     tries: tuple[JobAttempt, ...] = (
         JobAttempt(1, "host:1", NOW, NOW, "DEAD", "PARSE_CORRUPT", ("ParseFailed: It is damaged.",)),
     )
-    stored_payloads: list[StoredPayload] = field(default_factory=list[StoredPayload])
+    stored_payloads: list[StoredUndecodableMessage] = field(default_factory=list[StoredUndecodableMessage])
     superseded: set[UUID] = field(default_factory=set[UUID])
     space_looks: list[list[SpaceRecord]] = field(default_factory=lambda: [[space(SpaceState.FILLING, 1)]])
     """What each look at the spaces sees; the last one for good."""
@@ -284,13 +284,13 @@ class FakeSession:
     wrong: list[Finding] = field(default_factory=list[Finding])
     proven: list[UUID] = field(default_factory=list[UUID])
     uploaded: list[tuple[str, bytes, str | None]] = field(default_factory=list[tuple[str, bytes, str | None]])
-    texts: list[PlainDocument] = field(default_factory=list[PlainDocument])
+    texts: list[PlainTextDocument] = field(default_factory=list[PlainTextDocument])
     passages: list[Chunk] = field(default_factory=lambda: [chunk(0, "The audit is signed."), chunk(1, "Fees\napply.")])
     why_not: WhyNot = field(default_factory=lambda: outranked())
     stored_run: Run | None = None
     """A run besides those of `answers`."""
     asked: list[Question] = field(default_factory=list[Question])
-    mark: Grade | Fault = Grade(Mark.FULL, Mark.PART)
+    mark: Grade | LlmError = Grade(GradeLevel.FULL, GradeLevel.PART)
     evaluations: Evaluations = field(default_factory=lambda: evaluations())
     graded: list[tuple[str, tuple[str, ...], str, tuple[str, ...]]] = field(
         default_factory=list[tuple[str, tuple[str, ...], str, tuple[str, ...]]]
@@ -376,11 +376,11 @@ class FakeSession:
         return self.estimates
 
     async def ingest_texts(
-        self, workspace: WorkspaceRef, documents: Sequence[PlainDocument], progress: Callable[[int], None]
-    ) -> PreparedReport:
+        self, workspace: WorkspaceRef, documents: Sequence[PlainTextDocument], progress: Callable[[int], None]
+    ) -> ChunkIngestReport:
         self.texts += documents
         progress(len(documents))
-        return PreparedReport(len(documents), len(documents), len(documents), 0, 0, 1)
+        return ChunkIngestReport(len(documents), len(documents), len(documents), 0, 0, 1)
 
     async def upload(
         self,
@@ -402,7 +402,9 @@ class FakeSession:
         self.asked.append(question)
         return self.answers[question.text]
 
-    async def grade(self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]) -> Grade | Fault:
+    async def grade(
+        self, question: str, expected: Sequence[str], answer: str, sources: Sequence[str]
+    ) -> Grade | LlmError:
         self.graded.append((question, tuple(expected), answer, tuple(sources)))
         return self.mark
 
@@ -417,7 +419,7 @@ class FakeSession:
         run = await self.run(workspace, run_id)
         if run is None:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
-        told = stories(run.answer)
+        told = explain_candidates(run.answer)
         known = {one.trace.chunk_id: one for one in told}
         answers = tuple(
             WhyNot(one, "Policy", WhyNotVerdict.CANDIDATE, "It is a candidate.", known[one])
@@ -450,22 +452,26 @@ class FakeSession:
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
         return self.tries
 
-    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> Replayed:
+    async def replay(self, workspace: WorkspaceRef, job_id: UUID) -> ReplayResult:
         one = await self._letter(workspace, job_id)
         if one.state is not JobState.DEAD or job_id in self.superseded:
-            return Replayed(one, Replay.SUPERSEDED if job_id in self.superseded else Replay.NOT_DEAD)
-        return Replayed(self._moved(one, JobState.QUEUED), Replay.REPLAYED)
+            return ReplayResult(one, Replay.SUPERSEDED if job_id in self.superseded else Replay.NOT_DEAD)
+        return ReplayResult(self._moved(one, JobState.QUEUED), Replay.REPLAYED)
 
-    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> Purged:
+    async def purge(self, workspace: WorkspaceRef, job_id: UUID) -> PurgeResult:
         one = await self._letter(workspace, job_id)
-        return Purged(self._moved(one, JobState.PURGED), True) if one.state is JobState.DEAD else Purged(one, False)
+        return (
+            PurgeResult(self._moved(one, JobState.PURGED), True)
+            if one.state is JobState.DEAD
+            else PurgeResult(one, False)
+        )
 
-    async def payloads(self, request: PageRequest) -> Page[StoredPayload]:
+    async def payloads(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
         return _page(self.stored_payloads, request)
 
     async def purge_payload(self, payload_id: UUID) -> bool:
         before = len(self.stored_payloads)
-        self.stored_payloads = [one for one in self.stored_payloads if one.found.payload_id != payload_id]
+        self.stored_payloads = [one for one in self.stored_payloads if one.message.payload_id != payload_id]
         return len(self.stored_payloads) < before
 
     async def audit(self, workspace: WorkspaceRef, request: PageRequest) -> Page[AuditRecord]:
@@ -498,10 +504,10 @@ class FakeSession:
     async def spaces(self, workspace: WorkspaceRef) -> list[SpaceRecord]:
         return self.space_looks.pop(0) if len(self.space_looks) > 1 else self.space_looks[0]
 
-    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchBegun:
+    async def begin_switch(self, workspace: WorkspaceRef, to: str, gate: RecallGate | None) -> SwitchStart:
         self.gates.append(gate)
         job_id = self.stored_jobs[0].job_id
-        return SwitchBegun(space(SpaceState.FILLING, 0), JobRef(workspace, job_id), None)
+        return SwitchStart(space(SpaceState.FILLING, 0), JobRef(workspace, job_id), None)
 
     async def cancel_switch(self, workspace: WorkspaceRef) -> SpaceRecord:
         return space(SpaceState.ABANDONED, 1)

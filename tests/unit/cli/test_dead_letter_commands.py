@@ -9,7 +9,7 @@ import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, document, job
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
-from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag_cli.views import audit_json
@@ -119,8 +119,10 @@ def test_a_letter_that_is_not_there_fails() -> None:
 
 
 def test_payloads_are_listed_and_forgotten() -> None:
-    found = DeadPayload("q:bulk", b"alien\xff", b"\x00\xff", "JOB_MESSAGE_INVALID", "It is no envelope of this queue.")
-    at = terminal(stored_payloads=[StoredPayload(found, 2, NOW, NOW)])
+    found = UndecodableMessage(
+        "q:bulk", b"alien\xff", b"\x00\xff", "JOB_MESSAGE_INVALID", "It is no envelope of this queue."
+    )
+    at = terminal(stored_payloads=[StoredUndecodableMessage(found, 2, NOW, NOW)])
 
     [row] = json.loads(at.rag("dlq", "list", "--payloads", "--json").stdout)
     told = at.rag("dlq", "list", "--payloads").stdout

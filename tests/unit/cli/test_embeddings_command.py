@@ -8,7 +8,7 @@ import pytest
 from tests.unit.cli.fake_session import FakeSession, Terminal, job, space
 
 from agentic_rag.jobs.job import JobState
-from agentic_rag.models.embedding.recall_gate import GateVerdict
+from agentic_rag.models.embedding.recall_gate import RecallComparison
 from agentic_rag.models.embedding.space import SpaceState
 
 TO = ("embeddings", "switch", "--to", "openai:m:8")
@@ -73,7 +73,7 @@ def test_a_missing_data_set_is_a_usage_error(tmp_path: Path) -> None:
 
 
 def test_a_verdict_is_shown_with_both_numbers() -> None:
-    refused = space(SpaceState.ABANDONED, 3, GateVerdict(8, 40, 0.9, 0.75, passed=False))
+    refused = space(SpaceState.ABANDONED, 3, RecallComparison(8, 40, 0.9, 0.75, passed=False))
 
     shown = Terminal(FakeSession(space_looks=[[refused]])).rag("embeddings", "list").stdout
 

@@ -13,9 +13,9 @@ import pytest
 from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, abstained, answered, document
 from tests.unit.cli.test_graphql_client import URL, carrying, server
 
-from agentic_rag.answering.prompts.grade import Grade, Mark
+from agentic_rag.answering.prompts.grade import Grade, GradeLevel
 from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.models.chat.request import Fault
+from agentic_rag.models.chat.request import LlmError
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
@@ -160,13 +160,13 @@ JUDGING = {
 }
 
 
-def judging(mark: Grade | Fault, environ: Mapping[str, str] = JUDGING) -> Terminal:
+def judging(mark: Grade | LlmError, environ: Mapping[str, str] = JUDGING) -> Terminal:
     answers = {"Who signs?": answered(), "Who flies?": abstained()}
     return Terminal(FakeSession(answers=answers, held=[document("policy.md", 100)], mark=mark), environ=environ)
 
 
 def test_a_judge_marks_each_answer_against_the_expected_one_and_its_sources(dataset: str) -> None:
-    at = judging(Grade(Mark.FULL, Mark.PART))
+    at = judging(Grade(GradeLevel.FULL, GradeLevel.PART))
 
     figures = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)["summary"]["figures"]
 
@@ -177,7 +177,7 @@ def test_a_judge_marks_each_answer_against_the_expected_one_and_its_sources(data
 
 
 def test_answers_that_the_judge_gave_no_marks_for_are_counted_by_fault(dataset: str) -> None:
-    at = judging(Fault("PROVIDER_RATE_LIMITED"))
+    at = judging(LlmError("PROVIDER_RATE_LIMITED"))
 
     summary = json.loads(at.rag("eval", "--dataset", dataset, "--json").stdout)["summary"]
 
@@ -187,7 +187,7 @@ def test_answers_that_the_judge_gave_no_marks_for_are_counted_by_fault(dataset: 
 
 
 def test_a_judge_without_a_chat_model_is_refused_before_anything_is_asked(dataset: str) -> None:
-    at = judging(Fault("unused"), {"AGENTIC_RAG_ENABLE_LLM_JUDGE": "true"})
+    at = judging(LlmError("unused"), {"AGENTIC_RAG_ENABLE_LLM_JUDGE": "true"})
 
     shown = at.rag("eval", "--dataset", dataset)
 
@@ -197,7 +197,7 @@ def test_a_judge_without_a_chat_model_is_refused_before_anything_is_asked(datase
 
 
 def test_answers_of_a_server_are_not_judged_here(dataset: str) -> None:
-    shown = judging(Fault("unused")).rag("eval", "--dataset", dataset, "--url", URL)
+    shown = judging(LlmError("unused")).rag("eval", "--dataset", dataset, "--url", URL)
 
     assert shown.exit_code == 2
     assert "AGENTIC_RAG_ENABLE_LLM_JUDGE" in shown.stderr

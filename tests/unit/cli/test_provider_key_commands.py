@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typer.testing import CliRunner
 
-from agentic_rag.models.providers.master_keys import read_masters
+from agentic_rag.models.providers.master_keys import parse_master_keys
 from agentic_rag_cli.main import app
 
 
 def test_two_master_keys_made_on_one_day_can_stand_side_by_side() -> None:
     made = [CliRunner().invoke(app, ["provider-key", "master"]).stdout.strip() for _ in range(2)]
 
-    assert len(read_masters(",".join(made))) == 2
+    assert len(parse_master_keys(",".join(made))) == 2

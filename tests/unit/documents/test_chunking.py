@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from agentic_rag.documents.chunking import chunk_document, chunks_from_prepared
+from agentic_rag.documents.chunking import chunk_document, chunk_prepared_texts
 from agentic_rag.documents.document import Block, BlockKind, ChunkDraft, PageSpan, ParsedDocument
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.language.token_estimate import estimate_tokens
@@ -319,7 +319,7 @@ def test_pages_are_those_of_the_chunks_start() -> None:
 
 
 def test_prepared_chunks_keep_their_text_and_get_offsets() -> None:
-    text, drafts = chunks_from_prepared(DOCUMENT, ["One.", " two\x00 ", "One."])
+    text, drafts = chunk_prepared_texts(DOCUMENT, ["One.", " two\x00 ", "One."])
 
     assert text == "One.\n\n two \n\nOne."
     assert [text[draft.start : draft.end] for draft in drafts] == ["One.", " two ", "One."]
@@ -329,7 +329,7 @@ def test_prepared_chunks_keep_their_text_and_get_offsets() -> None:
 
 def test_a_blank_prepared_chunk_is_refused_by_its_number() -> None:
     with pytest.raises(InvalidInput, match="prepared chunk 1") as refused:
-        chunks_from_prepared(DOCUMENT, ["One.", "\x00 "])
+        chunk_prepared_texts(DOCUMENT, ["One.", "\x00 "])
 
     assert refused.value.path == ("chunks", "1")
 

@@ -12,11 +12,11 @@ from agentic_rag.erasure.certificate import (
     ErasedStore,
     StoreErasure,
     certificate_json,
-    merged_stores,
-    not_covered,
+    coverage_gaps,
+    decode_stores,
+    encode_stores,
+    merge_stores,
     ranges_of,
-    stores_from,
-    stores_json,
 )
 
 NOON = datetime(2026, 11, 21, 12, tzinfo=UTC)
@@ -24,7 +24,7 @@ erasures = st.builds(StoreErasure, st.sampled_from(ErasedStore), st.integers(0, 
 
 
 def certificate(*stores: StoreErasure) -> Certificate:
-    return Certificate(UUID(int=1), 8, NOON, stores, ((0, 3),), not_covered([NOON]))
+    return Certificate(UUID(int=1), 8, NOON, stores, ((0, 3),), coverage_gaps([NOON]))
 
 
 @given(st.sets(st.integers(0, 60)))
@@ -37,9 +37,9 @@ def test_ranges_hold_exactly_the_numbers_they_were_made_of(numbers: set[int]) ->
 
 @given(st.lists(erasures), st.lists(erasures))
 def test_what_a_tombstone_keeps_reads_back(stores: list[StoreErasure], later: list[StoreErasure]) -> None:
-    merged = merged_stores(stores, later)
+    merged = merge_stores(stores, later)
 
-    assert stores_from(stores_json(merged, ((1, 2), (7, 7)))) == (merged, ((1, 2), (7, 7)))
+    assert decode_stores(encode_stores(merged, ((1, 2), (7, 7)))) == (merged, ((1, 2), (7, 7)))
 
 
 def test_a_store_emptied_in_two_goes_counts_both() -> None:
@@ -62,4 +62,4 @@ def test_a_certificate_names_what_it_cannot_cover_and_dates_the_snapshots() -> N
 
 
 def test_a_store_of_a_later_version_of_the_product_is_left_out() -> None:
-    assert stores_from({"stores": [{"store": "tape", "count": 1, "done": True}]}) == ((), ())
+    assert decode_stores({"stores": [{"store": "tape", "count": 1, "done": True}]}) == ((), ())

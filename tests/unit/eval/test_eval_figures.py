@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentic_rag_eval.answer_overlap import exact_match, token_f1
 from agentic_rag_eval.ranking import all_gold_at, ndcg_at, recall_at, reciprocal_rank
-from agentic_rag_eval.resampling import interval_of, paired
+from agentic_rag_eval.resampling import compare_pairs, interval_of
 
 rankings = st.lists(st.sampled_from("abcdefghij"), unique=True, max_size=10)
 golds = st.sets(st.sampled_from("abcdefghij"), min_size=1)
@@ -107,8 +107,8 @@ def test_equal_values_leave_no_doubt_and_no_values_no_figure() -> None:
 
 def test_a_clear_gain_is_told_from_noise() -> None:
     first = [0.0, 0.5, 0.25, 0.75] * 20
-    gain = paired(first, [value + 0.2 for value in first])
-    noise = paired(first, [value + (0.1 if index % 2 else -0.1) for index, value in enumerate(first)])
+    gain = compare_pairs(first, [value + 0.2 for value in first])
+    noise = compare_pairs(first, [value + (0.1 if index % 2 else -0.1) for index, value in enumerate(first)])
 
     assert gain is not None
     assert gain.is_gain
@@ -123,7 +123,7 @@ def test_a_clear_gain_is_told_from_noise() -> None:
 
 def test_swapping_two_systems_turns_the_difference_round() -> None:
     first, second = [0.1, 0.9, 0.4, 0.6, 0.3], [0.2, 0.8, 0.7, 0.6, 0.9]
-    there, back = paired(first, second), paired(second, first)
+    there, back = compare_pairs(first, second), compare_pairs(second, first)
 
     assert there is not None
     assert back is not None
@@ -132,7 +132,7 @@ def test_swapping_two_systems_turns_the_difference_round() -> None:
 
 
 def test_the_same_system_twice_does_not_differ() -> None:
-    same = paired([0.3, 0.4, 1.0], [0.3, 0.4, 1.0])
+    same = compare_pairs([0.3, 0.4, 1.0], [0.3, 0.4, 1.0])
 
     assert same is not None
     assert same.p_value == 1.0
@@ -140,4 +140,4 @@ def test_the_same_system_twice_does_not_differ() -> None:
 
 def test_different_questions_cannot_be_paired() -> None:
     with pytest.raises(ValueError, match="same questions"):
-        paired([0.1], [0.1, 0.2])
+        compare_pairs([0.1], [0.1, 0.2])

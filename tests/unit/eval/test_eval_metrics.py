@@ -12,7 +12,7 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.dataset import golden_set, load_dataset, parse_dataset
 from agentic_rag_eval.harness import as_json, as_table, evaluate
 from agentic_rag_eval.metrics import percentile, score, summarise
-from agentic_rag_eval.records import AskRecord, CitedSpan, EvalQuestion, RetrievedSpan, Usage
+from agentic_rag_eval.records import AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
 
 
 def question(answers: tuple[str, ...] = ("42 MW",), gold: tuple[str, ...] = ("a.md", "b.md")) -> EvalQuestion:
@@ -162,9 +162,9 @@ def test_gold_spans_that_say_nothing_are_refused(spans: list[list[int]], gold: l
 
 
 def test_what_questions_cost_is_added_up_only_when_it_is_known_of_each() -> None:
-    paid = [score(question(), replace(record(), usage=Usage(tokens, 0.25)), 5) for tokens in (3, 4)]
+    paid = [score(question(), replace(record(), usage=EmbeddingUsage(tokens, 0.25)), 5) for tokens in (3, 4)]
 
-    assert summarise(paid, 5).usage == Usage(7, 0.5)
+    assert summarise(paid, 5).usage == EmbeddingUsage(7, 0.5)
     assert summarise([*paid, score(question(), record(), 5)], 5).usage is None
-    unpriced = score(question(), replace(record(), usage=Usage(5, None)), 5)
-    assert summarise([*paid, unpriced], 5).usage == Usage(12, None)
+    unpriced = score(question(), replace(record(), usage=EmbeddingUsage(5, None)), 5)
+    assert summarise([*paid, unpriced], 5).usage == EmbeddingUsage(12, None)

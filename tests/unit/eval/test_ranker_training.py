@@ -13,7 +13,7 @@ from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag_eval import ranker_training
 from agentic_rag_eval.ranker_report import as_json, as_table, train
-from agentic_rag_eval.ranker_training import TrainingSet, arms, bridged, figures_of, fit, gradient_of, loss_of
+from agentic_rag_eval.ranker_training import TrainingSet, arms, figures_of, fit, gradient_of, loss_of, multi_hop_score
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 from agentic_rag_eval.training_pool import TrainingCorpus, as_vector
 
@@ -69,7 +69,7 @@ async def test_fitting_lowers_the_loss_and_finds_the_second_passage(clubs: Train
     weights = fit([clubs])
 
     assert loss_of([clubs], weights) < loss_of([clubs], nothing)
-    assert figures_of(clubs.questions, bridged(weights)).recall5 == 1.0
+    assert figures_of(clubs.questions, multi_hop_score(weights)).recall5 == 1.0
 
 
 async def test_fitting_twice_gives_the_same_weights(clubs: TrainingSet) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.report_page import page
-from agentic_rag_eval.stored_report import read_stored, stored
+from agentic_rag_eval.stored_report import load_report, parse_report
 
 
 def interval(mean: float) -> dict[str, float]:
@@ -52,21 +52,21 @@ def report(**more: Any) -> dict[str, Any]:
 
 
 def test_a_failing_question_names_the_commands_that_show_and_repeat_it() -> None:
-    shown = page(stored(report()))
+    shown = page(parse_report(report()))
 
     assert "rag run show RUN-q2\nrag run replay RUN-q2" in shown
     assert "RUN-q1" not in shown
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_runs_no_script() -> None:
-    shown = page(stored(report()))
+    shown = page(parse_report(report()))
 
     assert not [one for one in ("<script", "http://", "https://", "<link", "url(", "@import") if one in shown]
     assert "prefers-color-scheme: dark" in shown
 
 
 def test_what_questions_say_is_text_not_markup() -> None:
-    shown = page(stored(report()))
+    shown = page(parse_report(report()))
 
     assert "<b>bold</b>" not in shown
     ElementTree.fromstring(shown.split("\n", 1)[1].replace('<meta charset="utf-8">', "").replace(_VIEWPORT, ""))
@@ -78,8 +78,8 @@ _VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1"
 def test_arms_and_the_baseline_are_shown_when_they_were_measured() -> None:
     difference = {"mrr": {"difference": interval(0.3)}}
     changed = {"figures": {"false_abstention": {"difference": interval(0.3)}}}
-    without = page(stored(report()))
-    shown = page(stored(report(ablations={"graph": difference}, comparison=changed)))
+    without = page(parse_report(report()))
+    shown = page(parse_report(report(ablations={"graph": difference}, comparison=changed)))
 
     assert "What each arm adds" not in without
     assert "What each arm adds" in shown
@@ -89,7 +89,7 @@ def test_arms_and_the_baseline_are_shown_when_they_were_measured() -> None:
 
 
 def test_every_stage_has_its_bar() -> None:
-    assert "10.0 / 20.0 ms" in page(stored(report()))
+    assert "10.0 / 20.0 ms" in page(parse_report(report()))
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"summary": {}, "questions": []}'])
@@ -98,7 +98,7 @@ def test_what_is_no_report_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
 
     with pytest.raises(InvalidInput) as caught:
-        read_stored(path)
+        load_report(path)
 
     assert caught.value.code == "REPORT_INVALID"
 
@@ -107,7 +107,7 @@ def test_a_report_reads_back_as_it_was_written(tmp_path: Path) -> None:
     path = tmp_path / "report.json"
     path.write_text(json.dumps(report()))
 
-    found = read_stored(path)
+    found = load_report(path)
 
     assert [one.question_id for one in found.wrong] == ["q2"]
     assert found.latency["total"] == (0.02, 0.04)

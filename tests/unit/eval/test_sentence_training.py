@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from agentic_rag.answering.extraction.candidate_units import Unit
-from agentic_rag.answering.extraction.multi_hop import ReadSentence, SentenceWeights
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
+from agentic_rag.answering.extraction.multi_hop import SentenceFeatures, SentenceWeights
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.sentence_training import ReadQuestion, SentenceSet, train_sentences
@@ -15,9 +15,9 @@ _FOCUS = _NAMES.index("focus")
 _NONE = [0.0] * len(_NAMES)
 
 
-def _sentence(passage: int, start: int, signs: list[float]) -> ReadSentence:
-    unit = Unit(passage, start, start + 5, UnitKind.PROSE, 0, 0, 0, 0, False, (start, start + 5), None, 0.0)
-    return ReadSentence(unit, tuple(signs))
+def _sentence(passage: int, start: int, signs: list[float]) -> SentenceFeatures:
+    unit = CandidateUnit(passage, start, start + 5, UnitKind.PROSE, 0, 0, 0, 0, False, (start, start + 5), None, 0.0)
+    return SentenceFeatures(unit, tuple(signs))
 
 
 def _set(name: str, seed: int, questions: int = 30) -> SentenceSet:
@@ -25,7 +25,7 @@ def _set(name: str, seed: int, questions: int = 30) -> SentenceSet:
     chance = random.Random(seed)
     asked: list[ReadQuestion] = []
     for _ in range(questions):
-        read: list[ReadSentence] = []
+        read: list[SentenceFeatures] = []
         for place in range(10):
             signs = [chance.random() for _ in _NAMES]
             signs[_FOCUS] = float(place == 9)

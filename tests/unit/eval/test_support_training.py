@@ -2,13 +2,13 @@ import random
 
 import pytest
 
-from agentic_rag.answering.evidence.answerability import AGAINST, Signs, SupportWeights
+from agentic_rag.answering.evidence.answerability import NEGATIVE_FEATURES, AnswerabilityFeatures, SupportWeights
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.support_calibration import AskedSupport
 from agentic_rag_eval.support_training import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
 
-_WIDTH = len(Signs.__dataclass_fields__)
-_NAMES = list(Signs.__dataclass_fields__)
+_WIDTH = len(AnswerabilityFeatures.__dataclass_fields__)
+_NAMES = list(AnswerabilityFeatures.__dataclass_fields__)
 
 
 def _set(name: str, shift: float, seed: int, questions: int = 80) -> SupportSet:
@@ -42,7 +42,7 @@ def test_a_set_is_also_judged_by_weights_that_never_saw_it() -> None:
 def test_a_sign_never_counts_against_its_meaning_nor_for_nothing() -> None:
     found = train_support([_set("a", 0.0, 1), _set("b", 1.0, 2)], [0.0] * _WIDTH)
     for name, weight in found.weights.items():
-        assert weight <= -LEAST_WEIGHT if name in AGAINST else weight >= LEAST_WEIGHT
+        assert weight <= -LEAST_WEIGHT if name in NEGATIVE_FEATURES else weight >= LEAST_WEIGHT
 
 
 def test_the_offset_lets_the_default_threshold_abstain_on_few_answerable_questions_of_every_set() -> None:
@@ -63,4 +63,4 @@ def test_a_set_without_one_kind_of_question_is_refused() -> None:
 
 
 def test_the_code_has_a_weight_for_every_sign() -> None:
-    assert [*Signs.__dataclass_fields__, "offset"] == list(SupportWeights.__dataclass_fields__)
+    assert [*AnswerabilityFeatures.__dataclass_fields__, "offset"] == list(SupportWeights.__dataclass_fields__)

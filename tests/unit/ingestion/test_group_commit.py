@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from agentic_rag.documents.document import Revision
-from agentic_rag.ingestion.group_commit import GroupPublisher
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
 from agentic_rag.ingestion.ports import DocumentPublication, KeptChunk, Published
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable, Permanent
@@ -77,7 +77,7 @@ def publication(kept: int = 0, document_id: UUID | None = None) -> DocumentPubli
 
 
 async def publish_behind(
-    recorder: Recorder, group: GroupPublisher, first: DocumentPublication, others: list[DocumentPublication]
+    recorder: Recorder, group: GroupCommitPublisher, first: DocumentPublication, others: list[DocumentPublication]
 ) -> list[Published | BaseException]:
     """Publish `first`, and the others while it is in flight."""
     recorder.gate.clear()
@@ -92,7 +92,7 @@ async def publish_behind(
 async def test_a_document_alone_is_published_at_once() -> None:
     recorder, one = Recorder(), publication()
 
-    published = await GroupPublisher(recorder).publish(WORKSPACE, 1, one)  # type: ignore[arg-type]
+    published = await GroupCommitPublisher(recorder).publish(WORKSPACE, 1, one)  # type: ignore[arg-type]
 
     assert published == Published(one.document_id, 1)
 
@@ -100,7 +100,7 @@ async def test_a_document_alone_is_published_at_once() -> None:
 async def test_documents_behind_a_publish_in_flight_go_together() -> None:
     recorder, others = Recorder(), [publication() for _ in range(5)]
 
-    results = await publish_behind(recorder, GroupPublisher(recorder), publication(), others)  # type: ignore[arg-type]
+    results = await publish_behind(recorder, GroupCommitPublisher(recorder), publication(), others)  # type: ignore[arg-type]
 
     assert [len(batch) for batch in recorder.batches] == [1, 5]
     assert {result.version for result in results[1:] if isinstance(result, Published)} == {2}
@@ -108,7 +108,7 @@ async def test_documents_behind_a_publish_in_flight_go_together() -> None:
 
 async def test_a_batch_is_bounded_in_documents_and_chunks() -> None:
     recorder = Recorder()
-    group = GroupPublisher(recorder, max_documents=3, max_chunks=10)  # type: ignore[arg-type]
+    group = GroupCommitPublisher(recorder, max_documents=3, max_chunks=10)  # type: ignore[arg-type]
 
     await publish_behind(recorder, group, publication(), [publication(kept) for kept in (1, 1, 1, 1, 6, 6, 50)])
 
@@ -119,7 +119,7 @@ async def test_one_document_never_stands_twice_in_a_batch() -> None:
     recorder, document_id = Recorder(), uuid4()
     twice = [publication(document_id=document_id), publication(document_id=document_id)]
 
-    await publish_behind(recorder, GroupPublisher(recorder), publication(), twice)  # type: ignore[arg-type]
+    await publish_behind(recorder, GroupCommitPublisher(recorder), publication(), twice)  # type: ignore[arg-type]
 
     assert recorder.batches[1:] == [[document_id], [document_id]]
 
@@ -128,7 +128,7 @@ async def test_a_refused_document_does_not_hinder_the_others() -> None:
     recorder, stale, fine = Recorder(), publication(), publication()
     recorder.refusals[stale.document_id] = "STALE"
 
-    results = await publish_behind(recorder, GroupPublisher(recorder), publication(), [stale, fine])  # type: ignore[arg-type]
+    results = await publish_behind(recorder, GroupCommitPublisher(recorder), publication(), [stale, fine])  # type: ignore[arg-type]
 
     assert results[1:] == [Published(stale.document_id, None, "STALE"), Published(fine.document_id, 2)]
 
@@ -137,7 +137,7 @@ async def test_a_document_that_cannot_be_published_fails_alone() -> None:
     recorder, bad, fine = Recorder(), publication(), publication()
     recorder.failures[bad.document_id] = Permanent("no")
 
-    results = await publish_behind(recorder, GroupPublisher(recorder), publication(), [bad, fine])  # type: ignore[arg-type]
+    results = await publish_behind(recorder, GroupCommitPublisher(recorder), publication(), [bad, fine])  # type: ignore[arg-type]
 
     assert isinstance(results[1], Permanent)
     assert isinstance(results[2], Published)
@@ -146,7 +146,7 @@ async def test_a_document_that_cannot_be_published_fails_alone() -> None:
 async def test_an_outage_reaches_every_waiter_and_the_next_publish_works() -> None:
     recorder, one, two = Recorder(), publication(), publication()
     recorder.failures[one.document_id] = DependencyUnavailable("away", dependency="postgres")
-    group = GroupPublisher(recorder)  # type: ignore[arg-type]
+    group = GroupCommitPublisher(recorder)  # type: ignore[arg-type]
 
     results = await publish_behind(recorder, group, publication(), [one, two])
 
@@ -156,7 +156,7 @@ async def test_an_outage_reaches_every_waiter_and_the_next_publish_works() -> No
 
 async def test_a_waiter_that_is_cancelled_takes_only_itself_out() -> None:
     recorder, one, two = Recorder(), publication(), publication()
-    group = GroupPublisher(recorder)  # type: ignore[arg-type]
+    group = GroupCommitPublisher(recorder)  # type: ignore[arg-type]
     recorder.gate.clear()
     first = asyncio.create_task(group.publish(WORKSPACE, 1, publication()))
     await recorder.begun.wait()
@@ -175,7 +175,7 @@ async def test_a_waiter_that_is_cancelled_takes_only_itself_out() -> None:
 
 async def test_many_publishes_ask_for_a_compaction() -> None:
     recorder = Recorder()
-    group = GroupPublisher(recorder, compact_every=3)  # type: ignore[arg-type]
+    group = GroupCommitPublisher(recorder, compact_every=3)  # type: ignore[arg-type]
 
     for _ in range(7):
         await group.publish(WORKSPACE, 1, publication())
@@ -187,7 +187,7 @@ async def test_publishes_of_short_lived_processes_ask_for_a_compaction_too() -> 
     recorder = Recorder()
 
     for _ in range(4):
-        await GroupPublisher(recorder, compact_every=3).publish(WORKSPACE, 1, publication())  # type: ignore[arg-type]
+        await GroupCommitPublisher(recorder, compact_every=3).publish(WORKSPACE, 1, publication())  # type: ignore[arg-type]
 
     assert [job.kind for job in recorder.jobs_enqueued] == [JobKind.COMPACT]
 
@@ -197,7 +197,7 @@ async def test_an_unforeseen_fault_reaches_its_own_waiter_only() -> None:
     bad, fine = publication(), publication()
     recorder.failures[bad.document_id] = ZeroDivisionError("a defect")
 
-    results = await publish_behind(recorder, GroupPublisher(recorder), publication(), [bad, fine])  # type: ignore[arg-type]
+    results = await publish_behind(recorder, GroupCommitPublisher(recorder), publication(), [bad, fine])  # type: ignore[arg-type]
 
     assert isinstance(results[1], ZeroDivisionError)
     assert isinstance(results[2], Published)

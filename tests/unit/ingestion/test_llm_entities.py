@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.answering.prompts.extract import ClaimedGraph
-from agentic_rag.ingestion.llm_entities import with_claimed
+from agentic_rag.ingestion.llm_entities import add_llm_entities
 from agentic_rag.retrieval.graph.entities import ENTITY_CAP, PAIR_CAP, extract_entities
 
 WORKSPACE = UUID(int=7)
@@ -15,7 +15,7 @@ RULES = extract_entities(WORKSPACE, TEXT, (), "Sites")
 
 
 def keys(claimed: ClaimedGraph) -> list[str]:
-    return [entity.key for entity in with_claimed(WORKSPACE, TEXT, RULES, claimed).entities]
+    return [entity.key for entity in add_llm_entities(WORKSPACE, TEXT, RULES, claimed).entities]
 
 
 def test_a_name_that_stands_in_the_passage_is_added_and_an_invented_one_is_not() -> None:
@@ -27,7 +27,7 @@ def test_a_name_that_stands_in_the_passage_is_added_and_an_invented_one_is_not()
 
 def test_relations_hold_between_names_of_the_passage_only() -> None:
     claimed = ClaimedGraph(("sluice gates",), (("sluice gates", "Port Aldery"), ("Otter Voe", "Loch Ness")))
-    found = with_claimed(WORKSPACE, TEXT, RULES, claimed)
+    found = add_llm_entities(WORKSPACE, TEXT, RULES, claimed)
 
     first = {found.entities[place].key for place in found.pairs[0]}
     assert first == {"sluice gates", "port aldery"}
@@ -39,7 +39,7 @@ WORDS = st.sampled_from([*TEXT.replace(".", "").split(), "Loch", "sluice gates",
 
 @given(st.lists(WORDS, max_size=40), st.lists(st.tuples(WORDS, WORDS), max_size=30))
 def test_whatever_a_model_claims_the_result_is_a_chunks_graph(names: list[str], pairs: list[tuple[str, str]]) -> None:
-    found = with_claimed(WORKSPACE, TEXT, RULES, ClaimedGraph(tuple(names), tuple(pairs)))
+    found = add_llm_entities(WORKSPACE, TEXT, RULES, ClaimedGraph(tuple(names), tuple(pairs)))
 
     assert len(found.entities) <= ENTITY_CAP
     assert len(found.pairs) <= PAIR_CAP
@@ -52,7 +52,7 @@ def test_whatever_a_model_claims_the_result_is_a_chunks_graph(names: list[str], 
 
 
 def test_a_model_that_claims_nothing_changes_nothing() -> None:
-    found = with_claimed(WORKSPACE, TEXT, RULES, ClaimedGraph((), ()))
+    found = add_llm_entities(WORKSPACE, TEXT, RULES, ClaimedGraph((), ()))
 
     assert set(found.entities) == set(RULES.entities)
     assert len(found.pairs) == len(RULES.pairs)

@@ -10,13 +10,13 @@ from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     LAPSED,
     GiveUp,
+    IsolationDecision,
     JobAttempt,
     JobOperation,
     JobRef,
     JobState,
     Retry,
     RetryPolicy,
-    Standing,
 )
 from agentic_rag.jobs.message import decode, delivery_id, encode
 from agentic_rag.kernel.error_redaction import MAX_MESSAGE, error_chain, redact
@@ -66,36 +66,36 @@ def attempts(*outcomes: str | None) -> list[JobAttempt]:
 @pytest.mark.parametrize(
     ("earlier", "standing"),
     [
-        ([], Standing.SHARED),
-        ([LAPSED], Standing.SHARED),
-        (["RETRY", "RETRY"], Standing.SHARED),
-        ([LAPSED, LAPSED], Standing.ALONE),
-        ([LAPSED, None], Standing.ALONE),
-        (["RETRY", LAPSED], Standing.ALONE),
-        ([LAPSED, "RETRY"], Standing.ALONE),
-        ([LAPSED, LAPSED, LAPSED], Standing.CONVICTED),
-        (["RETRY", "RETRY", LAPSED], Standing.ALONE),
-        (["RETRY", "RETRY", LAPSED, LAPSED], Standing.CONVICTED),
+        ([], IsolationDecision.SHARED),
+        ([LAPSED], IsolationDecision.SHARED),
+        (["RETRY", "RETRY"], IsolationDecision.SHARED),
+        ([LAPSED, LAPSED], IsolationDecision.ALONE),
+        ([LAPSED, None], IsolationDecision.ALONE),
+        (["RETRY", LAPSED], IsolationDecision.ALONE),
+        ([LAPSED, "RETRY"], IsolationDecision.ALONE),
+        ([LAPSED, LAPSED, LAPSED], IsolationDecision.POISONED),
+        (["RETRY", "RETRY", LAPSED], IsolationDecision.ALONE),
+        (["RETRY", "RETRY", LAPSED, LAPSED], IsolationDecision.POISONED),
     ],
 )
 def test_the_last_of_three_attempts_runs_alone_once_a_worker_was_lost(
-    earlier: list[str | None], standing: Standing
+    earlier: list[str | None], standing: IsolationDecision
 ) -> None:
-    assert RetryPolicy(3, 10).standing(attempts(*earlier)) is standing
+    assert RetryPolicy(3, 10).decide_isolation(attempts(*earlier)) is standing
 
 
 @given(policies, st.lists(st.sampled_from([LAPSED, "RETRY"]), max_size=12))
 def test_a_job_is_convicted_only_of_a_worker_it_had_to_itself(policy: RetryPolicy, ends: list[str]) -> None:
     """Whatever happens to its attempts, it ends within one more than its allowance."""
-    standings: list[Standing] = []
+    standings: list[IsolationDecision] = []
     for made, end in enumerate([*ends, *[LAPSED] * 12]):
-        standing = policy.standing(attempts(*[*ends, *[LAPSED] * 12][:made]))
-        if standing is Standing.CONVICTED:
+        standing = policy.decide_isolation(attempts(*[*ends, *[LAPSED] * 12][:made]))
+        if standing is IsolationDecision.POISONED:
             break
         standings.append(standing)
         if end == "RETRY" and made + 1 >= policy.attempts:
             return  # an error in the last attempt is given up
-    assert standings[-1] is Standing.ALONE
+    assert standings[-1] is IsolationDecision.ALONE
     assert policy.attempts <= len(standings) <= policy.attempts + 1
 
 
@@ -112,7 +112,7 @@ def test_a_message_reads_back_as_the_job_it_names(org, workspace, job, turn) -> 
 
     read = decode(encode(ref))
 
-    assert (read, read.turn) == (ref, turn)
+    assert (read, read.fence) == (ref, turn)
     assert delivery_id(ref) != delivery_id(JobRef(ref.workspace, job, turn + 1))
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 import pytest
 
-from agentic_rag.kernel.concurrency import Room
+from agentic_rag.kernel.concurrency import WeightedSemaphore
 
 
 def nothing() -> None:
@@ -18,14 +18,16 @@ class Guest:
     """A task that holds room until it is told to leave."""
 
     def __init__(
-        self, room: Room, amount: int, while_waiting: Callable[[], None] = nothing, every: float = 5.0
+        self, room: WeightedSemaphore, amount: int, while_waiting: Callable[[], None] = nothing, every: float = 5.0
     ) -> None:
         self.inside = False
         self._leave = asyncio.Event()
         self.task = asyncio.create_task(self._stay(room, amount, while_waiting, every))
 
-    async def _stay(self, room: Room, amount: int, while_waiting: Callable[[], None], every: float) -> None:
-        async with room.hold(amount, while_waiting, every):
+    async def _stay(
+        self, room: WeightedSemaphore, amount: int, while_waiting: Callable[[], None], every: float
+    ) -> None:
+        async with room.acquire(amount, while_waiting, every):
             self.inside = True
             await self._leave.wait()
 
@@ -42,7 +44,7 @@ async def settled() -> None:
 
 
 async def test_those_that_fit_hold_room_at_once_and_the_next_one_waits() -> None:
-    room = Room(10)
+    room = WeightedSemaphore(10)
     guests = [Guest(room, 4), Guest(room, 6), Guest(room, 1)]
     await settled()
     assert [guest.inside for guest in guests] == [True, True, False]
@@ -54,7 +56,7 @@ async def test_those_that_fit_hold_room_at_once_and_the_next_one_waits() -> None
 
 
 async def test_what_is_larger_than_the_room_takes_it_alone() -> None:
-    room = Room(10)
+    room = WeightedSemaphore(10)
     giant = Guest(room, 1_000)
     small = Guest(room, 1)
     await settled()
@@ -66,7 +68,7 @@ async def test_what_is_larger_than_the_room_takes_it_alone() -> None:
 
 
 async def test_a_large_one_is_not_starved_by_small_ones_that_come_after_it() -> None:
-    room = Room(10)
+    room = WeightedSemaphore(10)
     first = Guest(room, 5)
     await settled()
     large = Guest(room, 10)
@@ -86,15 +88,15 @@ async def test_a_large_one_is_not_starved_by_small_ones_that_come_after_it() -> 
 
 
 async def test_room_comes_back_when_its_holder_fails() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     with pytest.raises(ValueError, match="broken"):
-        async with room.hold(1, nothing):
+        async with room.acquire(1, nothing):
             raise ValueError("broken")
     assert await asyncio.wait_for(_through(room, 1), 1)
 
 
 async def test_room_comes_back_when_its_holder_is_cancelled() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     guest = Guest(room, 1)
     await settled()
     guest.task.cancel()
@@ -103,7 +105,7 @@ async def test_room_comes_back_when_its_holder_is_cancelled() -> None:
 
 
 async def test_one_that_is_cancelled_while_it_waits_lets_those_behind_it_in() -> None:
-    room = Room(10)
+    room = WeightedSemaphore(10)
     holder = Guest(room, 5)
     await settled()
     large, small = Guest(room, 10), Guest(room, 5)
@@ -118,7 +120,7 @@ async def test_one_that_is_cancelled_while_it_waits_lets_those_behind_it_in() ->
 
 
 async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     holder = Guest(room, 1)
     await settled()
     waiting = Guest(room, 1)
@@ -131,7 +133,7 @@ async def test_one_that_is_cancelled_just_as_its_turn_comes_gives_it_back() -> N
 
 
 async def test_what_weighs_nothing_waits_behind_nobody() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     holder, waiting = Guest(room, 1), Guest(room, 1)
     await settled()
     assert await asyncio.wait_for(_through(room, 0), 1)
@@ -140,7 +142,7 @@ async def test_what_weighs_nothing_waits_behind_nobody() -> None:
 
 
 async def test_one_that_waits_says_that_it_lives() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     holder = Guest(room, 1)
     await settled()
     alive = asyncio.Event()
@@ -151,20 +153,20 @@ async def test_one_that_waits_says_that_it_lives() -> None:
     await waiting.leave()
 
 
-async def _through(room: Room, amount: int) -> bool:
-    async with room.hold(amount, nothing):
+async def _through(room: WeightedSemaphore, amount: int) -> bool:
+    async with room.acquire(amount, nothing):
         return True
 
 
 async def test_who_waited_is_told_how_long() -> None:
-    room = Room(1)
+    room = WeightedSemaphore(1)
     first = Guest(room, 1)
     await settled()
     loop = asyncio.get_running_loop()
     came = loop.time()
 
     async def second() -> tuple[float, float]:
-        async with room.hold(1, nothing) as waited:
+        async with room.acquire(1, nothing) as waited:
             return waited, loop.time() - came
 
     task = asyncio.create_task(second())
@@ -173,5 +175,5 @@ async def test_who_waited_is_told_how_long() -> None:
     waited, passed = await task
 
     assert 0 < waited <= passed
-    async with room.hold(0, nothing) as none:
+    async with room.acquire(0, nothing) as none:
         assert none == 0

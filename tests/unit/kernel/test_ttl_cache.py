@@ -7,7 +7,7 @@ import asyncio
 import pytest
 from tests.set_clock import SetClock
 
-from agentic_rag.kernel.ttl_cache import Fresh
+from agentic_rag.kernel.ttl_cache import TtlCache
 
 SECONDS = 5.0
 
@@ -33,20 +33,20 @@ class Place:
         return f"{key}: {said}"
 
 
-def fresh(place: Place, clock: SetClock, *, most: int = 10, goes_on: bool = False) -> Fresh[str, str]:
-    return Fresh(place.look, clock, seconds=SECONDS, most=most, goes_on=goes_on)
+def fresh(place: Place, clock: SetClock, *, most: int = 10, goes_on: bool = False) -> TtlCache[str, str]:
+    return TtlCache(place.look, clock, seconds=SECONDS, most=most, goes_on=goes_on)
 
 
 async def test_a_key_is_looked_at_again_after_the_seconds_and_told_what_was_found_before() -> None:
     place, clock = Place(), SetClock()
     known = fresh(place, clock)
-    assert await known.of("a") == "a: one"
+    assert await known.get("a") == "a: one"
     place.says = "two"
 
     clock.seconds += SECONDS - 0.1
-    assert await known.of("a") == "a: one"
+    assert await known.get("a") == "a: one"
     clock.seconds += 0.1
-    assert await known.of("a") == "a: two"
+    assert await known.get("a") == "a: two"
 
     assert place.looks == [("a", None), ("a", "a: one")]
 
@@ -56,7 +56,7 @@ async def test_callers_of_one_moment_share_a_look_and_its_error() -> None:
     known = fresh(place, SetClock())
     place.fails = True
     place.open.clear()
-    callers = [asyncio.create_task(known.of("a")) for _ in range(3)]
+    callers = [asyncio.create_task(known.get("a")) for _ in range(3)]
     await place.begun.wait()
 
     place.open.set()
@@ -64,22 +64,22 @@ async def test_callers_of_one_moment_share_a_look_and_its_error() -> None:
     assert [type(one) for one in await asyncio.gather(*callers, return_exceptions=True)] == [OSError] * 3
     assert len(place.looks) == 1
     place.fails = False
-    assert await known.of("a") == "a: one", "an error is not remembered"
+    assert await known.get("a") == "a: one", "an error is not remembered"
 
 
 @pytest.mark.parametrize("goes_on", [False, True])
 async def test_who_asks_during_a_further_look_waits_or_goes_by_what_was_found(goes_on: bool) -> None:
     place, clock = Place(), SetClock()
     known = fresh(place, clock, goes_on=goes_on)
-    await known.of("a")
+    await known.get("a")
     clock.seconds += SECONDS
     place.says = "two"
     place.open.clear()
     place.begun.clear()
-    first = asyncio.create_task(known.of("a"))
+    first = asyncio.create_task(known.get("a"))
     await place.begun.wait()
 
-    second = asyncio.create_task(known.of("a"))
+    second = asyncio.create_task(known.get("a"))
     await asyncio.sleep(0)
     ended = second.done()
     place.open.set()
@@ -93,17 +93,17 @@ async def test_a_look_that_began_before_something_was_forgotten_is_not_remembere
     place = Place()
     known = fresh(place, SetClock())
     place.open.clear()
-    early = asyncio.create_task(known.of("a"))
+    early = asyncio.create_task(known.get("a"))
     await place.begun.wait()
 
     place.says = "two"
     known.forget("a")
-    late = asyncio.create_task(known.of("a"))
+    late = asyncio.create_task(known.get("a"))
     await asyncio.sleep(0)
     place.open.set()
 
     assert (await early, await late) == ("a: one", "a: two")
-    assert await known.of("a") == "a: two"
+    assert await known.get("a") == "a: two"
     assert len(place.looks) == 2
 
 
@@ -111,18 +111,18 @@ async def test_one_key_or_all_can_be_forgotten() -> None:
     place = Place()
     known = fresh(place, SetClock())
     for key in ("a", "b"):
-        await known.of(key)
+        await known.get(key)
 
     known.forget("a")
-    assert [key for key, _ in known.known()] == ["b"]
+    assert [key for key, _ in known.items()] == ["b"]
     known.forget()
-    assert list(known.known()) == []
+    assert list(known.items()) == []
 
 
 async def test_the_keys_asked_for_last_are_kept() -> None:
     place = Place()
     known = fresh(place, SetClock(), most=2)
     for key in ("a", "b", "a", "c"):
-        await known.of(key)
+        await known.get(key)
 
-    assert [key for key, _ in known.known()] == ["a", "c"]
+    assert [key for key, _ in known.items()] == ["a", "c"]

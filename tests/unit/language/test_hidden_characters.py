@@ -6,13 +6,15 @@ import sys
 
 import pytest
 
-from agentic_rag.language.hidden_characters import HIDDEN, count_hidden, without_hidden
+from agentic_rag.language.hidden_characters import HIDDEN, count_hidden_characters, strip_hidden_characters
 
 
 def test_every_hidden_character_is_counted_where_it_stands_alone() -> None:
     every = [chr(code) for code in range(sys.maxunicode + 1)]
 
-    wrong = [hex(ord(one)) for one in every if count_hidden(f"a{one}b") != (HIDDEN.search(f"a{one}b") is not None)]
+    wrong = [
+        hex(ord(one)) for one in every if count_hidden_characters(f"a{one}b") != (HIDDEN.search(f"a{one}b") is not None)
+    ]
 
     assert wrong == []
 
@@ -21,6 +23,6 @@ def test_every_hidden_character_is_counted_where_it_stands_alone() -> None:
 def test_a_hidden_character_is_found_among_others(around: str) -> None:
     tag, soft_hyphen = "\U000e0041", "\u00ad"
 
-    assert count_hidden(around) == 0
-    assert count_hidden(f"{around}{tag}{around}{soft_hyphen}") == 2
-    assert without_hidden(f"{around}{tag}{around}") == around * 2
+    assert count_hidden_characters(around) == 0
+    assert count_hidden_characters(f"{around}{tag}{around}{soft_hyphen}") == 2
+    assert strip_hidden_characters(f"{around}{tag}{around}") == around * 2

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.language.quote_matching import MIN_QUOTE_CHARACTERS, locate
+from agentic_rag.language.quote_matching import MIN_QUOTE_CHARACTERS, locate_quote
 
 WORDS = st.lists(st.text(st.sampled_from("abé.*([|1"), min_size=1, max_size=6), min_size=1, max_size=8)
 SPACES = st.sampled_from([" ", "\n", "  ", "\t", " \n "])
@@ -18,7 +18,7 @@ def test_whatever_stands_in_a_text_is_found_however_its_white_space_is_copied(
 
     text = f"{spaced(before)} {spaced(quoted)} {spaced(after)}"
     quote = spaced(quoted)
-    span = locate(quote, text)
+    span = locate_quote(quote, text)
 
     if sum(map(len, quoted)) < MIN_QUOTE_CHARACTERS:
         assert span is None
@@ -29,10 +29,10 @@ def test_whatever_stands_in_a_text_is_found_however_its_white_space_is_copied(
 
 @given(text=st.text(), quote=st.text())
 def test_a_span_reads_as_the_quote_or_there_is_none(text: str, quote: str) -> None:
-    span = locate(quote, text)
+    span = locate_quote(quote, text)
     if span is not None:
         assert text[slice(*span)].split() == quote.split()
 
 
 def test_an_omission_is_no_quote() -> None:
-    assert locate("The pump … stops.", "The pump that feeds the basin stops.") is None
+    assert locate_quote("The pump … stops.", "The pump that feeds the basin stops.") is None

@@ -1,4 +1,4 @@
-from agentic_rag.language.tables import caption_span, header_span, is_header, is_page_foot, readable_row, row_spans
+from agentic_rag.language.tables import caption_span, format_row, header_span, is_header, is_page_foot, row_spans
 
 KEYS_AND_VALUES = "| | |\n|---|---|\n| Site | Skelder Narrows |\n| Date of event | 11 November 2024 |"
 NAMED = (
@@ -10,7 +10,7 @@ def test_a_table_of_keys_and_values_has_no_header() -> None:
     row = KEYS_AND_VALUES.index("| Date")
     assert header_span(KEYS_AND_VALUES, row) is None
     assert not is_header(KEYS_AND_VALUES, KEYS_AND_VALUES.index("| Site"), KEYS_AND_VALUES.index("\n| Date"))
-    assert readable_row(KEYS_AND_VALUES[row:], None) == "Date of event: 11 November 2024"
+    assert format_row(KEYS_AND_VALUES[row:], None) == "Date of event: 11 November 2024"
 
 
 def test_without_a_rule_the_first_row_heads_three_columns_but_not_two() -> None:
@@ -19,7 +19,7 @@ def test_without_a_rule_the_first_row_heads_three_columns_but_not_two() -> None:
     assert span is not None
     assert NAMED[slice(*span)] == "Recipient | Purpose | Grant"
     assert is_header(NAMED, *span)
-    assert readable_row(NAMED[row:], NAMED[slice(*span)]) == "Sailing Club — Purpose: Boats; Grant: £8,500"
+    assert format_row(NAMED[row:], NAMED[slice(*span)]) == "Sailing Club — Purpose: Boats; Grant: £8,500"
     assert header_span("Site | Fenn\nCode | SKN", len("Site | Fenn\n")) is None
 
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.language.english import FUNCTION_WORDS, stem
-from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts, term_key, terms
+from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts, term_key, tokenize
 
 
 @pytest.mark.parametrize(
@@ -28,7 +28,7 @@ from agentic_rag.language.tokenizer import content_terms, query_terms, term_coun
     ],
 )
 def test_names_give_their_parts_and_the_whole(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+    assert tokenize(text) == expected
 
 
 @pytest.mark.parametrize(
@@ -43,12 +43,12 @@ def test_names_give_their_parts_and_the_whole(text: str, expected: list[str]) ->
     ],
 )
 def test_numbers_lose_their_separators_and_keep_their_decimals(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+    assert tokenize(text) == expected
 
 
 @pytest.mark.parametrize("text", ["TG-04", "TG\u201104", "tg\u201304"])
 def test_an_identifier_is_found_whatever_dash_it_was_typed_with(text: str) -> None:
-    assert terms(text) == ["tg", "04", "tg-04"]
+    assert tokenize(text) == ["tg", "04", "tg-04"]
 
 
 @pytest.mark.parametrize(
@@ -64,17 +64,17 @@ def test_an_identifier_is_found_whatever_dash_it_was_typed_with(text: str) -> No
     ],
 )
 def test_punctuation_makes_no_terms(text: str, expected: list[str]) -> None:
-    assert terms(text) == expected
+    assert tokenize(text) == expected
 
 
 def test_scripts_without_spaces_give_bigrams_and_a_lone_character_itself() -> None:
-    assert terms("東京都 水") == ["東京", "京都", "水"]
-    assert terms("한국어") == ["한국", "국어"]
-    assert terms("第2024年") == ["第", "2024", "年"]
+    assert tokenize("東京都 水") == ["東京", "京都", "水"]
+    assert tokenize("한국어") == ["한국", "국어"]
+    assert tokenize("第2024年") == ["第", "2024", "年"]
 
 
 def test_combining_marks_do_not_break_words() -> None:
-    assert terms("हिन्दी cafe\u0301") == ["हिन्दी", "café"]
+    assert tokenize("हिन्दी cafe\u0301") == ["हिन्दी", "café"]
 
 
 @pytest.mark.parametrize(
@@ -97,7 +97,7 @@ def test_inflections_share_a_stem(forms: list[str], expected: str | None) -> Non
 
 
 def test_stemming_can_be_switched_off() -> None:
-    assert terms("retries cached", stemmed=False) == ["retries", "cached"]
+    assert tokenize("retries cached", stemmed=False) == ["retries", "cached"]
 
 
 def test_a_question_leaves_function_words_out_and_counts_the_rest() -> None:
@@ -127,12 +127,12 @@ def test_keys_are_the_same_on_every_machine() -> None:
 def test_terms_do_not_depend_on_the_unicode_form(text: str, stemmed: bool) -> None:
     composed = unicodedata.normalize("NFC", text)
     decomposed = unicodedata.normalize("NFD", text)
-    assert terms(composed, stemmed=stemmed) == terms(decomposed, stemmed=stemmed)
+    assert tokenize(composed, stemmed=stemmed) == tokenize(decomposed, stemmed=stemmed)
 
 
 @given(st.text(max_size=300))
 def test_terms_are_never_empty_and_case_folded(text: str) -> None:
-    for term in terms(text):
+    for term in tokenize(text):
         assert term
         assert not any(letter.isspace() for letter in term)
         assert term == term.casefold()
@@ -140,7 +140,7 @@ def test_terms_are_never_empty_and_case_folded(text: str) -> None:
 
 @given(st.text(st.sampled_from("aB1_.,-/:' \n水é"), max_size=80))
 def test_counts_are_those_of_the_terms(text: str) -> None:
-    found = terms(text)
+    found = tokenize(text)
 
     counted = term_counts(text)
 
@@ -152,7 +152,7 @@ def test_counts_are_those_of_the_terms(text: str) -> None:
 
 
 def test_a_long_run_of_letters_is_cut_into_bounded_terms() -> None:
-    assert max(map(len, terms("x" * 100_000))) <= 64
+    assert max(map(len, tokenize("x" * 100_000))) <= 64
 
 
 def test_function_words_are_never_stemmed() -> None:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, EmbeddingCost, embedding_cost, recorded_cost
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, EmbeddingCost, compute_embedding_cost, read_cost
 from agentic_rag.models.billing.prices import FREE, PriceTable, TokenPrice
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
@@ -15,11 +15,11 @@ COUNTS = st.integers(0, 10_000_000)
 
 
 def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
-    cost = embedding_cost([2, 1], [3], SMALL, TokenPrice(0.02))
+    cost = compute_embedding_cost([2, 1], [3], SMALL, TokenPrice(0.02))
 
     assert (cost.chunks, cost.tokens, cost.reused_chunks, cost.reused_tokens) == (2, 3, 1, 3)
     assert cost.usd == pytest.approx(3 * 0.02 / 1_000_000)
-    assert cost.saved_usd == pytest.approx(3 * 0.02 / 1_000_000)
+    assert cost.savings_usd == pytest.approx(3 * 0.02 / 1_000_000)
 
 
 @pytest.mark.parametrize(
@@ -33,7 +33,7 @@ def test_the_price_is_per_million_tokens_of_what_is_not_reused() -> None:
     ],
 )
 def test_a_price_is_known_nothing_or_unknown(space: EmbeddingSpace, price: TokenPrice | None) -> None:
-    cost = embedding_cost([1], [], space, PriceTable().of_space(space))
+    cost = compute_embedding_cost([1], [], space, PriceTable().of_space(space))
 
     assert PriceTable().of_space(space) == price
     assert (cost.usd is None) == (price is None)
@@ -45,7 +45,7 @@ def test_what_is_recorded_is_what_is_read_back(
 ) -> None:
     cost = EmbeddingCost(SMALL.name, chunks, tokens, reused, reused_tokens, price)
 
-    kept = recorded_cost({"source": "elsewhere", **cost.provenance()})
+    kept = read_cost({"source": "elsewhere", **cost.provenance()})
 
     assert kept is not None
     assert (kept.space, kept.chunks, kept.tokens) == (SMALL.name, chunks, tokens)
@@ -56,5 +56,5 @@ def test_what_is_recorded_is_what_is_read_back(
 
 
 def test_a_document_that_was_never_published_has_no_cost() -> None:
-    assert recorded_cost({"source": "directory"}) is None
-    assert recorded_cost({**EmbeddingCost("s", 1, 1, 0, 0, None).provenance(), "embedding_chunks": "many"}) is None
+    assert read_cost({"source": "directory"}) is None
+    assert read_cost({**EmbeddingCost("s", 1, 1, 0, 0, None).provenance(), "embedding_chunks": "many"}) is None

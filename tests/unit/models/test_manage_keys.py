@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
+from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
@@ -15,8 +15,8 @@ from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.manage_keys import ProviderKeys
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider
+from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider
 
 OLD, NEW = bytes(range(32)), bytes(range(1, 33))
 CANARY = "sk-canary-0123456789abcdef"
@@ -31,11 +31,11 @@ class World:
         self.telemetry = RecordingTelemetry()
         self.changed: list[UUID] = []
 
-    def keys(self, masters: Mapping[str, bytes]) -> ProviderKeys:
-        return ProviderKeys(
+    def keys(self, masters: Mapping[str, bytes]) -> ManageProviderKeys:
+        return ManageProviderKeys(
             self.database,
             EnvelopeVault(masters),
-            MemoryKeyHomes(self.store),
+            MemoryMasterKeyUsage(self.store),
             SystemClock(),
             self.telemetry,
             on_change=self.changed.append,
@@ -47,8 +47,8 @@ class World:
         return [EnvelopeVault(masters).open(org_id, key.provider, key.sealed).reveal() for key in held]
 
 
-def given_key(text: str = CANARY) -> GivenKey:
-    return GivenKey(Provider.OPENAI, Secret(text))
+def given_key(text: str = CANARY) -> NewProviderKey:
+    return NewProviderKey(Provider.OPENAI, Secret(text))
 
 
 async def test_a_stored_key_is_audited_and_appears_nowhere_in_the_clear() -> None:

@@ -6,17 +6,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput, MissingProviderKey, Permanent
-from agentic_rag.models.embedding.padded_embedder import padded
+from agentic_rag.models.embedding.padded_embedder import pad_vectors
 from agentic_rag.models.providers.model_choice import (
     DEFAULT_EMBEDDINGS,
     EmbeddingChoice,
     ModelChoice,
     ModelSettings,
-    Resolution,
-    in_use,
-    read_embedding,
-    read_model,
-    resolve,
+    ResolvedModels,
+    parse_embedding,
+    parse_model,
+    require_current,
+    resolve_models,
 )
 from agentic_rag.models.providers.provider_keys import Provider
 
@@ -28,27 +28,29 @@ OWN_SERVER = EmbeddingChoice(Provider.COMPATIBLE, "nomic-embed-text", 768)
 def test_the_default_models_provider_embeds_too(provider: Provider) -> None:
     chat = ModelChoice(provider, "chat")
 
-    assert resolve(ModelSettings(chat), {provider}) == Resolution(chat, DEFAULT_EMBEDDINGS[provider])
+    assert resolve_models(ModelSettings(chat), {provider}) == ResolvedModels(chat, DEFAULT_EMBEDDINGS[provider])
 
 
 def test_a_key_alone_decides_the_embeddings() -> None:
-    assert resolve(ModelSettings(), {Provider.GEMINI}) == Resolution(None, DEFAULT_EMBEDDINGS[Provider.GEMINI])
+    assert resolve_models(ModelSettings(), {Provider.GEMINI}) == ResolvedModels(
+        None, DEFAULT_EMBEDDINGS[Provider.GEMINI]
+    )
 
 
 def test_without_a_key_the_platform_serves_unless_the_organisation_must_bring_one() -> None:
-    assert resolve(ModelSettings(), ()) == Resolution()
-    assert resolve(ModelSettings(ModelChoice(Provider.OPENAI, "gpt")), ()) == Resolution()
+    assert resolve_models(ModelSettings(), ()) == ResolvedModels()
+    assert resolve_models(ModelSettings(ModelChoice(Provider.OPENAI, "gpt")), ()) == ResolvedModels()
     with pytest.raises(MissingProviderKey, match="setProviderKey"):
-        resolve(ModelSettings(must_bring_key=True), ())
+        resolve_models(ModelSettings(must_bring_key=True), ())
     with pytest.raises(MissingProviderKey, match="gemini"):
-        resolve(ModelSettings(ModelChoice(Provider.GEMINI, "g"), must_bring_key=True), {Provider.OPENAI})
+        resolve_models(ModelSettings(ModelChoice(Provider.GEMINI, "g"), must_bring_key=True), {Provider.OPENAI})
 
 
 def test_anthropic_needs_a_second_key_and_says_so() -> None:
     with pytest.raises(MissingProviderKey, match=r"no embeddings.*second key"):
-        resolve(ModelSettings(CLAUDE), {Provider.ANTHROPIC})
+        resolve_models(ModelSettings(CLAUDE), {Provider.ANTHROPIC})
 
-    assert resolve(ModelSettings(CLAUDE), {Provider.ANTHROPIC, Provider.GEMINI}) == Resolution(
+    assert resolve_models(ModelSettings(CLAUDE), {Provider.ANTHROPIC, Provider.GEMINI}) == ResolvedModels(
         CLAUDE, DEFAULT_EMBEDDINGS[Provider.GEMINI]
     )
 
@@ -56,17 +58,17 @@ def test_anthropic_needs_a_second_key_and_says_so() -> None:
 def test_an_own_server_says_which_embedding_model_it_has() -> None:
     chat = ModelChoice(Provider.COMPATIBLE, "llama")
 
-    assert resolve(ModelSettings(chat, OWN_SERVER, must_bring_key=True), {Provider.COMPATIBLE}) == Resolution(
-        chat, OWN_SERVER
-    )
+    assert resolve_models(
+        ModelSettings(chat, OWN_SERVER, must_bring_key=True), {Provider.COMPATIBLE}
+    ) == ResolvedModels(chat, OWN_SERVER)
     with pytest.raises(InvalidInput) as refusal:
-        resolve(ModelSettings(chat, must_bring_key=True), {Provider.COMPATIBLE})
+        resolve_models(ModelSettings(chat, must_bring_key=True), {Provider.COMPATIBLE})
     assert refusal.value.code == "EMBEDDING_MODEL_UNKNOWN"
 
 
 def test_a_chosen_embedding_model_needs_its_own_key() -> None:
     with pytest.raises(MissingProviderKey, match="compatible"):
-        resolve(ModelSettings(CLAUDE, OWN_SERVER), {Provider.ANTHROPIC})
+        resolve_models(ModelSettings(CLAUDE, OWN_SERVER), {Provider.ANTHROPIC})
 
 
 @given(
@@ -77,7 +79,7 @@ def test_who_must_bring_a_key_never_gets_the_platforms_embeddings(
     held: set[Provider], chat: ModelChoice | None
 ) -> None:
     try:
-        resolution = resolve(ModelSettings(chat, must_bring_key=True), held)
+        resolution = resolve_models(ModelSettings(chat, must_bring_key=True), held)
     except (MissingProviderKey, InvalidInput):
         return
 
@@ -88,33 +90,33 @@ def test_who_must_bring_a_key_never_gets_the_platforms_embeddings(
 
 def test_a_retired_model_names_its_successor() -> None:
     with pytest.raises(Permanent, match="gemini-embedding-001") as refusal:
-        in_use("models/text-embedding-004")
+        require_current("models/text-embedding-004")
     with pytest.raises(InvalidInput, match="gemini-embedding-001") as refused:
-        read_embedding("gemini:text-embedding-004:768", {})
+        parse_embedding("gemini:text-embedding-004:768", {})
 
     assert {refusal.value.code, refused.value.code} == {"MODEL_RETIRED"}
-    assert in_use("gemini-embedding-001") == "gemini-embedding-001"
+    assert require_current("gemini-embedding-001") == "gemini-embedding-001"
 
 
 def test_models_are_read_as_people_write_them() -> None:
-    assert read_model("openai:gpt-4o-mini") == ModelChoice(Provider.OPENAI, "gpt-4o-mini")
-    assert read_embedding("compatible:nomic-embed-text:latest:768", {}) == EmbeddingChoice(
+    assert parse_model("openai:gpt-4o-mini") == ModelChoice(Provider.OPENAI, "gpt-4o-mini")
+    assert parse_embedding("compatible:nomic-embed-text:latest:768", {}) == EmbeddingChoice(
         Provider.COMPATIBLE, "nomic-embed-text:latest", 768
     )
-    assert read_embedding("openai:known", {"known": 5}) == EmbeddingChoice(Provider.OPENAI, "known", 5)
+    assert parse_embedding("openai:known", {"known": 5}) == EmbeddingChoice(Provider.OPENAI, "known", 5)
 
 
 @pytest.mark.parametrize("text", ["", "gpt-4o", "nobody:m", "openai:", "openai:m:0", "openai:m:4001", "anthropic:m:8"])
 def test_anything_else_is_refused(text: str) -> None:
     with pytest.raises(InvalidInput):
-        read_embedding(text, {})
+        parse_embedding(text, {})
 
 
 @given(st.integers(1, 20), st.integers(0, 20), st.integers(2, 5))
 def test_zeros_behind_vectors_change_no_cosine(dimensions: int, more: int, rows: int) -> None:
     vectors = np.random.default_rng(dimensions).standard_normal((rows, dimensions)).astype(np.float32)
 
-    wide = padded(vectors, dimensions + more)
+    wide = pad_vectors(vectors, dimensions + more)
 
     assert wide.shape == (rows, dimensions + more)
     np.testing.assert_allclose(wide @ wide.T, vectors @ vectors.T, rtol=1e-5, atol=1e-5)

@@ -4,19 +4,19 @@ import pytest
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider, canonical_url, checked_key
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, canonical_url, validate_key
 
 OLLAMA = "http://ollama.internal:11434/v1"
 
 
 def given(
     text: str = "sk-0123456789abcdefghij", provider: Provider = Provider.OPENAI, url: str | None = None
-) -> GivenKey:
-    return GivenKey(provider, Secret(text), url)
+) -> NewProviderKey:
+    return NewProviderKey(provider, Secret(text), url)
 
 
 def test_the_space_around_a_key_is_none_of_it() -> None:
-    assert checked_key(given(" sk-0123456789abcdefghij\n"), ()).key.reveal() == "sk-0123456789abcdefghij"
+    assert validate_key(given(" sk-0123456789abcdefghij\n"), ()).key.reveal() == "sk-0123456789abcdefghij"
 
 
 def test_a_key_is_shown_by_its_last_four_characters_and_a_short_one_not_at_all() -> None:
@@ -29,14 +29,14 @@ def test_a_key_is_shown_by_its_last_four_characters_and_a_short_one_not_at_all()
 )
 def test_a_text_that_is_no_key_is_refused_without_repeating_it(text: str) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        checked_key(given(text), ())
+        validate_key(given(text), ())
 
     assert refusal.value.code == "PROVIDER_KEY_INVALID"
     assert not text.strip() or text not in refusal.value.message
 
 
 def test_a_url_that_the_operator_allows_is_taken_in_its_canonical_form() -> None:
-    checked = checked_key(given(provider=Provider.COMPATIBLE, url="HTTP://Ollama.internal:11434/v1/"), {OLLAMA})
+    checked = validate_key(given(provider=Provider.COMPATIBLE, url="HTTP://Ollama.internal:11434/v1/"), {OLLAMA})
 
     assert checked.base_url == OLLAMA
 
@@ -65,14 +65,14 @@ def test_a_url_that_the_operator_allows_is_taken_in_its_canonical_form() -> None
 )
 def test_any_other_url_is_refused(url: str | None) -> None:
     with pytest.raises(InvalidInput) as refusal:
-        checked_key(given(provider=Provider.COMPATIBLE, url=url), {OLLAMA})
+        validate_key(given(provider=Provider.COMPATIBLE, url=url), {OLLAMA})
 
     assert refusal.value.code == "PROVIDER_URL_REFUSED"
 
 
 def test_the_addresses_of_the_known_providers_are_the_operators_business() -> None:
     with pytest.raises(InvalidInput) as refusal:
-        checked_key(given(url=OLLAMA), {OLLAMA})
+        validate_key(given(url=OLLAMA), {OLLAMA})
 
     assert refusal.value.code == "PROVIDER_URL_REFUSED"
 

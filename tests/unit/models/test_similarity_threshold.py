@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.adapters.deterministic.hashed_embedding import DIMENSIONS
-from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
 HASHED = EmbeddingSpace("deterministic", "hashed-ngrams-v1", DIMENSIONS)
@@ -16,13 +16,13 @@ THRESHOLDS = st.floats(0, 1)
 
 @given(SPACES)
 def test_nothing_and_everything_are_asked_for_as_they_are(space: EmbeddingSpace) -> None:
-    assert (least_cosine(0.0, space), least_cosine(1.0, space)) == (0.0, 1.0)
+    assert (min_cosine(0.0, space), min_cosine(1.0, space)) == (0.0, 1.0)
 
 
 @given(SPACES, THRESHOLDS, THRESHOLDS)
 def test_who_asks_for_more_gets_no_less_similar_passages(space: EmbeddingSpace, one: float, other: float) -> None:
     low, high = sorted((one, other))
-    assert 0.0 <= least_cosine(low, space) <= least_cosine(high, space) <= 1.0
+    assert 0.0 <= min_cosine(low, space) <= min_cosine(high, space) <= 1.0
 
 
 @pytest.mark.parametrize(
@@ -30,4 +30,4 @@ def test_who_asks_for_more_gets_no_less_similar_passages(space: EmbeddingSpace, 
     [(MODEL, 0.7, 0.24), (MODEL, 0.75, 0.32), (HASHED, 0.7, 0.06), (HASHED, 0.75, 0.1)],
 )
 def test_the_sources_thresholds_in_cosines(space: EmbeddingSpace, threshold: float, cosine: float) -> None:
-    assert least_cosine(threshold, space) == pytest.approx(cosine, abs=0.005)
+    assert min_cosine(threshold, space) == pytest.approx(cosine, abs=0.005)

@@ -8,16 +8,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
-from agentic_rag.models.embedding.recall_gate import GateQuestion, RecallGate, checked_gate, judge, recall_at_k
+from agentic_rag.models.embedding.recall_gate import (
+    RecallGate,
+    RecallQuestion,
+    build_recall_gate,
+    compare_recall,
+    recall_at_k,
+)
 from agentic_rag.models.embedding.space import (
-    SPACE_MOVES,
+    SPACE_TRANSITIONS,
     EmbeddingSpace,
     RegisteredSpace,
     SpaceChoice,
     SpaceRecord,
     SpaceState,
+    must_start_fill,
     parse_choice,
-    startable,
 )
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
@@ -39,23 +45,23 @@ def record(state: SpaceState, number: int = 1) -> SpaceRecord:
 
 @pytest.mark.parametrize(("before", "after"), list(product(SpaceState, SpaceState)))
 def test_exactly_these_moves_are_legal(before: SpaceState, after: SpaceState) -> None:
-    assert (after in SPACE_MOVES[before]) == ((before.value, after.value) in LEGAL)
+    assert (after in SPACE_TRANSITIONS[before]) == ((before.value, after.value) in LEGAL)
 
 
 def test_no_space_that_answers_can_be_dropped_or_abandoned_without_a_switch_away() -> None:
-    assert SPACE_MOVES[SpaceState.ACTIVE] == {SpaceState.RETIRED}
+    assert SPACE_TRANSITIONS[SpaceState.ACTIVE] == {SpaceState.RETIRED}
 
 
 @pytest.mark.parametrize(
     ("state", "changes"), [(None, True), ("RETIRED", True), ("ABANDONED", True), ("FILLING", False)]
 )
 def test_a_switch_starts_from_every_state_but_the_active_one(state: str | None, changes: bool) -> None:
-    assert startable(None if state is None else record(SpaceState(state)), []) is changes
+    assert must_start_fill(None if state is None else record(SpaceState(state)), []) is changes
 
 
 def test_a_switch_to_the_space_that_answers_is_refused() -> None:
     with pytest.raises(InvalidInput) as refused:
-        startable(record(SpaceState.ACTIVE), [])
+        must_start_fill(record(SpaceState.ACTIVE), [])
 
     assert refused.value.code == "SPACE_ALREADY_ACTIVE"
 
@@ -64,10 +70,10 @@ def test_one_switch_at_a_time() -> None:
     under_way = record(SpaceState.FILLING, 2)
 
     with pytest.raises(InvalidInput) as refused:
-        startable(None, [under_way])
+        must_start_fill(None, [under_way])
 
     assert refused.value.code == "SWITCH_UNDER_WAY"
-    assert startable(under_way, [under_way]) is False
+    assert must_start_fill(under_way, [under_way]) is False
 
 
 @pytest.mark.parametrize(
@@ -105,16 +111,16 @@ def test_recall_counts_documents_once_and_only_the_first_k() -> None:
 
 @given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
 def test_equal_recall_passes_a_gate_without_tolerance(recalls: list[float]) -> None:
-    gate = RecallGate((GateQuestion("q", ("a",)),))
+    gate = RecallGate((RecallQuestion("q", ("a",)),))
 
-    assert judge(gate, recalls, list(reversed(recalls))).passed
+    assert compare_recall(gate, recalls, list(reversed(recalls))).passed
 
 
 @pytest.mark.parametrize(("tolerance", "passed"), [(0.0, False), (0.05, False), (0.1, True)])
 def test_a_fall_beyond_the_tolerance_is_refused(tolerance: float, passed: bool) -> None:
-    gate = RecallGate((GateQuestion("q", ("a",)),), tolerance=tolerance)
+    gate = RecallGate((RecallQuestion("q", ("a",)),), tolerance=tolerance)
 
-    verdict = judge(gate, [1.0, 0.8], [1.0, 0.6])
+    verdict = compare_recall(gate, [1.0, 0.8], [1.0, 0.6])
 
     assert (verdict.before, verdict.after, verdict.passed) == (0.9, 0.8, passed)
 
@@ -123,16 +129,16 @@ def test_a_fall_beyond_the_tolerance_is_refused(tolerance: float, passed: bool) 
     ("questions", "k", "tolerance"),
     [
         ([], 8, 0.0),
-        ([GateQuestion("unanswerable", ())], 8, 0.0),
-        ([GateQuestion("q", ("a",))] * 1001, 8, 0.0),
-        ([GateQuestion("q" * 1_000_001, ("a",))], 8, 0.0),
-        ([GateQuestion("q", ("a",))], 0, 0.0),
-        ([GateQuestion("q", ("a",))], 8, 1.5),
+        ([RecallQuestion("unanswerable", ())], 8, 0.0),
+        ([RecallQuestion("q", ("a",))] * 1001, 8, 0.0),
+        ([RecallQuestion("q" * 1_000_001, ("a",))], 8, 0.0),
+        ([RecallQuestion("q", ("a",))], 0, 0.0),
+        ([RecallQuestion("q", ("a",))], 8, 1.5),
     ],
 )
-def test_a_gate_that_cannot_judge_is_refused(questions: list[GateQuestion], k: int, tolerance: float) -> None:
+def test_a_gate_that_cannot_judge_is_refused(questions: list[RecallQuestion], k: int, tolerance: float) -> None:
     with pytest.raises(InvalidInput) as refused:
-        checked_gate(questions, k, tolerance)
+        build_recall_gate(questions, k, tolerance)
 
     assert refused.value.code == "GATE_INVALID"
 

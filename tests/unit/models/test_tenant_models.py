@@ -14,7 +14,7 @@ from tests.provider_stub import ProviderStub, vector_for
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.adapters.memory.database import MemoryDatabase
 from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.provider_keys import MemoryKeyHomes
+from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.openai.tenants import TenantClients
@@ -24,20 +24,20 @@ from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.kernel.errors import BudgetExceeded, DependencyUnavailable, MissingProviderKey, Permanent
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.billing.budget_alerts import SoftLimits
-from agentic_rag.models.billing.enforce_budgets import Budgets
-from agentic_rag.models.billing.limits import SpendingLimits, Spent, ceilings
-from agentic_rag.models.billing.manage_budgets import Spending
-from agentic_rag.models.billing.metered_models import Meters
+from agentic_rag.models.billing.budget_alerts import BudgetAlerts
+from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
+from agentic_rag.models.billing.limits import Expenditure, SpendingLimits, ceilings
+from agentic_rag.models.billing.manage_budgets import ManageBudgets
+from agentic_rag.models.billing.metered_models import UsageMeters
 from agentic_rag.models.billing.prices import PriceTable, TokenPrice
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.models.providers.change_models import ChangeModels, ModelChanges
 from agentic_rag.models.providers.embedder_registry import only
-from agentic_rag.models.providers.llm_client import Advisor
-from agentic_rag.models.providers.manage_keys import ProviderKeys
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider
-from agentic_rag.models.providers.tenant_models import FRESH_SECONDS, Platform, ProviderAccess
+from agentic_rag.models.providers.llm_client import LlmClient
+from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider
+from agentic_rag.models.providers.tenant_models import FRESH_SECONDS, PlatformModels, TenantModels
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
@@ -77,28 +77,28 @@ class World:
             temperature=None,
         )
         self.ledger = UsageLedger(self.database, self.telemetry)
-        self.telling: list[SoftLimits] = []
+        self.telling: list[BudgetAlerts] = []
         self.access = self.process()
 
-    def process(self) -> ProviderAccess:
+    def process(self) -> TenantModels:
         """What another process over the same stores has."""
-        return ProviderAccess(
+        return TenantModels(
             self.database,
             EnvelopeVault(MASTERS),
             self.clients,
-            lambda: Platform(only(DeterministicEmbedder()), None),
-            lambda model, rest: Advisor(model, self.clock, RandomIds(), self.telemetry, rest=rest),
+            lambda: PlatformModels(only(DeterministicEmbedder()), None),
+            lambda model, rest: LlmClient(model, self.clock, RandomIds(), self.telemetry, rest=rest),
             self.clock,
-            Meters(
-                Budgets(self.database, self.ledger, self.clock, self.soft_limits()),
+            UsageMeters(
+                EnforceBudgets(self.database, self.ledger, self.clock, self.soft_limits()),
                 self.ledger,
                 self.clock,
                 self.prices,
             ),
         )
 
-    def soft_limits(self) -> SoftLimits:
-        made = SoftLimits(self.database, self.telemetry)
+    def soft_limits(self) -> BudgetAlerts:
+        made = BudgetAlerts(self.database, self.telemetry)
         self.telling.append(made)
         return made
 
@@ -122,19 +122,19 @@ class World:
         return ref
 
     async def limit(self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits) -> None:
-        budgets = Budgets(self.database, self.ledger, self.clock, self.soft_limits())
-        await Spending(self.database, budgets, self.telemetry).set_limits(org_id, workspace_id, limits, "ada")
+        budgets = EnforceBudgets(self.database, self.ledger, self.clock, self.soft_limits())
+        await ManageBudgets(self.database, budgets, self.telemetry).set_limits(org_id, workspace_id, limits, "ada")
         self.access = self.process()
 
     async def decide(self, org_id: UUID, changes: ModelChanges) -> None:
         await ChangeModels(self.database, self.telemetry, on_change=self.access.forget).run(org_id, changes, "ada")
 
     @property
-    def keys(self) -> ProviderKeys:
-        return ProviderKeys(
+    def keys(self) -> ManageProviderKeys:
+        return ManageProviderKeys(
             self.database,
             EnvelopeVault(MASTERS),
-            MemoryKeyHomes(self.store),
+            MemoryMasterKeyUsage(self.store),
             self.clock,
             self.telemetry,
             allowed_urls=[self.stub.base_url],
@@ -144,7 +144,7 @@ class World:
     async def bring(
         self, org_id: UUID, provider: Provider = Provider.OPENAI, key: str = KEY, url: str | None = None
     ) -> None:
-        await self.keys.set(org_id, GivenKey(provider, Secret(key), url), "ada")
+        await self.keys.set(org_id, NewProviderKey(provider, Secret(key), url), "ada")
 
     @property
     def authorisations(self) -> list[str]:
@@ -176,7 +176,7 @@ async def test_an_organisation_without_a_key_works_with_the_platforms_models(stu
         await embedders.default.embed(["a text"])
 
         assert embedders.default.space.provider == "deterministic"
-        assert await world.access.advisor_of(workspace) is None
+        assert await world.access.client_for(workspace) is None
         assert stub.received == []
 
 
@@ -188,7 +188,7 @@ async def test_who_must_bring_a_key_and_has_none_is_refused_before_any_call(stub
         with pytest.raises(MissingProviderKey):
             await world.access.of(workspace)
         with pytest.raises(MissingProviderKey):
-            await world.access.advisor_of(workspace)
+            await world.access.client_for(workspace)
 
         assert stub.received == []
 
@@ -279,7 +279,7 @@ async def test_the_default_model_answers_with_the_organisations_key(stub: Provid
         await world.bring(workspace.org_id)
         await world.decide(workspace.org_id, ModelChanges(default_model="openai:gpt-4o-mini"))
 
-        advisor = await world.access.advisor_of(workspace)
+        advisor = await world.access.client_for(workspace)
 
         assert advisor is not None
         assert advisor.model == "gpt-4o-mini"
@@ -408,13 +408,13 @@ async def test_a_soft_limit_that_could_not_be_written_is_told_with_a_later_call(
     store, telemetry, org_id = MemoryStore(SystemClock()), RecordingTelemetry(), uuid4()
     await MemoryOrganisations(store).ensure_organisation(org_id, "ours")
     database = _Away(store)
-    limits = SoftLimits(database, telemetry)
-    [ceiling] = ceilings("organisation", SpendingLimits(day_usd=1.0), Spent(0.9, 0.9), date(2026, 11, 22))
-    limits.tell(WorkspaceRef(org_id, uuid4()), ceiling)
+    limits = BudgetAlerts(database, telemetry)
+    [ceiling] = ceilings("organisation", SpendingLimits(day_usd=1.0), Expenditure(0.9, 0.9), date(2026, 11, 22))
+    limits.record_alert(WorkspaceRef(org_id, uuid4()), ceiling)
     await limits.aclose()
     database.away = False
 
-    limits.tell(WorkspaceRef(org_id, uuid4()), ceiling)
+    limits.record_alert(WorkspaceRef(org_id, uuid4()), ceiling)
     await limits.aclose()
 
     assert [event.name for event in telemetry.events] == ["rag_budget_soft_limit"]

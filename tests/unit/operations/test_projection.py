@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.operations.graph.projection import (
-    CLEARING,
+    CLEARING_VERSION,
     ChangedDocument,
     DocumentBatch,
     GraphChunk,
@@ -19,11 +19,11 @@ from agentic_rag.operations.graph.projection import (
     GraphPosition,
     GraphSource,
     GraphWatermark,
-    change_of,
+    build_change,
     graph_since,
     is_usable,
-    parts_of,
-    seen_version,
+    split_change,
+    visible_version,
 )
 
 DOCUMENTS = [UUID(int=number) for number in range(1, 4)]
@@ -69,8 +69,8 @@ def test_the_changes_of_all_parts_lead_from_any_state_to_any_other(
     graph = frozenset().union(*held.values())
     counts, weights = sums(graph)
 
-    for part in parts_of(documents, held, size):
-        change = change_of(
+    for part in split_change(documents, held, size):
+        change = build_change(
             documents, part, list(map(chunk, part.removed)), [chunk(ordinal) for _, ordinal, _ in part.added], ()
         )
         assert len(change.removed) + len(change.added) <= size
@@ -89,14 +89,14 @@ def test_sources_come_with_the_first_part_and_go_with_the_last() -> None:
     documents = [document(0, frozenset({1, 2, 3})), document(1, frozenset())]
     held = {DOCUMENTS[1]: frozenset({101, 102})}
 
-    changes = [change_of(documents, part, [], [], ()) for part in parts_of(documents, held, 2)]
+    changes = [build_change(documents, part, [], [], ()) for part in split_change(documents, held, 2)]
 
     assert [len(change.sources) for change in changes] == [1, 0, 0]
-    assert [change.gone for change in changes] == [(), (), (DOCUMENTS[1],)]
+    assert [change.erased_sources for change in changes] == [(), (), (DOCUMENTS[1],)]
 
 
 def test_a_document_without_a_changed_chunk_is_still_told() -> None:
-    [part] = parts_of([document(0, frozenset({1}))], {DOCUMENTS[0]: frozenset({1})})
+    [part] = split_change([document(0, frozenset({1}))], {DOCUMENTS[0]: frozenset({1})})
 
     assert (part.removed, part.added, part.is_first, part.is_last) == ((), (), True, True)
 
@@ -109,7 +109,7 @@ def test_a_document_without_a_changed_chunk_is_still_told() -> None:
         (9, 7, 5, 0),
         (9, 7, 12, 0),
         (9, 0, 0, 0),
-        (9, 7, CLEARING, 0),
+        (9, 7, CLEARING_VERSION, 0),
     ],
     ids=["followed", "note lost", "data lost", "another history", "new", "being emptied"],
 )
@@ -121,9 +121,17 @@ def test_a_graph_is_followed_from_where_both_agree_or_from_the_beginning(
 
 @pytest.mark.parametrize(
     ("watermark", "version", "usable"),
-    [(None, 3, False), (0, 3, False), (CLEARING, 0, False), (0, 0, True), (3, 3, True), (3, 5, True), (3, 6, False),
-     (9, 3, True)],
-)  # fmt: skip
+    [
+        (None, 3, False),
+        (0, 3, False),
+        (CLEARING_VERSION, 0, False),
+        (0, 0, True),
+        (3, 3, True),
+        (3, 5, True),
+        (3, 6, False),
+        (9, 3, True),
+    ],
+)
 def test_a_graph_answers_when_it_was_filled_and_is_not_too_far_behind(
     watermark: int | None, version: int, usable: bool
 ) -> None:
@@ -133,9 +141,9 @@ def test_a_graph_answers_when_it_was_filled_and_is_not_too_far_behind(
 
 
 def test_a_graph_that_is_being_written_never_passes_for_the_corpus_version() -> None:
-    assert seen_version(GraphWatermark(5, 5, 1), 5) == 5
-    assert seen_version(GraphWatermark(5, 6, 1), 5) == 6
-    assert seen_version(GraphWatermark(4, 5, 1), 5) == 4
+    assert visible_version(GraphWatermark(5, 5, 1), 5) == 5
+    assert visible_version(GraphWatermark(5, 6, 1), 5) == 6
+    assert visible_version(GraphWatermark(4, 5, 1), 5) == 4
 
 
 def test_a_batch_is_complete_up_to_the_version_before_its_last() -> None:

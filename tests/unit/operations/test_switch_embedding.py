@@ -16,9 +16,9 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceState
-from agentic_rag.models.providers.embedder_registry import RegisteredEmbedders
-from agentic_rag.operations.measure_switch import GateMeasurement
-from agentic_rag.operations.switch_embedding import SwitchSpaces
+from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
+from agentic_rag.operations.measure_switch import MeasureSwitch
+from agentic_rag.operations.switch_embedding import SwitchEmbedding
 from agentic_rag.retrieval.fusion import FusionWeights
 from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -46,9 +46,9 @@ class NoEmbedder:
 async def test_a_space_that_could_answer_at_once_waits_for_the_switch_that_is_under_way() -> None:
     store = MemoryStore(SystemClock())
     database = MemoryDatabase(store, MemoryAnswerCache(store.clock))
-    embedders = RegisteredEmbedders(DeterministicEmbedder(), NoEmbedder, {"deterministic": lambda: DETERMINISTIC_SPACE})
-    measurement = GateMeasurement(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
-    switch = SwitchSpaces(database, embedders, measurement, RecordingTelemetry(), DAY)
+    embedders = EmbedderRegistry(DeterministicEmbedder(), NoEmbedder, {"deterministic": lambda: DETERMINISTIC_SPACE})
+    measurement = MeasureSwitch(database, embedders, Retrieve(RecordingTelemetry()), FusionWeights())
+    switch = SwitchEmbedding(database, embedders, measurement, RecordingTelemetry(), DAY)
     workspace = WorkspaceRef(uuid4(), uuid4())
     async with database.transaction(workspace.org_id) as transaction:
         await transaction.workspaces.create(

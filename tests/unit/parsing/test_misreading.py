@@ -7,7 +7,7 @@ import re
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.parsing.text.misreading import letters_moved
+from agentic_rag.adapters.parsing.text.misreading import has_letter_substitution
 
 CODES = range(32, 127)
 LITTLE = ("the", "And", "FOR", "für", "que", "wIth", "nie")
@@ -33,7 +33,7 @@ def test_text_that_some_shift_turns_into_little_words_is_refused(little, stray, 
     found = [word for word in read if word in {one.lower() for one in LITTLE}]
 
     if len(read) >= 40 and len(found) > 0.12 * len(read) and len({*found}) >= 3 and not _is_figures(shifted):
-        assert letters_moved(shifted) or _reads_as_it_stands(shifted)
+        assert has_letter_substitution(shifted) or _reads_as_it_stands(shifted)
 
 
 def _is_figures(text: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.adapters.parsing.loaders.code import read_code
 from agentic_rag.adapters.parsing.loaders.text import read_text
-from agentic_rag.adapters.parsing.text_builder import Reading
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 
 PYTHON = '''"""Module."""
 
@@ -24,7 +24,7 @@ class Small:
 '''
 
 
-def spans(reading: Reading) -> list[str]:
+def spans(reading: LoadedText) -> list[str]:
     return [reading.text[block.start : block.end] for block in reading.blocks]
 
 

@@ -8,9 +8,9 @@ from agentic_rag.adapters.parsing.process.sandbox import missing_walls
 from agentic_rag.adapters.parsing.process.wire import (
     LENGTHS,
     broken_frame,
+    decode_document,
     failure_frame,
     frame,
-    parsed_document,
     require_ready,
 )
 from agentic_rag.kernel.errors import ParseFailed, Retryable
@@ -27,7 +27,7 @@ def test_a_child_whose_installation_is_broken_is_no_fault_of_the_file() -> None:
     with pytest.raises(Retryable, match="pypdf"):
         require_ready(head_of(sent))
     with pytest.raises(Retryable, match="pypdf"):
-        parsed_document(head_of(sent), b"", "parsing", "2")
+        decode_document(head_of(sent), b"", "parsing", "2")
 
 
 def test_a_child_that_is_ready_names_its_walls() -> None:
@@ -50,5 +50,5 @@ def test_a_failure_arrives_with_its_code() -> None:
     sent = failure_frame(ParseFailed("too much", code="PARSE_TOO_LARGE"))
 
     with pytest.raises(ParseFailed, match="too much") as refused:
-        parsed_document(head_of(sent), b"", "parsing", "2")
+        decode_document(head_of(sent), b"", "parsing", "2")
     assert refused.value.code == "PARSE_TOO_LARGE"

@@ -129,7 +129,7 @@ def test_a_profile_takes_a_score_apart_term_by_term(
 
     columns = sorted(question, key=term_key)
     words = {passage.ordinal: passage.words for passage in corpus}
-    assert profile.held.tolist() == [[term in words[ordinal] for term in columns] for ordinal in wanted]
+    assert profile.present.tolist() == [[term in words[ordinal] for term in columns] for ordinal in wanted]
     for ordinal, gain in zip(wanted, profile.gain.sum(axis=1), strict=True):
         raw = hits[ordinal].raw if ordinal in hits else 0.0
         assert gain * profile.bound == pytest.approx(raw, abs=1e-6)

@@ -11,20 +11,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts
-from agentic_rag.retrieval.candidates import EntityMentions, Mention, Vicinity
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Subgraph
 from agentic_rag.retrieval.graph.entities import extract_entities, question_entities, title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
     PASSAGE_CAP,
-    Extension,
-    Pool,
-    Surroundings,
-    Trail,
-    extend,
-    first_trails,
-    lift_of,
+    CandidatePool,
+    GraphNeighbourhood,
+    GraphPath,
+    PathExtension,
+    extend_paths,
+    likeliest_paths,
     link_features,
+    score_boosts,
     specificity,
-    strongest,
+    start_paths,
 )
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
 from agentic_rag.retrieval.lexical.postings import SegmentRow, build_segment
@@ -47,26 +47,26 @@ class Corpus:
         rows = [SegmentRow(place, 1, 1, term_counts(text)) for place, text in enumerate(texts.values())]
         self.postings = VisiblePostings.of([build_segment(rows)], np.zeros(0, np.int32), 1, [1])
         mentions = [
-            Mention(one.entity_id, place, one.count)
+            MentionCount(one.entity_id, place, one.count)
             for place, (title, text) in enumerate(texts.items())
             for one in extract_entities(WORKSPACE, text, (), title).entities
         ]
         passages: dict[UUID, list[int]] = {}
         for mention in mentions:
             passages.setdefault(mention.entity_id, []).append(mention.ordinal)
-        reached = [EntityMentions(one, len(held), tuple(held), (1,) * len(held)) for one, held in passages.items()]
-        self.around = Surroundings.of([Vicinity(tuple(mentions), tuple(reached))], len(texts))
+        reached = [EntityPassages(one, len(held), tuple(held), (1,) * len(held)) for one, held in passages.items()]
+        self.around = GraphNeighbourhood.of([Subgraph(tuple(mentions), tuple(reached))], len(texts))
 
     def asked(self, question: str) -> frozenset[UUID]:
         entities = question_entities(WORKSPACE, question)
-        return frozenset(one.entity_id for one in entities if one.entity_id in self.around.reached)
+        return frozenset(one.entity_id for one in entities if one.entity_id in self.around.entity_passages)
 
-    def pool(self, question: str, ordinals: Sequence[int] | None = None) -> Pool:
+    def pool(self, question: str, ordinals: Sequence[int] | None = None) -> CandidatePool:
         terms = query_terms(question)
         kept = np.array(range(len(self.titles)) if ordinals is None else ordinals, np.int64)
         titles = [title_entities(WORKSPACE, self.titles[ordinal]) for ordinal in kept]
         named = self.asked(question)
-        return Pool(
+        return CandidatePool(
             kept,
             np.zeros(len(kept)),
             self.postings.profile(terms, content_terms(terms), kept),
@@ -98,8 +98,8 @@ def test_a_passage_named_by_the_first_one_overtakes_one_that_is_just_as_similar(
     pool = corpus.pool(QUESTION)
     league, union = (corpus.titles.index(title) for title in ("Norrland Hockey League", "Baltic Chess Union"))
 
-    trails = first_trails(pool, range(4))[:1]
-    lift = lift_of(pool, [extend(pool, corpus.around, corpus.asked(QUESTION), trails)])
+    trails = start_paths(pool, range(4))[:1]
+    lift = score_boosts(pool, [extend_paths(pool, corpus.around, corpus.asked(QUESTION), trails)])
 
     assert trails[0].ordinals == (corpus.titles.index("Anton Berg"),)
     assert lift[league] > lift[union]
@@ -132,39 +132,39 @@ def test_an_entity_of_the_question_links_nothing_new() -> None:
 
 def test_a_trail_shares_out_what_it_has_and_keeps_what_ends_there(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION)
-    trails = first_trails(pool, range(4))
+    trails = start_paths(pool, range(4))
 
-    extension = extend(pool, corpus.around, corpus.asked(QUESTION), trails)
+    extension = extend_paths(pool, corpus.around, corpus.asked(QUESTION), trails)
 
-    for trail, row in zip(trails, extension.chance, strict=True):
-        assert 0 < row.sum() < trail.chance
+    for trail, row in zip(trails, extension.probability, strict=True):
+        assert 0 < row.sum() < trail.probability
         assert row[pool.rows[trail.ordinals[0]]] == 0
 
 
 def test_longer_trails_begin_with_a_first_passage_and_repeat_none(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION)
 
-    longer = strongest(extend(pool, corpus.around, corpus.asked(QUESTION), first_trails(pool, range(4))))
+    longer = likeliest_paths(extend_paths(pool, corpus.around, corpus.asked(QUESTION), start_paths(pool, range(4))))
 
     assert longer
     assert all(len(set(trail.ordinals)) == 2 for trail in longer)
-    assert [trail.chance for trail in longer] == sorted((trail.chance for trail in longer), reverse=True)
+    assert [trail.probability for trail in longer] == sorted((trail.probability for trail in longer), reverse=True)
 
 
 def test_a_pool_of_one_passage_leads_nowhere(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION, [0])
 
-    extension = extend(pool, corpus.around, frozenset(), first_trails(pool, [0]))
+    extension = extend_paths(pool, corpus.around, frozenset(), start_paths(pool, [0]))
 
-    assert strongest(extension) == ()
-    assert lift_of(pool, [extension]).tolist() == [0.0]
+    assert likeliest_paths(extension) == ()
+    assert score_boosts(pool, [extension]).tolist() == [0.0]
 
 
 def test_an_empty_pool_has_no_trails(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION, [])
 
-    assert first_trails(pool, [1, 2]) == ()
-    assert lift_of(pool, [extend(pool, corpus.around, frozenset(), ())]).tolist() == []
+    assert start_paths(pool, [1, 2]) == ()
+    assert score_boosts(pool, [extend_paths(pool, corpus.around, frozenset(), ())]).tolist() == []
 
 
 @given(st.permutations(range(4)))
@@ -172,19 +172,19 @@ def test_lift_does_not_hang_on_the_order_in_which_passages_were_found(order: lis
     corpus = Corpus(CORPUS)
     pool, asked = corpus.pool(QUESTION), corpus.asked(QUESTION)
 
-    found = extend(pool, corpus.around, asked, first_trails(pool, order))
+    found = extend_paths(pool, corpus.around, asked, start_paths(pool, order))
 
     assert (
-        lift_of(pool, [found]).tolist()
-        == lift_of(pool, [extend(pool, corpus.around, asked, first_trails(pool, range(4)))]).tolist()
+        score_boosts(pool, [found]).tolist()
+        == score_boosts(pool, [extend_paths(pool, corpus.around, asked, start_paths(pool, range(4)))]).tolist()
     )
 
 
 def test_a_lift_counts_what_every_trail_makes_of_a_passage(corpus: Corpus) -> None:
     pool = corpus.pool(QUESTION)
-    single = Extension((Trail((0,), 0.5),), pool.ordinals[1:2], np.array([[0.2]]), np.zeros(1))
+    single = PathExtension((GraphPath((0,), 0.5),), pool.ordinals[1:2], np.array([[0.2]]), np.zeros(1))
 
-    once, twice = lift_of(pool, [single]), lift_of(pool, [single, single])
+    once, twice = score_boosts(pool, [single]), score_boosts(pool, [single, single])
 
     assert twice[1] > once[1] > 0
     assert once[0] == 0

@@ -11,22 +11,22 @@ from hypothesis import strategies as st
 from tests.unit.retrieval.test_multi_hop import CORPUS, QUESTION, WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import Citation, TextSpan
-from agentic_rag.answering.verification.citations import followed
+from agentic_rag.answering.verification.citations import keep_followed_paths
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Hop, HopKind
 from agentic_rag.retrieval.graph.entities import entity_id_for, entity_key
-from agentic_rag.retrieval.graph.multi_hop import extend, first_trails, link_features, strongest
-from agentic_rag.retrieval.graph.paths import Step, Trails, links_between, told
+from agentic_rag.retrieval.graph.multi_hop import extend_paths, likeliest_paths, link_features, start_paths
+from agentic_rag.retrieval.graph.paths import GraphPaths, PathStep, describe_steps, links_between
 
 PLAYER, LEAGUE, UNION, TOWN = range(4)
 LINK = 4
 
 
-def trails_of(corpus: Corpus, question: str = QUESTION) -> Trails:
+def trails_of(corpus: Corpus, question: str = QUESTION) -> GraphPaths:
     pool, asked = corpus.pool(question), corpus.asked(question)
-    first = extend(pool, corpus.around, asked, first_trails(pool, range(len(corpus.titles))))
-    longer = strongest(first)
-    return Trails(pool, corpus.around, asked, (first, extend(pool, corpus.around, asked, longer)))
+    first = extend_paths(pool, corpus.around, asked, start_paths(pool, range(len(corpus.titles))))
+    longer = likeliest_paths(first)
+    return GraphPaths(pool, corpus.around, asked, (first, extend_paths(pool, corpus.around, asked, longer)))
 
 
 def chunk(ordinal: int, title: str) -> Chunk:
@@ -47,7 +47,7 @@ def entity(name: str) -> UUID:
 def test_the_trail_to_a_passage_begins_with_what_resembles_the_question_and_names_its_links() -> None:
     trails = trails_of(Corpus(CORPUS))
 
-    path = told(trails.steps_to(LEAGUE), CHUNKS, {})
+    path = describe_steps(trails.steps_to(LEAGUE), CHUNKS, {})
 
     assert [(hop.kind, hop.via, hop.from_title, hop.to_title) for hop in path] == [
         (HopKind.NAMES, "Norrland Hockey League", "Anton Berg", "Norrland Hockey League")
@@ -58,9 +58,9 @@ def test_the_trail_to_a_passage_begins_with_what_resembles_the_question_and_name
 
 def test_what_leads_onward_is_the_likeliest_trail_of_two_passages() -> None:
     linked, alone = trails_of(Corpus(CORPUS)), trails_of(Corpus({"One": "Rain fell.", "Two": "A mine closed."}))
-    assert linked.onward == round(float(linked.extensions[0].chance.max()), 6)
-    assert linked.onward > alone.onward
-    assert replace(linked, extensions=()).onward == 0.0
+    assert linked.path_probability == round(float(linked.extensions[0].probability.max()), 6)
+    assert linked.path_probability > alone.path_probability
+    assert replace(linked, extensions=()).path_probability == 0.0
 
 
 def test_a_trail_of_three_passages_is_told_hop_by_hop() -> None:
@@ -82,7 +82,7 @@ def test_a_passage_outside_the_pool_has_no_trail() -> None:
 @given(st.sets(st.sampled_from(list(CORPUS)), min_size=2).map(sorted))
 def test_a_trail_begins_with_what_resembles_the_question_no_less(titles: list[str]) -> None:
     trails = trails_of(Corpus({title: CORPUS[title] for title in titles}))
-    alone = trails.pool.chance
+    alone = trails.pool.probability
 
     for place in range(len(titles)):
         steps = trails.steps_to(place)
@@ -104,7 +104,7 @@ def test_a_shared_entity_is_told_by_its_name() -> None:
     corpus = Corpus({"One": "Near Kiruna it snows.", "Two": "Kiruna has a mine."})
 
     links = links_between(corpus.pool("snow"), corpus.around, corpus.asked("snow"), 0, 1)
-    path = told([Step(0, 1, HopKind.SHARES, entity("Kiruna"))], CHUNKS, {entity("Kiruna"): "Kiruna"})
+    path = describe_steps([PathStep(0, 1, HopKind.SHARES, entity("Kiruna"))], CHUNKS, {entity("Kiruna"): "Kiruna"})
 
     assert [(kind, one) for _, one, kind in links] == [(HopKind.SHARES, entity("Kiruna"))]
     assert [hop.via for hop in path] == ["Kiruna"]
@@ -114,14 +114,14 @@ def test_a_hop_without_a_link_says_nothing_but_that_it_covers_the_rest() -> None
     corpus = Corpus({"Snow": "Snow falls near the mine.", "Iron": "Iron is dug in the hill."})
     trails = trails_of(corpus, "snow and iron")
 
-    assert trails._step(0, 1) == Step(0, 1, HopKind.COVERS, None)
-    assert [hop.via for hop in told([Step(0, 1, HopKind.COVERS, None)], CHUNKS, {})] == [""]
+    assert trails._step(0, 1) == PathStep(0, 1, HopKind.COVERS, None)
+    assert [hop.via for hop in describe_steps([PathStep(0, 1, HopKind.COVERS, None)], CHUNKS, {})] == [""]
 
 
 def test_a_trail_over_a_passage_that_may_not_be_read_is_not_told() -> None:
-    steps = (Step(PLAYER, LEAGUE, HopKind.NAMES, None), Step(LEAGUE, TOWN, HopKind.NAMES, None))
+    steps = (PathStep(PLAYER, LEAGUE, HopKind.NAMES, None), PathStep(LEAGUE, TOWN, HopKind.NAMES, None))
 
-    assert told(steps, {place: CHUNKS[place] for place in (PLAYER, TOWN)}, {}) == ()
+    assert describe_steps(steps, {place: CHUNKS[place] for place in (PLAYER, TOWN)}, {}) == ()
 
 
 def citation(place: int, *path: Hop) -> Citation:
@@ -133,8 +133,8 @@ def citation(place: int, *path: Hop) -> Citation:
 
 
 def test_an_answer_shows_only_the_hops_from_what_it_cites() -> None:
-    path = told(trails_of(Corpus(CORPUS)).steps_to(LEAGUE), CHUNKS, {})
+    path = describe_steps(trails_of(Corpus(CORPUS)).steps_to(LEAGUE), CHUNKS, {})
     first, second, other = citation(PLAYER), citation(LEAGUE, *path), citation(UNION)
 
-    assert followed([first, second]) == (first, second)
-    assert followed([other, second]) == (other, replace(second, path=()))
+    assert keep_followed_paths([first, second]) == (first, second)
+    assert keep_followed_paths([other, second]) == (other, replace(second, path=()))

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate
-from agentic_rag.retrieval.selection import SelectionRules, likeness, select
+from agentic_rag.retrieval.selection import SelectionRules, cosine_similarity, select
 
 WORDS = ("tidal turbine blade inspection", "tidal turbine blade inspections", "harbour fee table", "crew leave rules")
 
@@ -42,7 +42,7 @@ rules = st.builds(
 
 
 def dropped(found: list[tuple[Chunk, Candidate]], given_rules: SelectionRules) -> list[str | None]:
-    return [one.dropped for one in select(found, given_rules)]
+    return [one.drop_reason for one in select(found, given_rules)]
 
 
 @given(lists, rules)
@@ -50,7 +50,7 @@ def test_every_passage_is_judged_in_its_place_and_the_kept_ones_obey_every_rule(
     found: list[tuple[Chunk, Candidate]], given_rules: SelectionRules
 ) -> None:
     judged = select(found, given_rules)
-    kept = [one for one in judged if one.dropped is None]
+    kept = [one for one in judged if one.drop_reason is None]
 
     assert [(one.chunk, one.candidate) for one in judged] == found
     assert len(kept) <= given_rules.top_k
@@ -58,7 +58,7 @@ def test_every_passage_is_judged_in_its_place_and_the_kept_ones_obey_every_rule(
     of_one = [sum(one.chunk.document_id == other.chunk.document_id for one in kept) for other in kept]
     assert max(of_one, default=0) <= (given_rules.per_document or len(found))
     if len(kept) < given_rules.top_k:
-        assert {one.dropped for one in judged} <= {None, "min_score", "per_document"}
+        assert {one.drop_reason for one in judged} <= {None, "min_score", "per_document"}
 
 
 @given(lists, st.integers(1, 6))
@@ -94,9 +94,9 @@ def test_diversity_passes_over_what_is_much_alike_too() -> None:
 
 
 def test_rules_that_leave_out_need_to_see_more() -> None:
-    assert SelectionRules(8).wanted == 8
-    assert SelectionRules(8, per_document=2).wanted == 16
-    assert SelectionRules(8, diversity=0.1).wanted == 16
+    assert SelectionRules(8).candidate_count == 8
+    assert SelectionRules(8, per_document=2).candidate_count == 16
+    assert SelectionRules(8, diversity=0.1).candidate_count == 16
 
 
 counts = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 5))
@@ -104,19 +104,19 @@ counts = st.dictionaries(st.sampled_from("abcd"), st.integers(1, 5))
 
 @given(counts, counts)
 def test_likeness_is_symmetric_and_lies_between_0_and_1(one: dict[str, int], other: dict[str, int]) -> None:
-    assert 0 <= likeness(one, other) <= 1
-    assert likeness(one, other) == likeness(other, one)
+    assert 0 <= cosine_similarity(one, other) <= 1
+    assert cosine_similarity(one, other) == cosine_similarity(other, one)
 
 
 @given(counts.filter(bool))
 def test_a_text_is_like_itself(one: dict[str, int]) -> None:
-    assert likeness(one, one) == pytest.approx(1)
+    assert cosine_similarity(one, one) == pytest.approx(1)
 
 
 def test_passages_too_far_from_the_question_make_room_for_the_next() -> None:
     found = ranked(("a", "one", 0.9), ("b", "two", 0.8), ("c", "three", 0.7))
 
-    judged = select(found, SelectionRules(1, is_sifted=True), frozenset({0}))
+    judged = select(found, SelectionRules(1, has_min_similarity=True), frozenset({0}))
 
-    assert [one.dropped for one in judged] == ["similarity", None, "top_k"]
-    assert SelectionRules(1, is_sifted=True).wanted == 2
+    assert [one.drop_reason for one in judged] == ["similarity", None, "top_k"]
+    assert SelectionRules(1, has_min_similarity=True).candidate_count == 2

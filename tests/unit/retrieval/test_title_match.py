@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.retrieval.title_match import document_fit, title_date, title_terms, without_references
+from agentic_rag.retrieval.title_match import score_title_match, strip_references, title_date, title_terms
 
 HARBOUR = [f"Harbour Inc. Form 10-Q, quarterly period ended {end} ({name})" for end, name in (
     ("June 30, 2022", "2022-Q2"), ("March 31, 2023", "2023-Q1"), ("June 30, 2023", "2023-Q2"))]  # fmt: skip
@@ -15,7 +15,7 @@ TITLES = [title for title in (*HARBOUR, *MERIDIAN) for _ in range(2)]
 
 
 def best(question: str, titles: list[str] = TITLES) -> set[str]:
-    fits = document_fit(question, titles)
+    fits = score_title_match(question, titles)
     return {title for title, fit in zip(titles, fits, strict=True) if fit == fits.max() and fit > 0}
 
 
@@ -38,14 +38,14 @@ def test_a_recent_thing_is_not_the_latest_document():
 
 
 def test_a_question_that_speaks_of_no_document_prefers_none():
-    assert not document_fit("What is a gross margin?", TITLES).any()
-    assert not document_fit("Which form was filed?", TITLES).any()
+    assert not score_title_match("What is a gross margin?", TITLES).any()
+    assert not score_title_match("Which form was filed?", TITLES).any()
 
 
 def test_short_documents_gain_nothing():
     titles = ["Harbour history", "Harbour authority", "Meridian history"]
 
-    assert not document_fit("When was Harbour founded?", titles).any()
+    assert not score_title_match("When was Harbour founded?", titles).any()
 
 
 def test_periods_are_one_word_however_they_are_written():
@@ -72,14 +72,14 @@ def test_without_dates_no_title_is_the_latest():
 
 @given(st.text(max_size=80), st.lists(st.sampled_from([*HARBOUR, *MERIDIAN, "Handbook", ""]), max_size=8))
 def test_the_fit_is_a_share(question: str, titles: list[str]):
-    fits = document_fit(question, titles)
+    fits = score_title_match(question, titles)
 
     assert len(fits) == len(titles)
     assert np.all((fits >= 0) & (fits <= 1))
 
 
 def test_only_a_question_that_names_a_form_loses_the_words_that_say_which():
-    assert without_references("What was net income, as reported in the Q3 2022 10-Q?") == "What was net income?"
+    assert strip_references("What was net income, as reported in the Q3 2022 10-Q?") == "What was net income?"
     for whole in (
         "Which features shipped in Q3 2022?",
         "Which bugs were fixed in Q1 2023 and Q2 2023?",
@@ -87,11 +87,11 @@ def test_only_a_question_that_names_a_form_loses_the_words_that_say_which():
         "Who is in charge of reports?",
         "How is staff paid during the period?",
     ):
-        assert without_references(whole) == whole
+        assert strip_references(whole) == whole
 
 
 def test_titles_that_name_no_edition_count_only_for_questions_that_speak_of_one():
     articles = [title for title in ("Bovine coronavirus in calves", "Avian viruses of the coast") for _ in range(2)]
-    assert not document_fit("What is the size of bovine coronavirus?", articles).any()
+    assert not score_title_match("What is the size of bovine coronavirus?", articles).any()
     plans = [title for title in ("Harbour plan 2022", "Harbour plan 2023") for _ in range(2)]
     assert best("What did the harbour plan of 2023 cost?", plans) == {"Harbour plan 2023"}

@@ -3,26 +3,26 @@
 import pytest
 
 from agentic_rag.retrieval.candidates import ArmHit
-from agentic_rag.retrieval.vector_index import IndexRecord, IndexState, IndexStep, index_step, recall_of
+from agentic_rag.retrieval.vector_index import IndexAction, IndexRecord, IndexState, next_index_action, recall_of
 
 LIMIT = 8_000
 """1,000 vectors of 4 dimensions."""
 
 
-def step(state: IndexState | None, rows: int, seen: int = 1_500) -> IndexStep:
+def step(state: IndexState | None, rows: int, seen: int = 1_500) -> IndexAction:
     record = None if state is None else IndexRecord(1, state, seen)
-    return index_step(record, rows, 4, LIMIT)
+    return next_index_action(record, rows, 4, LIMIT)
 
 
 @pytest.mark.parametrize("state", [None, IndexState.REJECTED, IndexState.FAILED])
 def test_above_the_limit_one_is_built_and_below_none(state: IndexState | None) -> None:
-    assert step(state, 1_001) is IndexStep.BUILD
-    assert step(state, 1_000) is IndexStep.NOTHING
+    assert step(state, 1_001) is IndexAction.BUILD
+    assert step(state, 1_000) is IndexAction.NOTHING
 
 
 def test_what_a_crashed_build_or_drop_left_is_built_or_dropped() -> None:
-    assert step(IndexState.BUILDING, 1_001) is IndexStep.BUILD
-    assert step(IndexState.BUILDING, 1_000) is IndexStep.DROP
+    assert step(IndexState.BUILDING, 1_001) is IndexAction.BUILD
+    assert step(IndexState.BUILDING, 1_000) is IndexAction.DROP
 
 
 @pytest.mark.parametrize(
@@ -30,7 +30,7 @@ def test_what_a_crashed_build_or_drop_left_is_built_or_dropped() -> None:
     [(499, "DROP"), (500, "NOTHING"), (1_000, "NOTHING"), (2_999, "NOTHING"), (3_000, "MEASURE")],
 )
 def test_a_ready_one_is_dropped_when_small_and_measured_again_when_grown(rows: int, expected: str) -> None:
-    assert step(IndexState.READY, rows) is IndexStep[expected]
+    assert step(IndexState.READY, rows) is IndexAction[expected]
 
 
 def hits(*scores: float) -> list[ArmHit]:

@@ -10,10 +10,10 @@ from agentic_rag.web.url_policy import (
     Scheme,
     Target,
     check_address,
-    host_list,
-    is_kindred,
+    parse_host_list,
     parse_target,
-    redirected,
+    resolve_redirect,
+    shares_domain,
 )
 
 
@@ -74,29 +74,29 @@ def test_host_and_port_come_out_in_one_spelling() -> None:
 def test_a_redirect_is_read_like_a_named_address() -> None:
     origin = parse_target("https://example.com/a/b")
 
-    assert redirected(origin, "../c").url == "https://example.com/c"
+    assert resolve_redirect(origin, "../c").url == "https://example.com/c"
     for location in ("http://example.com/", "//127.0.0.1/", "file:///etc/passwd", "", "https://u:p@example.com/"):
         with pytest.raises(AddressRefused):
-            redirected(origin, location)
+            resolve_redirect(origin, location)
 
 
 def test_hosts_above_and_beneath_one_another_are_kindred_and_look_alikes_are_not() -> None:
-    assert is_kindred("www.example.org", "example.org")
-    assert not is_kindred("badexample.org", "example.org")
+    assert shares_domain("www.example.org", "example.org")
+    assert not shares_domain("badexample.org", "example.org")
 
 
 def test_a_list_of_hosts_knows_hosts_everything_beneath_one_and_every_host() -> None:
-    some = host_list("docs.example.org, *.example.com")
+    some = parse_host_list("docs.example.org, *.example.com")
 
     assert [
-        some.holds(host) for host in ("docs.example.org", "x.docs.example.org", "a.b.example.com", "example.com")
+        some.allows(host) for host in ("docs.example.org", "x.docs.example.org", "a.b.example.com", "example.com")
     ] == [
         True,
         False,
         True,
         False,
     ]
-    assert host_list("*").holds("anything.example")
-    assert not host_list("").holds("anything.example")
+    assert parse_host_list("*").allows("anything.example")
+    assert not parse_host_list("").allows("anything.example")
     with pytest.raises(ValueError, match="no public host"):
-        host_list("localhost")
+        parse_host_list("localhost")

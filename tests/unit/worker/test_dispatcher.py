@@ -11,8 +11,8 @@ from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
-from agentic_rag.jobs.job import JobKind, QueueName, UpkeepTask
-from agentic_rag.jobs.schedule_maintenance import Upkeep
+from agentic_rag.jobs.job import JobKind, MaintenanceTask, QueueName
+from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
@@ -26,10 +26,10 @@ TENANTS = 2 * UPKEEP_STEP + 1
 class EverythingDue(MemoryJobBoard):
     """Says once that every workspace is due at the same time, as schedules are."""
 
-    due_once: list[UpkeepTask]
+    due_once: list[MaintenanceTask]
     looks = 0
 
-    async def upkeep(self) -> list[UpkeepTask]:
+    async def upkeep(self) -> list[MaintenanceTask]:
         self.looks += 1
         due, self.due_once = self.due_once, []
         return due
@@ -53,7 +53,7 @@ class AwayForAWhile(MemoryJobBoard):
 async def test_an_outage_is_logged_when_it_begins_and_when_it_ends_not_at_every_look() -> None:
     store, queue, telemetry = MemoryStore(SystemClock()), MemoryJobQueue(), RecordingTelemetry()
     board, timings = AwayForAWhile(store), WorkerTimings(outage=0.001, follow=0.001)
-    upkeep = Upkeep(MemoryDatabase(store), telemetry)
+    upkeep = ScheduleMaintenance(MemoryDatabase(store), telemetry)
     dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, timings, window=10)
 
     running = asyncio.create_task(dispatcher.run())
@@ -73,8 +73,8 @@ async def test_upkeep_of_many_workspaces_does_not_keep_jobs_waiting_and_all_of_i
             await transaction.workspaces.create(
                 one.workspace_id, str(one.workspace_id), WorkspaceKind.GENERAL, None, WorkspaceSettings()
             )
-    board.due_once = [UpkeepTask(one, JobKind.SNAPSHOT, "scheduled") for one in tenants]
-    upkeep = Upkeep(database, telemetry)
+    board.due_once = [MaintenanceTask(one, JobKind.SNAPSHOT, "scheduled") for one in tenants]
+    upkeep = ScheduleMaintenance(database, telemetry)
     dispatcher = Dispatcher(board, queue, upkeep, SystemClock(), telemetry, WorkerTimings(), window=10_000)
 
     first = await dispatcher.step()

@@ -8,25 +8,25 @@ from hypothesis import strategies as st
 
 from agentic_rag.jobs.job import Job, JobKind, JobState, Lease, QueueName
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_worker.heartbeat import Verdict, Watch
+from agentic_rag_worker.heartbeat import JobWatch, StopReason
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 
 
-def watched(deadline: float, stall: float) -> tuple[Watch, list[str]]:
+def watched(deadline: float, stall: float) -> tuple[JobWatch, list[str]]:
     job = Job(
         WorkspaceRef(uuid4(), uuid4()), uuid4(), JobKind.INGEST, "key", JobState.RUNNING, QueueName.BULK, {}, 1, None,
         None, None, 0, {}, NOW, NOW, NOW,
     )  # fmt: skip
     stopped: list[str] = []
-    return Watch(Lease(job, 1, NOW), deadline, stall, 0.0, lambda: stopped.append("stopped")), stopped
+    return JobWatch(Lease(job, 1, NOW), deadline, stall, 0.0, lambda: stopped.append("stopped")), stopped
 
 
 def test_a_job_that_stands_still_is_stalled() -> None:
     watch, _ = watched(deadline=100, stall=10)
 
     assert watch.judge(9.9) is None
-    assert watch.judge(10.0) is Verdict.STALLED
+    assert watch.judge(10.0) is StopReason.STALLED
 
 
 def test_a_job_that_moves_is_given_time_again() -> None:
@@ -35,7 +35,7 @@ def test_a_job_that_moves_is_given_time_again() -> None:
 
     assert watch.judge(9.0) is None
     assert watch.judge(18.9) is None
-    assert watch.judge(19.0) is Verdict.STALLED
+    assert watch.judge(19.0) is StopReason.STALLED
 
 
 @given(st.lists(st.floats(0, 10), max_size=20))
@@ -45,14 +45,14 @@ def test_however_much_it_moves_its_deadline_holds(pauses: list[float]) -> None:
     for pause in pauses:
         now += pause
         watch.advance()
-        assert (watch.judge(now) is Verdict.LATE) == (now >= 50)
+        assert (watch.judge(now) is StopReason.LATE) == (now >= 50)
 
 
 def test_the_first_verdict_stops_the_job_and_later_ones_do_not_replace_it() -> None:
     watch, stopped = watched(deadline=1, stall=1)
 
-    watch.end(Verdict.LOST)
-    watch.end(Verdict.DRAINED)
+    watch.end(StopReason.LOST)
+    watch.end(StopReason.DRAINED)
 
-    assert watch.verdict is Verdict.LOST
+    assert watch.verdict is StopReason.LOST
     assert stopped == ["stopped"]

@@ -9,7 +9,7 @@ from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.leak_canaries import CanaryReport
-from agentic_rag_worker.canary_schedule import Patrol
+from agentic_rag_worker.canary_schedule import CanarySchedule
 
 
 class Attacks:
@@ -30,7 +30,7 @@ async def while_patrolling(
     attacks: Attacks, seen: Callable[[], bool], *, leads: bool = True, every: float = 3600.0
 ) -> RecordingTelemetry:
     telemetry = RecordingTelemetry()
-    patrol = Patrol(attacks, every, lambda: leads, SystemClock(), telemetry, look_seconds=0.001)
+    patrol = CanarySchedule(attacks, every, lambda: leads, SystemClock(), telemetry, look_seconds=0.001)
     running = asyncio.create_task(patrol.run())
 
     async def condition() -> bool:

@@ -21,7 +21,7 @@ from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease, NewJob, 
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_worker.exclusive_lock import Company
+from agentic_rag_worker.exclusive_lock import ExclusiveLock
 from agentic_rag_worker.heartbeat import Heartbeat
 from agentic_rag_worker.runner import JobRunner, RunOutcome
 from agentic_rag_worker.wiring import WorkerTimings
@@ -101,7 +101,7 @@ class Outbox:
         clock, telemetry, bodies = SystemClock(), RecordingTelemetry(), {JobKind.COMPACT: body}
         heartbeat = Heartbeat(lambda: self.database, clock, telemetry, timedelta(seconds=30))
         return JobRunner(
-            self.database, MemoryJobQueue(), cast("Any", bodies), RetryPolicy(3, 10), heartbeat, Company(), clock,
+            self.database, MemoryJobQueue(), cast("Any", bodies), RetryPolicy(3, 10), heartbeat, ExclusiveLock(), clock,
             RandomIds(), telemetry, "worker", WorkerTimings(),
         )  # fmt: skip
 

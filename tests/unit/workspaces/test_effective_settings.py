@@ -8,7 +8,7 @@ import pytest
 
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.chunk_profiles import ChunkUnit, chunk_profile
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 from agentic_rag.workspaces.settings import RagConfig, WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
@@ -20,7 +20,7 @@ def a_workspace(kind: WorkspaceKind, settings: WorkspaceSettings | None = None) 
 
 
 def test_an_agents_documents_are_cut_at_1000_characters_with_200_of_overlap() -> None:
-    settings = in_force(a_workspace(WorkspaceKind.AGENT))
+    settings = effective_settings(a_workspace(WorkspaceKind.AGENT))
 
     profile = chunk_profile(settings.chunk_profile or "")
     assert (profile.unit, profile.size, profile.overlap) == (ChunkUnit.CHARACTERS, 1000, 200)
@@ -35,11 +35,11 @@ def test_an_agents_documents_are_cut_at_1000_characters_with_200_of_overlap() ->
     ],
 )
 def test_agents_and_projects_search_as_their_sources_say(kind: WorkspaceKind, config: RagConfig | None) -> None:
-    assert in_force(a_workspace(kind)).rag_config == config
+    assert effective_settings(a_workspace(kind)).rag_config == config
 
 
 @pytest.mark.parametrize("kind", WorkspaceKind)
 def test_what_a_workspace_decides_itself_stays(kind: WorkspaceKind) -> None:
     own = WorkspaceSettings("small", 3, "Be brief.", RagConfig(9, 0.1))
 
-    assert in_force(a_workspace(kind, own)) == own
+    assert effective_settings(a_workspace(kind, own)) == own

@@ -15,7 +15,7 @@ from agentic_rag.kernel.errors import DependencyUnavailable, RateLimited
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag.workspaces.enforce_rate_limits import FRESH_SECONDS, PAUSE_SECONDS, Admission
-from agentic_rag.workspaces.rate_limits import Bucket, RateLimits, Refused, Traffic
+from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal, RateLimits, Traffic
 
 ASK, WRITE = {Traffic.ASK: 1}, {Traffic.WRITE: 1}
 
@@ -28,7 +28,7 @@ class Shared:
         self.away = False
         self.calls = 0
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         self.calls += 1
         if self.away:
             raise DependencyUnavailable("Away.", dependency="redis")

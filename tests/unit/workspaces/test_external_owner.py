@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, checked_name
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, validate_name
 from agentic_rag.workspaces.external_owner import agent, project
 
 REFERENCES = st.text(min_size=1, max_size=200).filter(lambda text: text.isprintable() and text.strip())
@@ -20,8 +20,8 @@ def test_a_workspace_is_named_after_its_holder() -> None:
 def test_both_names_are_legal_and_differ(reference: str) -> None:
     first, second = agent(DEFAULT_ORG_ID, reference).names
 
-    assert checked_name(first, ("name",)) == first
-    assert checked_name(second, ("name",)) == second
+    assert validate_name(first, ("name",)) == first
+    assert validate_name(second, ("name",)) == second
     assert first != second
 
 

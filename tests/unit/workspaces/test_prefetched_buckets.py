@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
 from agentic_rag.kernel.errors import DependencyUnavailable
-from agentic_rag.workspaces.prefetched_buckets import KEPT_SECONDS, LeasedBuckets
-from agentic_rag.workspaces.rate_limits import Bucket, Refused
+from agentic_rag.workspaces.prefetched_buckets import KEPT_SECONDS, PrefetchedBuckets
+from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal
 
 ORG = uuid4()
 PER_MINUTE = 6000
@@ -48,7 +48,7 @@ class Shared:
     def __post_init__(self) -> None:
         self.buckets = MemoryRateBuckets(self.clock)
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         self.calls += 1
         if self.away:
             raise DependencyUnavailable("Away.", dependency="redis")
@@ -60,9 +60,9 @@ class Shared:
         return refused
 
 
-def leased() -> tuple[LeasedBuckets, Shared]:
+def leased() -> tuple[PrefetchedBuckets, Shared]:
     shared = Shared(SetClock())
-    return LeasedBuckets(shared, shared.clock), shared
+    return PrefetchedBuckets(shared, shared.clock), shared
 
 
 async def test_a_tenth_of_a_seconds_worth_is_taken_in_advance() -> None:
@@ -143,7 +143,7 @@ async def test_of_requests_at_the_same_time_one_brings_an_advance() -> None:
 
 async def test_a_process_keeps_no_more_leases_than_it_has_room_for() -> None:
     shared = Shared(SetClock())
-    buckets = LeasedBuckets(shared, shared.clock, max_leases=2)
+    buckets = PrefetchedBuckets(shared, shared.clock, max_leases=2)
     for key in ("a", "b", "c", "c", "b", "a"):
         await buckets.take(ORG, [Bucket(key, PER_MINUTE)])
 
@@ -158,7 +158,7 @@ async def test_processes_together_let_no_more_through_than_the_shared_bucket_gav
     requests: list[tuple[int, int, float]], per_minute: int
 ) -> None:
     shared = Shared(SetClock())
-    processes = [LeasedBuckets(shared, shared.clock) for _ in range(2)]
+    processes = [PrefetchedBuckets(shared, shared.clock) for _ in range(2)]
     passed = 0
     for process, cost, pause in requests:
         shared.clock.seconds += pause

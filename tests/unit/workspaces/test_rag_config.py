@@ -13,7 +13,7 @@ from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = "At which wave height is crew transfer suspended?"
@@ -58,7 +58,7 @@ async def test_no_passage_below_the_threshold_is_handed_on_whichever_arm_found_i
     texts = {chunk.document_title: chunk.text for chunk in world.corpus.chunks}
     question = embed_texts([QUESTION])[0]
     cosine = {title: float(np.round(embed_texts([text])[0] @ question, 6)) for title, text in texts.items()}
-    least = least_cosine(threshold, SPACE)
+    least = min_cosine(threshold, SPACE)
     kept, left = set(handed_on(run)), [one for one in run.answer.debug.candidates if one.dropped_because]
     assert all(cosine[title] >= least - 1e-6 for title in kept)
     assert {one.dropped_because for one in left} <= {"similarity"}

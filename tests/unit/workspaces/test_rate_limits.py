@@ -6,12 +6,12 @@ from hypothesis import strategies as st
 
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.workspaces.rate_limits import (
-    MOST_PER_MINUTE,
+    MAX_PER_MINUTE,
     WINDOW_MICROS,
     Bucket,
     RateLimits,
     full_after,
-    share_of,
+    subject_limit,
     wait_micros,
 )
 
@@ -82,11 +82,11 @@ def test_limits_of_an_organisation_go_before_those_of_the_operator() -> None:
     assert RateLimits(asks=5, writes=0).over(RateLimits(60, 60, 60)) == RateLimits(5, 0, 60)
 
 
-@pytest.mark.parametrize("wrong", [-1, MOST_PER_MINUTE + 1])
+@pytest.mark.parametrize("wrong", [-1, MAX_PER_MINUTE + 1])
 def test_a_limit_that_is_none_is_refused(wrong: int) -> None:
     with pytest.raises(InvalidInput):
         RateLimits(reads=wrong)
 
 
 def test_a_caller_s_share_is_one_request_at_least() -> None:
-    assert (share_of(60, 0.25), share_of(3, 0.1)) == (15, 1)
+    assert (subject_limit(60, 0.25), subject_limit(3, 0.1)) == (15, 1)

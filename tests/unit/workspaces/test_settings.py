@@ -3,7 +3,7 @@
 import pytest
 
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings, feature_flag
+from agentic_rag.workspaces.organisation import FeatureFlag, OrganisationSettings, parse_feature_flag
 from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS, RagConfig, WorkspaceSettings
 
 
@@ -39,6 +39,6 @@ def test_a_feature_is_off_until_switched_on() -> None:
 
 
 def test_an_unknown_feature_is_answered_with_those_there_are() -> None:
-    assert feature_flag("ragGuidelines") is FeatureFlag.RAG_GUIDELINES
+    assert parse_feature_flag("ragGuidelines") is FeatureFlag.RAG_GUIDELINES
     with pytest.raises(InvalidInput, match="ragGuidelines"):
-        feature_flag("guidelines")
+        parse_feature_flag("guidelines")

@@ -11,7 +11,7 @@ from collections.abc import AsyncIterator, Callable, Generator, Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from agentic_rag.adapters.blobs.fences import remove_fenced, write_fenced
+from agentic_rag.adapters.blobs.fences import remove_with_fence, write_with_fence
 from agentic_rag.adapters.blobs.keys import key_parts
 from agentic_rag.documents.ports import StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, NotFound
@@ -33,27 +33,27 @@ class DirectoryBlobStore:
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
         """Store `content` under `key`, atomically; with a `fence`, unless a higher one was there before."""
         path = self._path(key)
-        with _reported(key):
+        with _translate_errors(key):
             if fence is None:
                 await asyncio.to_thread(_write, path, content)
             else:
-                await asyncio.to_thread(write_fenced, path, fence, lambda: _write(path, content))
+                await asyncio.to_thread(write_with_fence, path, fence, lambda: _write(path, content))
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
         """Store what `pieces` yields under `key`; nothing stays when it fails."""
         path = self._path(key)
         digest, size = hashlib.sha256(), 0
-        with _reported(key):
+        with _translate_errors(key):
             unfinished, descriptor = await asyncio.to_thread(_begin, path)
         try:
             with os.fdopen(descriptor, "wb") as file:
                 async for piece in pieces:
                     digest.update(piece)
                     size += len(piece)
-                    with _reported(key):
-                        await _settled(file.write, piece)
-                with _reported(key):
-                    await _settled(_finish, file, unfinished, path)
+                    with _translate_errors(key):
+                        await _run_to_end(file.write, piece)
+                with _translate_errors(key):
+                    await _run_to_end(_finish, file, unfinished, path)
         except asyncio.CancelledError:
             # It may have come when the file was in its place already.
             for left in (unfinished, path):
@@ -67,17 +67,17 @@ class DirectoryBlobStore:
     async def read(self, key: str) -> bytes:
         """The whole content of `key`."""
         path = self._path(key)
-        with _reported(key):
+        with _translate_errors(key):
             return await asyncio.to_thread(path.read_bytes)
 
     async def stream(self, key: str) -> AsyncIterator[bytes]:
         """The content in pieces of at most 64 KiB."""
         path = self._path(key)
-        with _reported(key):
+        with _translate_errors(key):
             file: BinaryIO = await asyncio.to_thread(path.open, "rb")
         try:
             while True:
-                with _reported(key):
+                with _translate_errors(key):
                     piece = await asyncio.to_thread(file.read, PIECE)
                 if not piece:
                     return
@@ -89,8 +89,8 @@ class DirectoryBlobStore:
         """Remove `key`; False when it was not there."""
         path = self._path(key)
         try:
-            with _reported(key):
-                await asyncio.to_thread(remove_fenced, path, lambda: _remove(path))
+            with _translate_errors(key):
+                await asyncio.to_thread(remove_with_fence, path, lambda: _remove(path))
         except NotFound:
             return False
         return True
@@ -98,14 +98,14 @@ class DirectoryBlobStore:
     async def keys(self, prefix: str) -> list[str]:
         """All keys below `prefix`, sorted."""
         start = self._path(prefix) if prefix else self._root
-        with _reported(prefix):
+        with _translate_errors(prefix):
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))
 
     def _path(self, key: str) -> Path:
         return self._root.joinpath(*key_parts(key))
 
 
-async def _settled(do: Callable[..., object], *arguments: object) -> None:
+async def _run_to_end(do: Callable[..., object], *arguments: object) -> None:
     """Run in a thread; a caller who is cancelled goes when the thread is through, which nothing can stop."""
     running = asyncio.ensure_future(asyncio.to_thread(do, *arguments))
     try:
@@ -116,7 +116,7 @@ async def _settled(do: Callable[..., object], *arguments: object) -> None:
 
 
 @contextlib.contextmanager
-def _reported(key: str) -> Generator[None]:
+def _translate_errors(key: str) -> Generator[None]:
     try:
         yield
     except (FileNotFoundError, IsADirectoryError, NotADirectoryError) as error:

@@ -19,11 +19,11 @@ def fence_of(path: Path) -> Path:
     return path.with_name(f"{PREFIX}{path.name}")
 
 
-def write_fenced(path: Path, fence: int, write: Callable[[], None]) -> None:
+def write_with_fence(path: Path, fence: int, write: Callable[[], None]) -> None:
     """Run `write` unless a higher fence was seen. The fence is on disk before the content, so a crash between the two
     can only refuse more. Errors: `LeaseLost`.
     """
-    with _locked(fence_of(path)) as descriptor:
+    with _hold_lock(fence_of(path)) as descriptor:
         seen = int(os.pread(descriptor, _MAX_DIGITS, 0) or b"0")
         if fence < seen:
             raise LeaseLost("A newer holder of the job has written this blob: stop, change nothing.")
@@ -32,19 +32,19 @@ def write_fenced(path: Path, fence: int, write: Callable[[], None]) -> None:
         write()
 
 
-def remove_fenced(path: Path, remove: Callable[[], None]) -> None:
+def remove_with_fence(path: Path, remove: Callable[[], None]) -> None:
     """Run `remove` and forget the fence, when there is one."""
     fence = fence_of(path)
     if not fence.exists():
         remove()
         return
-    with _locked(fence):
+    with _hold_lock(fence):
         remove()
         fence.unlink(missing_ok=True)
 
 
 @contextlib.contextmanager
-def _locked(path: Path) -> Generator[int]:
+def _hold_lock(path: Path) -> Generator[int]:
     """The open file at `path`, held against other processes; one that was unlinked while we waited is opened anew."""
     while True:
         path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)

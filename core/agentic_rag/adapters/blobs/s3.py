@@ -67,11 +67,11 @@ class S3BlobStore:
     async def put(self, key: str, content: bytes, fence: int | None = None) -> None:
         """Store `content` under `key`, atomically; with a `fence`, unless a higher one was there before."""
         _check(key)
-        with self._reported(key):
+        with self._translate_errors(key):
             if fence is None:
                 await obstore.put_async(self._store, key, content)
                 return
-            await self._put_fenced(key, content, fence)
+            await self._put_with_fence(key, content, fence)
 
     async def put_stream(self, key: str, pieces: AsyncIterator[bytes]) -> StoredBlob:
         """Store what `pieces` yields under `key`; nothing stays when it fails."""
@@ -79,33 +79,33 @@ class S3BlobStore:
         digest = hashlib.sha256()
         size = 0
 
-        async def counted() -> AsyncIterator[bytes]:
+        async def count_bytes() -> AsyncIterator[bytes]:
             nonlocal size
             async for piece in pieces:
                 digest.update(piece)
                 size += len(piece)
                 yield piece
 
-        with self._reported(key):
-            await obstore.put_async(self._store, key, counted())
+        with self._translate_errors(key):
+            await obstore.put_async(self._store, key, count_bytes())
         return StoredBlob(size, digest.digest())
 
     async def read(self, key: str) -> bytes:
         """The whole content of `key`."""
         _check(key)
-        with self._reported(key):
+        with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
             return bytes(await found.bytes_async())
 
     async def stream(self, key: str) -> AsyncIterator[bytes]:
         """The content in pieces of at most 64 KiB."""
         _check(key)
-        with self._reported(key):
+        with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
         chunks = aiter(found.stream(min_chunk_size=PIECE))
         held = b""
         while True:
-            with self._reported(key):
+            with self._translate_errors(key):
                 chunk = await anext(chunks, None)
             held += b"" if chunk is None else bytes(chunk)
             whole = len(held) if chunk is None else len(held) - len(held) % PIECE
@@ -119,7 +119,7 @@ class S3BlobStore:
         """Remove `key`; False when it was not there."""
         _check(key)
         try:
-            with self._reported(key):
+            with self._translate_errors(key):
                 await obstore.head_async(self._store, key)
                 await obstore.delete_async(self._store, key)
         except NotFound:
@@ -131,7 +131,7 @@ class S3BlobStore:
         if prefix:
             _check(prefix)
         found: list[str] = []
-        with self._reported(prefix):
+        with self._translate_errors(prefix):
             async for batch in obstore.list(self._store, prefix=prefix or None):  # pyright: ignore[reportUnknownMemberType]
                 found += [one["path"] for one in batch]
         if prefix and await self._is_there(prefix):
@@ -140,13 +140,13 @@ class S3BlobStore:
 
     async def _is_there(self, key: str) -> bool:
         try:
-            with self._reported(key):
+            with self._translate_errors(key):
                 await obstore.head_async(self._store, key)
         except NotFound:
             return False
         return True
 
-    async def _put_fenced(self, key: str, content: bytes, fence: int) -> None:
+    async def _put_with_fence(self, key: str, content: bytes, fence: int) -> None:
         """Compare and swap: the store refuses the write when the object is no longer the one whose fence was read.
 
         It tells objects apart by their ETag, which S3 makes of the bytes alone, without the fence beside them. So a
@@ -174,7 +174,7 @@ class S3BlobStore:
         raise Retryable(f"Blob {key} is being written by others all the time.", code="BLOB_CONTENDED")
 
     @contextmanager
-    def _reported(self, key: str) -> Generator[None]:
+    def _translate_errors(self, key: str) -> Generator[None]:
         try:
             yield
         except FileNotFoundError as error:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.language.english import FUNCTION_WORDS
-from agentic_rag.language.tokenizer import key_bytes, terms_handed_on
+from agentic_rag.language.tokenizer import key_bytes, tokenize_for_postings
 
 DIMENSIONS = 384
 
@@ -40,7 +40,7 @@ _HALF = np.uint64(32)
 """A component is the top of the product of 32 mixed bits and the dimensions: as even as a remainder, and faster."""
 
 
-def _mixed(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _mix_bits(values: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The finaliser of splitmix64, in place."""
     values ^= values >> _SHIFTS[0]
     values *= _MIX_1
@@ -67,7 +67,7 @@ def _grams(words: list[str]) -> NDArray[np.uint64]:
         rolling = rolling[:-1] * _MULTIPLIER + codes[size - 1 :]
         grams[start : start + grams_of_size] = rolling
         start += grams_of_size
-    _mixed(grams)
+    _mix_bits(grams)
     grams &= ~_GROUP_MASK
     grams[count:pairs] |= np.uint64(_PAIR)
     grams[pairs:] |= np.uint64(_CHARACTERS)
@@ -97,7 +97,7 @@ def embed_texts(texts: Sequence[str]) -> NDArray[np.float32]:
     """Unit-length vectors, shape (len(texts), 384). A text without any letter or digit gets the first axis."""
     vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in enumerate(texts):
-        every = terms_handed_on(text)
+        every = tokenize_for_postings(text)
         words = [word for word in every if word not in FUNCTION_WORDS] or every
         if words:
             vectors[row] = _unit(words)

@@ -11,7 +11,7 @@ from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.tenancy.api_keys import token_hash
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag.tenancy.token_claims import ClaimNames, claimed_identity
+from agentic_rag.tenancy.token_claims import ClaimNames, parse_identity
 from agentic_rag.workspaces.ports import OrganisationDirectory
 
 MAX_SECONDS = 60.0
@@ -37,13 +37,13 @@ class TokenIdentity:
         if known is not None:
             return known
         claims = await self._verifier.verify(token)
-        claimed = claimed_identity(claims, self._names)
+        claimed = parse_identity(claims, self._names)
         org_id = await self._directory.find(claimed.organisation)
         if org_id is None:
             raise Unauthenticated("The token's organisation is not known here.")
         principal = Principal(org_id, claimed.subject, claimed.role, claimed.groups)
-        self._verified.put(digest, principal, min(MAX_SECONDS, self._left(claims)))
+        self._verified.put(digest, principal, min(MAX_SECONDS, self._seconds_to_expiry(claims)))
         return principal
 
-    def _left(self, claims: Mapping[str, Any]) -> float:
+    def _seconds_to_expiry(self, claims: Mapping[str, Any]) -> float:
         return float(claims["exp"]) - self._clock.now().timestamp()

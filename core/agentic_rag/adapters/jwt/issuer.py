@@ -9,7 +9,7 @@ from typing import Any
 
 from agentic_rag.adapters.jwt.http import KeySetClient
 from agentic_rag.adapters.jwt.identity import TokenIdentity
-from agentic_rag.adapters.jwt.key_sets import FetchedKeySet, KeySet, LocalSecret
+from agentic_rag.adapters.jwt.key_sets import KeySet, LocalSecret, RemoteKeySet
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.telemetry import Telemetry
@@ -44,7 +44,7 @@ def token_identity(
     keys: KeySet
     if options.jwks_url:
         client = KeySetClient(options.jwks_url)
-        keys = FetchedKeySet(client.fetch, clock, telemetry, close=client.aclose)
+        keys = RemoteKeySet(client.fetch, clock, telemetry, close=client.aclose)
     else:
         keys = LocalSecret(options.secret.encode())
 

@@ -42,7 +42,7 @@ class LocalSecret:
 
 
 @dataclass(frozen=True, slots=True)
-class Freshness:
+class KeySetLifetimes:
     """How long fetched keys are good, in seconds."""
 
     fresh: float = 300.0
@@ -53,7 +53,7 @@ class Freshness:
     """At least this lies between two fetches, whatever ids tokens name."""
 
 
-class FetchedKeySet:
+class RemoteKeySet:
     """Keys that are fetched when first needed, when they grow old, and when a token names one that is not among them.
     `fetch` brings the JWK set and raises `OSError`.
     """
@@ -63,13 +63,13 @@ class FetchedKeySet:
         fetch: Callable[[], Awaitable[bytes]],
         clock: Clock,
         telemetry: Telemetry,
-        freshness: Freshness | None = None,
+        freshness: KeySetLifetimes | None = None,
         close: Callable[[], Awaitable[None]] | None = None,
     ) -> None:
         self._fetch = fetch
         self._clock = clock
         self._telemetry = telemetry
-        self._freshness = freshness or Freshness()
+        self._freshness = freshness or KeySetLifetimes()
         self._close = close
         self._keys: Mapping[str, VerifyingKey] = {}
         self._fetched_at: float | None = None

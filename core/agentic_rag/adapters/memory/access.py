@@ -9,7 +9,7 @@ from uuid import UUID
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -20,10 +20,10 @@ class MemoryAccessStore:
     def __init__(self, working: Working) -> None:
         self._working = working
 
-    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+    async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         """What the readers may read now."""
         state = self._working.read(workspace)
-        return Readable() if state is None else state.readable(readers)
+        return ReadScope() if state is None else state.readable(readers)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
         """The number of the set of exactly these principals, made when there is none."""
@@ -41,7 +41,9 @@ class MemoryAccessStore:
         held = {} if state is None else state.access_sets
         return {one: held[one] for one in access_ids if one in held}
 
-    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+    async def unreadable(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
+    ) -> set[UUID]:
         """Those of the documents that are there and that the readers may not read."""
         state = self._working.read(workspace)
         if state is None:

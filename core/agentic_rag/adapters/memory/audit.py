@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, id_once
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
 
 
 class MemoryAuditLog:
@@ -24,7 +24,7 @@ class MemoryAuditLog:
 
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
         """Append unless it is there."""
-        audit_id = id_once(entry, key)
+        audit_id = idempotent_id(entry, key)
         if any(record.audit_id == audit_id for record in self._working.organisation(self._org_id).audit):
             return False
         self._append(entry, audit_id)

@@ -8,9 +8,9 @@ from datetime import timedelta
 import numpy as np
 
 from agentic_rag.adapters.memory.erasure import drop_mentions
-from agentic_rag.adapters.memory.state import Passage, WorkspaceState
+from agentic_rag.adapters.memory.state import PassageRow, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.retrieval.lexical.postings import AccessMoves, merge_segments
+from agentic_rag.retrieval.lexical.postings import AccessChanges, merge_segments
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 DEFAULT_HISTORY_DAYS = 7
@@ -29,7 +29,7 @@ def compact(working: Working, workspace: WorkspaceRef) -> int:
     segments = state.segments
     if not segments or (len(segments) == 1 and not drop):
         return 0
-    moves = AccessMoves.of((ordinal, passage.access_id) for ordinal, passage in state.passages.items())
+    moves = AccessChanges.of((ordinal, passage.access_id) for ordinal, passage in state.passages.items())
     merged = merge_segments(segments, np.array(drop, np.int32), moves)
     state.segments = (merged,) if len(merged.ordinals) else ()
     return len(segments)
@@ -70,7 +70,7 @@ def purge_history(working: Working, state: WorkspaceState) -> None:
     _purge_revisions(state, horizon)
 
 
-def _trimmed(state: WorkspaceState, passage: Passage, horizon: int) -> Passage:
+def _trimmed(state: WorkspaceState, passage: PassageRow, horizon: int) -> PassageRow:
     """The passage without the places it left before the horizon. One that stayed in place through later revisions
     stands at the same offsets in the current one, which it belongs to from now on.
     """

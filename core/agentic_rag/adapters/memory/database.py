@@ -28,13 +28,13 @@ from agentic_rag.adapters.memory.store import MemoryStore, Working
 from agentic_rag.adapters.memory.usage import MemoryUsageStore
 from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
 from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
-from agentic_rag.kernel.database import Snapshot, Transaction
+from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.corpus_head import CorpusHead
-from agentic_rag.workspaces.effective_settings import in_force
+from agentic_rag.workspaces.effective_settings import effective_settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class MemorySnapshot:
     version: int
     space: RegisteredSpace | None
     """The space that is searched: the active one unless another was asked for."""
-    access: Readable
+    access: ReadScope
 
     @property
     def documents(self) -> MemoryDocumentReader:
@@ -177,8 +177,8 @@ class MemoryDatabase:
         workspace: WorkspaceRef,
         as_of: int | None = None,
         space_id: int | None = None,
-        readers: Readers = ANYBODY,
-    ) -> AsyncGenerator[Snapshot]:
+        readers: ReadIdentity = ANONYMOUS_READER,
+    ) -> AsyncGenerator[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`."""
         state = self._store.committed.get(workspace)
         if state is None:
@@ -199,12 +199,12 @@ class MemoryDatabase:
         async with self._store.transaction(org_id) as working:
             yield MemoryTransaction(working, org_id, self._cache)
 
-    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+    async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         """The newest corpus version, its space and what `readers` may read; None for an unknown workspace."""
         state = self._store.committed.get(workspace)
         if state is None:
             return None
-        active, config = state.active_space(), in_force(state.workspace).rag_config
+        active, config = state.active_space(), effective_settings(state.workspace).rag_config
         access = state.readable(readers)
         if active is None:
             return CorpusHead(state.workspace.corpus_version, None, access=access, rag_config=config)

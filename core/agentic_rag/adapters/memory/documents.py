@@ -10,7 +10,7 @@ from agentic_rag.adapters.memory.pages import page_by_name
 from agentic_rag.adapters.memory.state import StoredRevision
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.documents.document import (
-    STATUS_MOVES,
+    STATUS_TRANSITIONS,
     ChunkDraft,
     Document,
     DocumentFault,
@@ -70,7 +70,7 @@ class MemoryDocumentStore:
         """The document, or None."""
         return self._documents(workspace).get(document_id)
 
-    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+    async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, or None; there is one writer at a time."""
         return await self.get(workspace, document_id)
 
@@ -119,9 +119,9 @@ class MemoryDocumentStore:
         status: DocumentStatus,
         fault: DocumentFault | None = None,
     ) -> bool:
-        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        """Move a document; False when it is gone or the move is illegal (STATUS_TRANSITIONS)."""
         document = self._documents(workspace).get(document_id)
-        if document is None or status not in STATUS_MOVES[document.status]:
+        if document is None or status not in STATUS_TRANSITIONS[document.status]:
             return False
         moved = replace(document, status=status, fault=fault, updated_at=self._working.now())
         self._working.write(workspace).documents[document_id] = moved
@@ -163,7 +163,7 @@ class MemoryDocumentStore:
                 for draft in sorted(drafts, key=lambda draft: draft.index)
             )
 
-    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+    async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
         """The staged chunks by index; None when nothing of the revision is staged."""
         state = self._working.read(workspace)
         chunks = None if state is None else state.staged.get(revision_id)
@@ -180,7 +180,7 @@ class MemoryDocumentStore:
                 for chunk in state.staged[revision_id]
             )
 
-    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+    async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
         """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
         if self._working.read(workspace) is None:
             return 0

@@ -10,7 +10,7 @@ import numpy as np
 
 from agentic_rag.adapters.memory.state import Entity, Tombstone, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import ranges_of
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.jobs.job import JobKind, JobState
@@ -143,7 +143,7 @@ def _rewrite_segments(state: WorkspaceState, ordinals: np.ndarray) -> int:
 
 def _redact_runs(state: WorkspaceState, document_id: UUID) -> int:
     """Take the document's words out of every stored answer that used them."""
-    citing = [run for run in state.runs.values() if document_id in cited_documents(run.answer)]
+    citing = [run for run in state.runs.values() if document_id in collect_document_ids(run.answer)]
     for run in citing:
-        state.runs[run.run_id] = replace(run, answer=redacted(run.answer, document_id))
+        state.runs[run.run_id] = replace(run, answer=redact_document(run.answer, document_id))
     return len(citing)

@@ -10,9 +10,9 @@ import numpy as np
 
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
-from agentic_rag.erasure.certificate import Certificate, StoreErasure, merged_stores, not_covered
-from agentic_rag.erasure.ports import Trace
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
+from agentic_rag.erasure.certificate import Certificate, StoreErasure, coverage_gaps, merge_stores
+from agentic_rag.erasure.ports import ErasureTrace
 from agentic_rag.jobs.job import JobKind, JobState
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -35,7 +35,7 @@ class MemoryErasureStore:
             erased_at=tombstone.erased_at,
             stores=tombstone.stores,
             ordinals=tombstone.ordinals,
-            not_covered=not_covered(()),
+            not_covered=coverage_gaps(()),
         )
 
     async def follow(
@@ -45,16 +45,16 @@ class MemoryErasureStore:
         if await self.certificate(workspace, document_id) is not None:
             state = self._working.write(workspace)
             tombstone = state.tombstones[document_id]
-            state.tombstones[document_id] = replace(tombstone, stores=merged_stores(tombstone.stores, stores))
+            state.tombstones[document_id] = replace(tombstone, stores=merge_stores(tombstone.stores, stores))
         return await self.certificate(workspace, document_id)
 
-    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
         """Everything that still holds something of the document."""
         state = self._working.read(workspace)
         if state is None:
             return []
-        doomed = Trace("rag_doomed_blobs", list(state.doomed_blobs.values()).count(document_id), is_pending=True)
-        counted = [Trace(store, rows) for store, rows in _counted(state, document_id)]
+        doomed = ErasureTrace("rag_doomed_blobs", list(state.doomed_blobs.values()).count(document_id), is_pending=True)
+        counted = [ErasureTrace(store, rows) for store, rows in _counted(state, document_id)]
         return [trace for trace in (*counted, doomed) if trace.rows]
 
 
@@ -72,8 +72,8 @@ def _counted(state: WorkspaceState, document_id: UUID) -> Iterator[tuple[str, in
         yield "rag_segments", sum(int(np.isin(segment.ordinals, gone).sum()) for segment in state.segments)
     yield "rag_originals", sum(holder == document_id for holder, _ in state.originals)
     yield "rag_jobs", sum(_tells(stored, document_id) for stored in state.jobs.values())
-    cited = [run.answer for run in state.runs.values() if document_id in cited_documents(run.answer)]
-    yield "rag_runs", sum(redacted(answer, document_id) != answer for answer in cited)
+    cited = [run.answer for run in state.runs.values() if document_id in collect_document_ids(run.answer)]
+    yield "rag_runs", sum(redact_document(answer, document_id) != answer for answer in cited)
 
 
 def _tells(stored: StoredJob, document_id: UUID) -> bool:

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.state import StoredEval
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.operations.evaluation import EvalRun, EvalScore, EvalSet
+from agentic_rag.operations.evaluation import EvalDataset, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -17,7 +17,7 @@ class MemoryEvalRunStore:
     def __init__(self, working: Working) -> None:
         self._working = working
 
-    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalSet, k: int) -> None:
+    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalDataset, k: int) -> None:
         """Keep the questions of a job that was written in this transaction."""
         run = EvalRun(workspace, job_id, asked, k, 0, None, self._working.now())
         self._working.write(workspace).evals[job_id] = StoredEval(run, {})
@@ -44,7 +44,7 @@ class MemoryEvalRunStore:
         """Keep the report (JSON text) instead of the single scores."""
         evals = self._working.write(workspace).evals
         run = evals[job_id].run
-        evals[job_id] = StoredEval(replace(run, report=report, answered=len(run.asked.questions)), {})
+        evals[job_id] = StoredEval(replace(run, report=report, answered=len(run.dataset.questions)), {})
 
     def _stored(self, workspace: WorkspaceRef, job_id: UUID) -> StoredEval | None:
         state = self._working.read(workspace)

@@ -8,7 +8,7 @@ from agentic_rag.adapters.memory.jobs import lease_expired
 from agentic_rag.adapters.memory.spaces import is_expired
 from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
 from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.jobs.job import JobKind, JobRef, JobState, QueueName, UpkeepTask, partition_of
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 
 MOST_SEGMENTS = 64
 SMALL_SEGMENT = 500
@@ -57,18 +57,18 @@ class MemoryJobBoard:
             placed.extend(enumerate(waiting))
         # The n-th job of each workspace comes before the n+1-th of any.
         placed.sort(key=lambda pair: (pair[0], pair[1].job.created_at))
-        return [JobRef(stored.job.workspace, stored.job.job_id, turn=stored.fence) for _, stored in placed[:limit]]
+        return [JobRef(stored.job.workspace, stored.job.job_id, fence=stored.fence) for _, stored in placed[:limit]]
 
-    async def upkeep(self) -> list[UpkeepTask]:
+    async def upkeep(self) -> list[MaintenanceTask]:
         """The upkeep that is due in any workspace and has no unfinished job yet."""
         now = self._store.clock.now()
-        due: list[UpkeepTask] = []
+        due: list[MaintenanceTask] = []
         for workspace, state in self._store.committed.items():
             expired = expired_runs(state, now) or any(is_expired(space, now) for space in state.spaces)
             if expired and not _is_under_way(state, JobKind.RETENTION):
-                due.append(UpkeepTask(workspace, JobKind.RETENTION, "expired"))
+                due.append(MaintenanceTask(workspace, JobKind.RETENTION, "expired"))
             if _is_scattered(state) and not _is_under_way(state, JobKind.COMPACT):
-                due.append(UpkeepTask(workspace, JobKind.COMPACT, "segments"))
+                due.append(MaintenanceTask(workspace, JobKind.COMPACT, "segments"))
         return due
 
     async def counts(self) -> dict[tuple[JobState, JobKind], int]:

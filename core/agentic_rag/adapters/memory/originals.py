@@ -46,11 +46,11 @@ class MemoryOriginalStore:
                 doomed += _doom(state, document_id, frozenset(wanted - {None}))
         return doomed
 
-    async def doom(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+    async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         """Doom every content of a document; how many blobs."""
         return 0 if self._working.read(workspace) is None else _doom(self._working.write(workspace), document_id)
 
-    async def doomed(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
+    async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
         """Keys of doomed blobs, sorted."""
         state = self._working.read(workspace)
         if state is None:
@@ -64,7 +64,7 @@ class MemoryOriginalStore:
         doomed = self._working.write(workspace).doomed_blobs
         return sum(doomed.pop(key, None) is not None for key in keys)
 
-    async def named(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
+    async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
         """Those of the keys that hold an original or are doomed."""
         state = self._working.read(workspace)
         if state is None:

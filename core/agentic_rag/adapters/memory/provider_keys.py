@@ -1,4 +1,4 @@
-"""`models.providers.ports.ProviderStore` and `models.providers.ports.KeyHomes` in memory."""
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.MasterKeyUsage` in memory."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ class MemoryProviderStore:
         self._working.put_organisation(self._org_id, replace(state, provider_keys=keys))
 
 
-class MemoryKeyHomes:
+class MemoryMasterKeyUsage:
     """Over all organisations."""
 
     def __init__(self, store: MemoryStore) -> None:
         self._store = store
 
-    async def wrapped_by_others(self, active: str) -> Sequence[UUID]:
+    async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
         """Organisations with a key whose envelope names another master key than `active`."""
         states = self._store.organisations.items()
         return [

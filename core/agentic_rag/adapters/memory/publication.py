@@ -14,7 +14,7 @@ from agentic_rag.adapters.memory.erasure import erase
 from agentic_rag.adapters.memory.state import (
     Entity,
     EntityMention,
-    Passage,
+    PassageRow,
     Placement,
     StoredRevision,
     WorkspaceState,
@@ -132,9 +132,11 @@ def _write_passages(
         state.segments = (*state.segments, build_segment(rows))
 
 
-def _passage(publication: DocumentPublication, access_id: int, chunk: NewChunk, space_id: int, version: int) -> Passage:
+def _passage(
+    publication: DocumentPublication, access_id: int, chunk: NewChunk, space_id: int, version: int
+) -> PassageRow:
     placement = Placement(chunk.draft, publication.revision.revision_id, access_id, version)
-    return Passage(
+    return PassageRow(
         document_id=publication.document_id,
         access_id=access_id,
         vectors={space_id: chunk.vector},

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from agentic_rag.jobs.job import Job, JobKind, JobRef, QueueName
 from agentic_rag.jobs.message import QueueLayout, delivery_id
-from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.jobs.undecodable_message import UndecodableMessage
 
 MIRRORED = 1_000
 
@@ -31,7 +31,7 @@ class MemoryJobQueue:
         self._waiting: dict[QueueName, OrderedDict[str, JobRef]] = {name: OrderedDict() for name in QueueName}
         self.dead_letters: deque[DeadLetter] = deque(maxlen=MIRRORED)
         """Newest first."""
-        self.dead_payloads: deque[DeadPayload] = deque(maxlen=MIRRORED)
+        self.dead_payloads: deque[UndecodableMessage] = deque(maxlen=MIRRORED)
         """Newest first."""
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
@@ -51,7 +51,7 @@ class MemoryJobQueue:
         """Show a new dead letter; the oldest of too many go."""
         self.dead_letters.appendleft(DeadLetter(JobRef(job.workspace, job.job_id), job.kind, code, job.attempts))
 
-    async def mirror_payload(self, found: DeadPayload) -> None:
+    async def mirror_payload(self, found: UndecodableMessage) -> None:
         """Show a payload that was no message of ours; the oldest of too many go."""
         self.dead_payloads.appendleft(found)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.workspaces.rate_limits import MICROS, Bucket, Refused, full_after, wait_micros
+from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, Bucket, RateLimitRefusal, full_after, wait_micros
 
 MAX_BUCKETS = 10_000
 
@@ -20,14 +20,14 @@ class MemoryRateBuckets:
         self._max = max_buckets
         self._full_at: OrderedDict[tuple[UUID, str], int] = OrderedDict()
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         """Take from all of the buckets or from none."""
-        now = int(self._clock.monotonic() * MICROS)
+        now = int(self._clock.monotonic() * MICROS_PER_SECOND)
         after = [full_after(self._full_at.get((org_id, one.key), now), now, one.micros) for one in buckets]
         waits = [wait_micros(full, now) for full in after]
         longest = max(waits, default=0)
         if longest > 0:
-            return Refused(waits.index(longest), longest / MICROS)
+            return RateLimitRefusal(waits.index(longest), longest / MICROS_PER_SECOND)
         for one, full in zip(buckets, after, strict=True):
             self._full_at[org_id, one.key] = full
             self._full_at.move_to_end((org_id, one.key))

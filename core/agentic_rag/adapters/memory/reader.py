@@ -7,10 +7,10 @@ from collections.abc import Iterator, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.memory.state import Placement, WorkspaceState
-from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
-    ChunkPlace,
+    ChunkPosition,
     CitedPassage,
     Document,
     DocumentFilter,
@@ -37,16 +37,16 @@ class MemoryDocumentReader:
                 found.append(_chunk(ordinal, placement, self._state.documents[passage.document_id]))
         return found
 
-    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         """Those of the passages that are visible and that the access sets may read, in the order asked."""
         asked = {one.document_id for one in cited}
         found = {chunk.chunk_id: chunk for chunk in await self._chunks_of(asked, access_ids)}
         return [found[one.chunk_id] for one in cited if one.chunk_id in found]
 
-    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
         """The visible chunks at these places that the access sets may read, in the order asked."""
         found = {
-            ChunkPlace(chunk.document_id, chunk.revision_id, chunk.index): chunk
+            ChunkPosition(chunk.document_id, chunk.revision_id, chunk.index): chunk
             for chunk in await self._chunks_of({one.document_id for one in places}, access_ids)
         }
         return [found[one] for one in places if one in found]
@@ -59,10 +59,10 @@ class MemoryDocumentReader:
         """The document titles of those of these chunks that are visible and that the access sets may read."""
         return {chunk.ordinal: chunk.document_title for chunk in await self.chunks(ordinals, access_ids)}
 
-    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         """Every place at which these chunks stand or stood."""
         return [
-            ChunkPlacement(
+            ChunkVersion(
                 placement.draft.chunk_id,
                 ordinal,
                 passage.document_id,

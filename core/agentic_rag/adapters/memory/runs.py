@@ -9,7 +9,7 @@ from agentic_rag.adapters.memory.pages import page_newest_first
 from agentic_rag.adapters.memory.state import WorkspaceState
 from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs.redaction import without_erased
+from agentic_rag.answering.runs.redaction import redact_erased_documents
 from agentic_rag.kernel.errors import IdempotencyConflict
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -29,7 +29,7 @@ class MemoryRunStore:
             for run in runs:
                 state = working.write(run.workspace)
                 if not _is_known(state, run):
-                    state.runs[run.run_id] = without_erased(run, state.tombstones)
+                    state.runs[run.run_id] = redact_erased_documents(run, state.tombstones)
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None."""

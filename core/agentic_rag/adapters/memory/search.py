@@ -9,15 +9,23 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.memory.state import EntityMention, Passage, WorkspaceState, is_visible
+from agentic_rag.adapters.memory.state import EntityMention, PassageRow, WorkspaceState, is_visible
 from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.models.embedding.vectors import decode_half
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityMentions, Mention, Neighbour, Scope, Vicinity
+from agentic_rag.retrieval.candidates import (
+    SCORE_DIGITS,
+    ArmHit,
+    EntityPassages,
+    MentionCount,
+    Neighbour,
+    SearchScope,
+    Subgraph,
+)
 from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
-from agentic_rag.retrieval.lexical.postings import AccessMoves
+from agentic_rag.retrieval.lexical.postings import AccessChanges
 from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 
 
 class MemoryVectorReader:
@@ -33,7 +41,7 @@ class MemoryVectorReader:
         query: NDArray[np.float32],
         space_id: int,
         limit: int,
-        scope: Scope,
+        scope: SearchScope,
         search: VectorSearch = VectorSearch.SERVED,
     ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
@@ -65,9 +73,9 @@ class MemoryVectorReader:
         everyone = await self.nearest(query, space_id, len(self._state.passages), self._everywhere(ordinals))
         return {hit.ordinal: hit.raw for hit in everyone}
 
-    def _everywhere(self, ordinals: Sequence[int]) -> Scope:
+    def _everywhere(self, ordinals: Sequence[int]) -> SearchScope:
         access = {passage.access_id for passage in self._state.passages.values()}
-        return Scope(tuple(sorted(access)), frozenset(ordinals))
+        return SearchScope(tuple(sorted(access)), frozenset(ordinals))
 
 
 def _cosines(query: NDArray[np.float64], vectors: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -85,20 +93,20 @@ class MemoryLexicalReader:
         self._state = state
         self._version = version
 
-    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+    async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
         return self._visible(scope).search(terms, content_terms(terms), allowed, limit)
 
-    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+    async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
         return self._visible(scope).rarity(terms)
 
-    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         """What each of these chunks holds of the query terms."""
         return self._visible(scope).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
-    async def passages(self, scope: Scope) -> int:
+    async def passages(self, scope: SearchScope) -> int:
         """How many chunks are visible to the scope's access sets."""
         return sum(
             passage.access_id in scope.access_ids
@@ -106,8 +114,8 @@ class MemoryLexicalReader:
             for passage in self._state.passages.values()
         )
 
-    def _visible(self, scope: Scope) -> VisiblePostings:
-        moves = AccessMoves.of((ordinal, passage.access_id) for ordinal, passage in self._state.passages.items())
+    def _visible(self, scope: SearchScope) -> VisiblePostings:
+        moves = AccessChanges.of((ordinal, passage.access_id) for ordinal, passage in self._state.passages.items())
         return VisiblePostings.of(self._state.segments, self._closed(), self._version, scope.access_ids, moves)
 
     def _closed(self) -> NDArray[np.int32]:
@@ -122,7 +130,7 @@ class MemoryLexicalReader:
 class MemoryGraphReader:
     """`retrieval.ports.GraphReader`: always at the snapshot's version."""
 
-    def __init__(self, state: WorkspaceState, version: int, access: Readable) -> None:
+    def __init__(self, state: WorkspaceState, version: int, access: ReadScope) -> None:
         self._state = state
         self._version = version
         self._access_ids = frozenset(access.access_ids)
@@ -132,34 +140,34 @@ class MemoryGraphReader:
         """The corpus version the graph reflects."""
         return self._version
 
-    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
         that it is.
         """
-        found: list[EntityMentions] = []
+        found: list[EntityPassages] = []
         for entity_id in entity_ids:
             held = [(ordinal, mention.count) for ordinal, mention in self._mentions(entity_id)]
             if len(held) > cap:
-                found.append(EntityMentions(entity_id, cap + 1, (), ()))
+                found.append(EntityPassages(entity_id, cap + 1, (), ()))
             elif held:
                 ordinals, counts = zip(*held, strict=True)
-                found.append(EntityMentions(entity_id, len(held), ordinals, counts))
+                found.append(EntityPassages(entity_id, len(held), ordinals, counts))
         return found
 
-    def _mentions_in(self, ordinals: Sequence[int]) -> list[Mention]:
-        found: list[Mention] = []
+    def _mentions_in(self, ordinals: Sequence[int]) -> list[MentionCount]:
+        found: list[MentionCount] = []
         for ordinal in sorted(set(ordinals)):
             passage = self._state.passages.get(ordinal)
             if passage is not None and self._is_shown(passage):
                 mentions = sorted(passage.mentions, key=lambda held: held.entity_id)
-                found.extend(Mention(held.entity_id, ordinal, held.count) for held in mentions)
+                found.extend(MentionCount(held.entity_id, ordinal, held.count) for held in mentions)
         return found
 
-    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         """What these chunks mention, and the passages of that and of these entities."""
         held = self._mentions_in(ordinals)
         wanted = sorted({*entity_ids, *(mention.entity_id for mention in held)})
-        return Vicinity(tuple(held), tuple(await self.mentions_of(wanted, cap)))
+        return Subgraph(tuple(held), tuple(await self.mentions_of(wanted, cap)))
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
         """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
@@ -184,7 +192,7 @@ class MemoryGraphReader:
             if self._is_shown(passage):
                 yield ordinal, next(held for held in passage.mentions if held.entity_id == entity_id)
 
-    def _is_shown(self, passage: Passage) -> bool:
+    def _is_shown(self, passage: PassageRow) -> bool:
         return passage.access_id in self._access_ids and is_visible(
             self._version, passage.visible_from, passage.visible_to
         )

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.operations.snapshots.snapshot import (
-    SNAPSHOT_MOVES,
+    SNAPSHOT_TRANSITIONS,
     RestoreRecord,
     SnapshotReason,
     SnapshotRecord,
@@ -74,13 +74,13 @@ class MemorySnapshotStore:
         """To FAILED or EXPIRED; False when the move is illegal."""
         return self._change(workspace, snapshot_id, to, error_code=error_code)
 
-    async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
+    async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
         """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         known = self._working.write(workspace).snapshots
         if snapshot_id in known and known[snapshot_id].state in (SnapshotState.FAILED, SnapshotState.EXPIRED):
             known[snapshot_id] = replace(known[snapshot_id], is_stored=False)
 
-    async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
+    async def restore_record(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
         """Whether the workspace was made from that snapshot."""
         state = self._working.read(workspace)
         return None if state is None else state.restores.get(snapshot_id)
@@ -92,7 +92,7 @@ class MemorySnapshotStore:
     def _change(self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, **fields: object) -> bool:
         known = self._working.write(workspace).snapshots
         record = known.get(snapshot_id)
-        if record is None or to not in SNAPSHOT_MOVES[record.state]:
+        if record is None or to not in SNAPSHOT_TRANSITIONS[record.state]:
             return False
         changed = replace(record, state=to, finished_at=self._working.now(), **fields)  # type: ignore[arg-type]
         known[snapshot_id] = changed

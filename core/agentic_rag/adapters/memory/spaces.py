@@ -9,15 +9,15 @@ from datetime import datetime, timedelta
 from agentic_rag.adapters.memory.state import StoredSpace, WorkspaceState
 from agentic_rag.adapters.memory.store import Working
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
-from agentic_rag.models.embedding.ports import Unembedded
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.ports import ChunkWithoutVector
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import (
-    SPACE_MOVES,
+    SPACE_TRANSITIONS,
     EmbeddingSpace,
     RegisteredSpace,
     SpaceRecord,
     SpaceState,
-    startable,
+    must_start_fill,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -41,7 +41,7 @@ class MemorySpaceStore:
         state = self._working.write(workspace)
         known = await self.all(workspace)
         record = next((one for one in known if one.registered.space == space), None)
-        changes = startable(record, [one for one in known if one.state is SpaceState.FILLING])
+        changes = must_start_fill(record, [one for one in known if one.state is SpaceState.FILLING])
         registered = register_space(state, space, self._working.now())
         stored = _stored(state, registered.space_id)
         since = self._working.now() if changes else stored.since
@@ -55,13 +55,15 @@ class MemorySpaceStore:
         found = None if state is None else _find(state, space_id)
         return None if found is None else found.gate
 
-    async def missing(self, workspace: WorkspaceRef, space_id: int, after: int, limit: int) -> Sequence[Unembedded]:
+    async def missing(
+        self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
+    ) -> Sequence[ChunkWithoutVector]:
         """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
         state = self._working.read(workspace)
         if state is None:
             return []
         found = [
-            Unembedded(ordinal, passage.placements[-1].draft.text)
+            ChunkWithoutVector(ordinal, passage.placements[-1].draft.text)
             for ordinal, passage in state.passages.items()
             if ordinal > after and space_id not in passage.vectors
         ]
@@ -91,7 +93,7 @@ class MemorySpaceStore:
         """Let a complete space answer from the next version on; None when a vector is missing."""
         state = self._working.write(workspace)
         stored = _find(state, space_id)
-        if stored is None or SpaceState.ACTIVE not in SPACE_MOVES[stored.state]:
+        if stored is None or SpaceState.ACTIVE not in SPACE_TRANSITIONS[stored.state]:
             raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
         if await self.missing(workspace, space_id, -1, 1):
             return None
@@ -104,7 +106,7 @@ class MemorySpaceStore:
         state.workspace = replace(state.workspace, active_space=space_id)
         return version
 
-    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: GateVerdict) -> None:
+    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
         """Keep what the gate measured."""
         state = self._working.write(workspace)
         _put(state, replace(_stored(state, space_id), verdict=verdict))
@@ -128,7 +130,7 @@ class MemorySpaceStore:
         _put(state, replace(stored, state=SpaceState.ABANDONED, since=now, drop_after=now + grace, gate=None))
         return True
 
-    async def drop_expired(self, workspace: WorkspaceRef, limit: int) -> bool:
+    async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
         """Drop the spaces past their grace period with their vectors, however many."""
         drop_expired_spaces(self._working.write(workspace), self._working.now())
         return False

@@ -15,13 +15,13 @@ from agentic_rag.documents.document import ChunkDraft, Document, Revision
 from agentic_rag.documents.ports import Original, StagedChunk, UploadRecord
 from agentic_rag.erasure.certificate import StoreErasure
 from agentic_rag.jobs.job import Job, JobAttempt
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import RegisteredSpace, SpaceState
 from agentic_rag.operations.evaluation import EvalRun, EvalScore
 from agentic_rag.operations.snapshots.snapshot import RestoreRecord, SnapshotRecord
 from agentic_rag.retrieval.lexical.postings import Segment
 from agentic_rag.retrieval.vector_index import IndexRecord
-from agentic_rag.tenancy.access import EVERYBODY, Readable, Readers
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace
 
@@ -52,7 +52,7 @@ class EntityMention:
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class PassageRow:
     """All that belongs to an ordinal. Vector, mentions and postings stay while the text only moves."""
 
     document_id: UUID
@@ -71,16 +71,16 @@ class Passage:
                 return placement
         return None
 
-    def shown_to(self, access_id: int) -> Passage:
+    def shown_to(self, access_id: int) -> PassageRow:
         """The passage and all its places for the readers of another set."""
         placements = tuple(replace(placement, access_id=access_id) for placement in self.placements)
         return replace(self, access_id=access_id, placements=placements)
 
-    def closed(self, version: int) -> Passage:
+    def closed(self, version: int) -> PassageRow:
         """The passage without what is open, from `version` on."""
         return replace(self, placements=self._ended(version), visible_to=version)
 
-    def moved(self, placement: Placement) -> Passage:
+    def moved(self, placement: Placement) -> PassageRow:
         """The passage at a new place, from the placement's version on."""
         return replace(self, placements=(*self._ended(placement.visible_from), placement))
 
@@ -151,7 +151,7 @@ class StoredSpace:
     since: datetime
     drop_after: datetime | None = None
     gate: RecallGate | None = None
-    verdict: GateVerdict | None = None
+    verdict: RecallComparison | None = None
     support_threshold: float | None = None
 
 
@@ -163,7 +163,7 @@ class WorkspaceState:
     oldest_version: int = 0
     access_version: int = 0
     """The version that last changed a document's readers."""
-    access_sets: dict[int, tuple[str, ...]] = field(default_factory=lambda: {DEFAULT_ACCESS_ID: EVERYBODY})
+    access_sets: dict[int, tuple[str, ...]] = field(default_factory=lambda: {DEFAULT_ACCESS_ID: PUBLIC_PRINCIPALS})
     """Principals by number."""
     next_ordinal: int = 0
     spaces: tuple[StoredSpace, ...] = ()
@@ -176,7 +176,7 @@ class WorkspaceState:
     revisions: dict[UUID, StoredRevision] = field(default_factory=dict[UUID, StoredRevision])
     staged: dict[UUID, tuple[StagedChunk, ...]] = field(default_factory=dict[UUID, tuple[StagedChunk, ...]])
     """By revision; sorted by index."""
-    passages: dict[int, Passage] = field(default_factory=dict[int, Passage])
+    passages: dict[int, PassageRow] = field(default_factory=dict[int, PassageRow])
     """By ordinal, ascending."""
     entities: dict[UUID, Entity] = field(default_factory=dict[UUID, Entity])
     entity_ordinals: dict[UUID, tuple[int, ...]] = field(default_factory=dict[UUID, tuple[int, ...]])
@@ -242,12 +242,12 @@ class WorkspaceState:
         )
         return version
 
-    def readable(self, readers: Readers) -> Readable:
+    def readable(self, readers: ReadIdentity) -> ReadScope:
         """What the readers may read."""
         ids = tuple(sorted(one for one, principals in self.access_sets.items() if readers.may_read(principals)))
-        return Readable(ids, len(ids) == len(self.access_sets), self.access_version)
+        return ReadScope(ids, len(ids) == len(self.access_sets), self.access_version)
 
-    def passages_of(self, document_id: UUID) -> Iterator[tuple[int, Passage]]:
+    def passages_of(self, document_id: UUID) -> Iterator[tuple[int, PassageRow]]:
         """Every passage a document has or had, by ordinal."""
         return ((ordinal, passage) for ordinal, passage in self.passages.items() if passage.document_id == document_id)
 

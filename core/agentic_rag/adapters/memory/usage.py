@@ -8,8 +8,8 @@ from datetime import date
 from uuid import UUID
 
 from agentic_rag.adapters.memory.store import Working
-from agentic_rag.models.billing.limits import Spent, first_of_month
-from agentic_rag.models.billing.usage import UsageLine, added_up
+from agentic_rag.models.billing.limits import Expenditure, first_of_month
+from agentic_rag.models.billing.usage import UsageLine, sum_by_key
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -24,7 +24,7 @@ class MemoryUsageStore:
         """Add to what is stored."""
         state = self._working.organisation(self._org_id)
         known = [line for line in lines if self._working.read(WorkspaceRef(self._org_id, line.key.workspace_id))]
-        self._working.put_organisation(self._org_id, replace(state, usage=tuple(added_up([*state.usage, *known]))))
+        self._working.put_organisation(self._org_id, replace(state, usage=tuple(sum_by_key([*state.usage, *known]))))
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
         """What was used on the days from `first` to `last`."""
@@ -34,9 +34,9 @@ class MemoryUsageStore:
             if first <= line.key.day <= last and workspace_id in (None, line.key.workspace_id)
         ]
 
-    async def spent(self, today: date, workspace_id: UUID | None = None) -> Spent:
+    async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
         """What this day and its month cost so far."""
         lines = await self.between(first_of_month(today), today, workspace_id)
-        return Spent(
+        return Expenditure(
             sum(line.cost_usd for line in lines if line.key.day == today), sum(line.cost_usd for line in lines)
         )

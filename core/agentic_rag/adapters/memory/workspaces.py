@@ -88,7 +88,7 @@ class MemoryWorkspaceStore:
         ]
         return sorted(workspaces, key=lambda workspace: workspace.name)
 
-    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+    async def apply_retention(self, workspace: WorkspaceRef) -> bool:
         """Drop what is past its keeping; cached answers are kept elsewhere."""
         state = self._working.write(workspace)
         for run_id in expired_runs(state, self._working.now()):

@@ -58,7 +58,7 @@ class Neo4jConnection:
         if self._failed_at is not None and time.monotonic() - self._failed_at < self.options.rest_seconds:
             raise unavailable()
         try:
-            async with asyncio.timeout(self.options.read_seconds), self._opened().session() as session:
+            async with asyncio.timeout(self.options.read_seconds), self._open_driver().session() as session:
                 result = await session.run(Query(statement, timeout=self.options.read_seconds), dict(parameters))
                 row = await result.single(strict=True)
         except (DriverError, Neo4jError, OSError, TimeoutError, Misconfigured) as error:
@@ -71,7 +71,7 @@ class Neo4jConnection:
         """All rows of a statement in a transaction of its own. Errors: those of `translate`."""
         seconds = self.options.write_seconds
         try:
-            async with asyncio.timeout(2 * seconds), self._opened().session() as session:
+            async with asyncio.timeout(2 * seconds), self._open_driver().session() as session:
                 result = await session.run(Query(statement, timeout=seconds), dict(parameters or {}))
                 return [record async for record in result]
         except (DriverError, Neo4jError, OSError, TimeoutError) as error:
@@ -84,7 +84,7 @@ class Neo4jConnection:
         try:
             async with (
                 asyncio.timeout(2 * seconds),
-                self._opened().session() as session,
+                self._open_driver().session() as session,
                 await session.begin_transaction(timeout=seconds) as transaction,
             ):
                 yield transaction
@@ -98,7 +98,7 @@ class Neo4jConnection:
         if driver is not None:
             await driver.close()
 
-    def _opened(self) -> neo4j.AsyncDriver:
+    def _open_driver(self) -> neo4j.AsyncDriver:
         if self._driver is None:
             try:
                 self._driver = AsyncGraphDatabase.driver(

@@ -9,10 +9,10 @@ from uuid import UUID
 from agentic_rag.adapters.neo4j import cypher
 from agentic_rag.adapters.neo4j.connection import DEPENDENCY, Neo4jConnection, Record
 from agentic_rag.kernel.errors import DependencyUnavailable
-from agentic_rag.operations.graph.projection import GraphWatermark, is_usable, seen_version
-from agentic_rag.retrieval.candidates import EntityMentions, Mention, Neighbour, Vicinity
+from agentic_rag.operations.graph.projection import GraphWatermark, is_usable, visible_version
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour, Subgraph
 from agentic_rag.retrieval.ports import Visible
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -28,7 +28,7 @@ class Neo4jGraph:
         self._connection = connection
         self._max_lag = max_lag
 
-    def reader(self, workspace: WorkspaceRef, version: int, access: Readable, visible: Visible) -> Neo4jGraphReader:
+    def reader(self, workspace: WorkspaceRef, version: int, access: ReadScope, visible: Visible) -> Neo4jGraphReader:
         """A reader for a snapshot at corpus version `version`."""
         return Neo4jGraphReader(self._connection, workspace, version, access, visible, self._max_lag)
 
@@ -52,7 +52,7 @@ class Neo4jGraphReader:
         connection: Neo4jConnection,
         workspace: WorkspaceRef,
         version: int,
-        access: Readable,
+        access: ReadScope,
         visible: Visible,
         max_lag: int,
     ) -> None:
@@ -60,7 +60,7 @@ class Neo4jGraphReader:
         self._key = workspace_key(workspace)
         self._asked = version
         self._seen = version
-        self._access_ids = None if access.is_everything else list(access.access_ids)
+        self._access_ids = None if access.is_unrestricted else list(access.access_ids)
         self._visible = visible
         self._max_lag = max_lag
 
@@ -69,7 +69,7 @@ class Neo4jGraphReader:
         """The corpus version the graph reflected: the snapshot's only when every read found it exactly there."""
         return self._seen
 
-    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
         that it is.
         """
@@ -79,18 +79,18 @@ class Neo4jGraphReader:
         found = {one.entity_id: one for one in await self._mentions(row["reached"], cap)}
         return [found[one] for one in entity_ids if one in found]
 
-    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         """What these chunks mention, and the passages of that and of these entities."""
         if not entity_ids and not ordinals:
-            return Vicinity((), ())
+            return Subgraph((), ())
         row = await self._read(cypher.VICINITY, entityIds=_texts(entity_ids), ordinals=sorted(set(ordinals)), cap=cap)
-        shown = await self._shown({ordinal for _, ordinal, _ in row["held"]})
+        shown = await self._filter_readable({ordinal for _, ordinal, _ in row["held"]})
         held = sorted(
             (ordinal, UUID(entity_id), count) for entity_id, ordinal, count in row["held"] if ordinal in shown
         )
         reached = await self._mentions(row["reached"], cap)
-        return Vicinity(
-            tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in held),
+        return Subgraph(
+            tuple(MentionCount(entity_id, ordinal, count) for ordinal, entity_id, count in held),
             tuple(sorted(reached, key=lambda one: one.entity_id)),
         )
 
@@ -123,7 +123,7 @@ class Neo4jGraphReader:
             self._seen = 0
             raise
         watermark = None if row["version"] is None else GraphWatermark(row["version"], row["target"], 0)
-        seen = 0 if watermark is None else max(0, seen_version(watermark, self._asked))
+        seen = 0 if watermark is None else max(0, visible_version(watermark, self._asked))
         if seen != self._asked:
             self._seen = seen
         if not is_usable(watermark, self._asked, self._max_lag):
@@ -134,11 +134,11 @@ class Neo4jGraphReader:
             )
         return row
 
-    async def _mentions(self, reached: Iterable[tuple[str, list[list[int]]]], cap: int) -> list[EntityMentions]:
+    async def _mentions(self, reached: Iterable[tuple[str, list[list[int]]]], cap: int) -> list[EntityPassages]:
         """What is known of each entity, cut to what the snapshot shows."""
         passages: Mapping[UUID, list[list[int]]] = {UUID(entity_id): sorted(found) for entity_id, found in reached}
         ordinals = {ordinal for found in passages.values() for ordinal, _ in found}
-        shown = await self._shown(ordinals)
+        shown = await self._filter_readable(ordinals)
         passages = {
             # Of an entity in too many passages not all are here, so none is counted out.
             entity_id: found if len(found) > cap else [pair for pair in found if pair[0] in shown]
@@ -146,7 +146,7 @@ class Neo4jGraphReader:
         }
         return [_entity_mentions(entity_id, found, cap) for entity_id, found in passages.items() if found]
 
-    async def _shown(self, ordinals: Set[int]) -> Set[int]:
+    async def _filter_readable(self, ordinals: Set[int]) -> Set[int]:
         """Those that the snapshot shows its readers. The graph follows a change of rights as it follows a publish, so
         for whom some documents are hidden Postgres decides.
         """
@@ -155,10 +155,10 @@ class Neo4jGraphReader:
         return await self._visible(sorted(ordinals))
 
 
-def _entity_mentions(entity_id: UUID, found: list[list[int]], cap: int) -> EntityMentions:
+def _entity_mentions(entity_id: UUID, found: list[list[int]], cap: int) -> EntityPassages:
     if len(found) > cap:
-        return EntityMentions(entity_id, cap + 1, (), ())
-    return EntityMentions(
+        return EntityPassages(entity_id, cap + 1, (), ())
+    return EntityPassages(
         entity_id, len(found), tuple(ordinal for ordinal, _ in found), tuple(count for _, count in found)
     )
 

@@ -13,7 +13,7 @@ from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Record
 from agentic_rag.adapters.neo4j.graph import workspace_key
 from agentic_rag.kernel.errors import LeaseLost, Retryable
 from agentic_rag.operations.graph.projection import (
-    CLEARING,
+    CLEARING_VERSION,
     GraphChange,
     GraphChunk,
     GraphCounts,
@@ -43,20 +43,24 @@ class Neo4jGraphWriter:
         await self._ensure_schema()
         rows = await self._connection.rows(cypher.CLAIM, {**_key(workspace), "fence": fence})
         if not rows:
-            raise _lease_lost()
+            raise _lease_error()
         return _watermark(rows[0])
 
     async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
         """Remove some of the workspace's graph; how many nodes went."""
         guarded = {**_key(workspace), "fence": fence}
         async with self._connection.transaction() as transaction:
-            await _guarded(transaction, cypher.BEGIN, {**guarded, "target": CLEARING})
-            gone = await _changed(transaction, cypher.CLEAR, {**guarded, "clearing": CLEARING, "limit": CLEAR_LIMIT})
+            await _run_with_fence(transaction, cypher.BEGIN, {**guarded, "target": CLEARING_VERSION})
+            gone = await _count_changes(
+                transaction, cypher.CLEAR, {**guarded, "clearing": CLEARING_VERSION, "limit": CLEAR_LIMIT}
+            )
             if gone == 0:
-                await _guarded(transaction, cypher.REACHED, {**guarded, "version": 0, "target": 0})
+                await _run_with_fence(transaction, cypher.REACHED, {**guarded, "version": 0, "target": 0})
         return gone
 
-    async def held(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> dict[UUID, frozenset[int]]:
+    async def document_ordinals(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID]
+    ) -> dict[UUID, frozenset[int]]:
         """The ordinals that the graph holds of each document it knows."""
         asked = {**_key(workspace), "documentIds": _texts(document_ids)}
         rows = await self._connection.rows(cypher.HELD, asked)
@@ -67,7 +71,7 @@ class Neo4jGraphWriter:
         rows = await self._connection.rows(cypher.CHUNKS, {**_key(workspace), "ordinals": list(ordinals)})
         return [_chunk(row) for row in rows]
 
-    async def homed(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
+    async def entities_first_seen_in(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
         """Entities whose first source is one of these documents."""
         asked = {**_key(workspace), "documentIds": _texts(document_ids)}
         return [UUID(row["id"]) for row in await self._connection.rows(cypher.HOMED, asked)]
@@ -76,23 +80,23 @@ class Neo4jGraphWriter:
         """Carry out a change whole or not at all."""
         guarded = {**_key(workspace), "fence": fence}
         async with self._connection.transaction() as transaction:
-            await _guarded(transaction, cypher.BEGIN, {**guarded, "target": target})
+            await _run_with_fence(transaction, cypher.BEGIN, {**guarded, "target": target})
             for statement, name, rows, must_match in _steps(change):
                 if not rows:
                     continue
                 if must_match:
-                    changed = await _changed(transaction, statement, {**guarded, name: rows})
+                    changed = await _count_changes(transaction, statement, {**guarded, name: rows})
                     if changed != len(rows):
                         raise Retryable("The graph changed while it was being written.", code="GRAPH_CONFLICT")
                 else:
                     result = await transaction.run(statement, {**guarded, name: rows})
                     await result.consume()
 
-    async def reached(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
+    async def set_watermark(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
         """Set the watermark."""
         wanted = {**_key(workspace), "fence": fence, "version": version, "target": target}
         if not await self._connection.rows(cypher.REACHED, wanted):
-            raise _lease_lost()
+            raise _lease_error()
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
         """What the graph holds."""
@@ -136,21 +140,23 @@ def _steps(change: GraphChange) -> Sequence[tuple[LiteralString, str, list[Any],
         (cypher.ADD_MENTIONS, "mentions", mentions, True),
         (cypher.COUNT_SOURCES, "counts", [[str(one), str(other), by] for one, other, by in change.counts], False),
         (cypher.RELATE, "weights", [[str(one), str(other), by] for one, other, by in change.weights], False),
-        (cypher.DROP_SOURCES, "gone", _texts(change.gone), False),
+        (cypher.DROP_SOURCES, "gone", _texts(change.erased_sources), False),
         (cypher.DROP_ORPHANS, "touched", _texts(change.touched), False),
     )
 
 
-async def _guarded(
+async def _run_with_fence(
     transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]
 ) -> None:
     """Run a statement that gives a row unless the fence is not the newest any more."""
     result = await transaction.run(statement, dict(parameters))
     if await result.single() is None:
-        raise _lease_lost()
+        raise _lease_error()
 
 
-async def _changed(transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]) -> int:
+async def _count_changes(
+    transaction: neo4j.AsyncTransaction, statement: LiteralString, parameters: Mapping[str, Any]
+) -> int:
     result = await transaction.run(statement, dict(parameters))
     row = await result.single(strict=True)
     changed: int = row["changed"]
@@ -177,5 +183,5 @@ def _chunk(row: Record) -> GraphChunk:
     return GraphChunk(row["ordinal"], UUID(row["id"]), UUID(row["source"]), mentions)
 
 
-def _lease_lost() -> LeaseLost:
+def _lease_error() -> LeaseLost:
     return LeaseLost("Another worker writes this workspace's graph now.")

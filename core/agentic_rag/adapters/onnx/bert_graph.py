@@ -89,7 +89,7 @@ class _Graph:
         transposed = self.constant(f"{prefix}.transposed", np.ascontiguousarray(self.weights[f"{prefix}.weight"].T))
         return self.add("Add", self.add("MatMul", source, transposed), self.weight(f"{prefix}.bias"))
 
-    def normalised(self, source: str, prefix: str, epsilon: float) -> str:
+    def normalise(self, source: str, prefix: str, epsilon: float) -> str:
         scale, bias = self.weight(f"{prefix}.weight"), self.weight(f"{prefix}.bias")
         return self.add("LayerNormalization", source, scale, bias, axis=-1, epsilon=epsilon)
 
@@ -103,8 +103,8 @@ def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.fl
             "Building a model needs the package onnx: pip install 'agentic-rag[onnx]'.", code="MODEL_TOOLS_MISSING"
         ) from error
     graph = _Graph(weights)
-    hidden = _encoded(graph, shape)
-    graph.nodes.append(helper.make_node("Identity", [_pooled(graph, hidden)], ["embedding"]))
+    hidden = _encode(graph, shape)
+    graph.nodes.append(helper.make_node("Identity", [_pool(graph, hidden)], ["embedding"]))
     ids, mask = (
         helper.make_tensor_value_info(name, TensorProto.INT64, ["texts", "tokens"])
         for name in ("input_ids", "attention_mask")
@@ -121,7 +121,7 @@ def build_sentence_encoder(shape: BertShape, weights: Mapping[str, NDArray[np.fl
     return serialised
 
 
-def _encoded(graph: _Graph, shape: BertShape) -> str:
+def _encode(graph: _Graph, shape: BertShape) -> str:
     """Token vectors after the last layer: (texts, tokens, hidden)."""
     tokens = graph.add("Shape", "input_ids", start=1, end=2)
     zero = graph.constant("zero", np.array([0], np.int64))
@@ -129,7 +129,7 @@ def _encoded(graph: _Graph, shape: BertShape) -> str:
     kinds = graph.constant("kind_zero", graph.weights["embeddings.token_type_embeddings.weight"][:1])
     words = graph.add("Gather", graph.weight("embeddings.word_embeddings.weight"), "input_ids")
     summed = graph.add("Add", words, graph.add("Add", positions, kinds))
-    hidden = graph.normalised(summed, "embeddings.LayerNorm", shape.epsilon)
+    hidden = graph.normalise(summed, "embeddings.LayerNorm", shape.epsilon)
     bias = _attention_bias(graph)
     for layer in range(shape.layers):
         hidden = _layer(graph, shape, hidden, bias, f"encoder.layer.{layer}")
@@ -160,13 +160,13 @@ def _layer(graph: _Graph, shape: BertShape, hidden: str, bias: str, prefix: str)
     context = graph.add("MatMul", graph.add("Softmax", scores, axis=-1), value)
     context = graph.add("Reshape", graph.add("Transpose", context, perm=(0, 2, 1, 3)), joined)
     context = graph.add("Add", graph.dense(context, f"{attention}.output.dense"), hidden)
-    context = graph.normalised(context, f"{attention}.output.LayerNorm", shape.epsilon)
+    context = graph.normalise(context, f"{attention}.output.LayerNorm", shape.epsilon)
     wide = graph.add("Gelu", graph.dense(context, f"{prefix}.intermediate.dense"))
     narrow = graph.add("Add", graph.dense(wide, f"{prefix}.output.dense"), context)
-    return graph.normalised(narrow, f"{prefix}.output.LayerNorm", shape.epsilon)
+    return graph.normalise(narrow, f"{prefix}.output.LayerNorm", shape.epsilon)
 
 
-def _pooled(graph: _Graph, hidden: str) -> str:
+def _pool(graph: _Graph, hidden: str) -> str:
     """The mean of the token vectors that are not padding, of unit length: (texts, hidden)."""
     last = graph.constant("last_axis", np.array([2], np.int64))
     middle = graph.constant("token_axis", np.array([1], np.int64))

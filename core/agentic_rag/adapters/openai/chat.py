@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from agentic_rag.adapters.openai.client import provider_failure
 from agentic_rag.kernel.errors import Retryable
-from agentic_rag.models.chat.request import ChatEnd, ChatReply, ChatRequest, ChatUsage
+from agentic_rag.models.chat.request import ChatReply, ChatRequest, ChatUsage, FinishReason
 
 if TYPE_CHECKING:
     from openai import AsyncOpenAI
@@ -43,7 +43,11 @@ class OpenAIChatModel:
                 ],
                 response_format={
                     "type": "json_schema",
-                    "json_schema": {"name": request.form.name, "strict": True, "schema": dict(request.form.schema)},
+                    "json_schema": {
+                        "name": request.reply_schema.name,
+                        "strict": True,
+                        "schema": dict(request.reply_schema.schema),
+                    },
                 },
                 temperature=openai.omit if self._temperature is None else self._temperature,
             )
@@ -74,12 +78,12 @@ def _reply(body: bytes) -> ChatReply:
     return ChatReply(content or "", usage, end)
 
 
-def _end(content: str, refusal: object, finish: object) -> ChatEnd:
+def _end(content: str, refusal: object, finish: object) -> FinishReason:
     if refusal or finish == "content_filter":
-        return ChatEnd.REFUSED
+        return FinishReason.REFUSED
     if finish == "length":
-        return ChatEnd.CUT_SHORT
-    return ChatEnd.COMPLETE if content.strip() else ChatEnd.EMPTY
+        return FinishReason.TRUNCATED
+    return FinishReason.COMPLETE if content.strip() else FinishReason.EMPTY
 
 
 def _usage(given: Any) -> ChatUsage | None:

@@ -78,9 +78,9 @@ class OpenAIEmbedder:
         those of `provider_failure`, `Retryable` (PROVIDER_BAD_RESPONSE) for an unreadable or incomplete answer,
         `SpaceMismatch`.
         """
-        return (await self.embed_counted(texts))[0]
+        return (await self.embed_with_usage(texts))[0]
 
-    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+    async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
         """The same, with the tokens that the provider charges for (None when some answer did not say)."""
         if not texts:
             return np.zeros((0, self._space.dimensions), np.float32), 0

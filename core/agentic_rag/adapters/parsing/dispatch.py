@@ -11,9 +11,9 @@ from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.text.encoding import decode_text
 from agentic_rag.adapters.parsing.text.filing_cover import filing_title
 from agentic_rag.adapters.parsing.text.legibility import require_legible
-from agentic_rag.adapters.parsing.text_builder import Reading
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 
 
 def load(
@@ -22,7 +22,7 @@ def load(
     media_type: str | None,
     limits: ParserLimits,
     page_read: Callable[[], None] | None = None,
-) -> tuple[FileKind, Reading]:
+) -> tuple[FileKind, LoadedText]:
     """Read a file; `page_read` is called for every page of a PDF that gave text. Raises ParseFailed with the code that
     says why not; what libraries raise on damaged files passes through.
     """
@@ -37,7 +37,7 @@ def load(
 
 def _read(
     kind: FileKind, content: bytes, file_name: str, limits: ParserLimits, page_read: Callable[[], None] | None
-) -> Reading:
+) -> LoadedText:
     # Imported here, so that who reads text alone in its own process loads no PDF library.
     if kind is FileKind.PDF:
         from agentic_rag.adapters.parsing.loaders.pdf import read_pdf
@@ -47,7 +47,7 @@ def _read(
         from agentic_rag.adapters.parsing.loaders.docx import read_docx
 
         return read_docx(content, limits)
-    text = storable_text(decode_text(content)).replace("\r\n", "\n").replace("\r", "\n")
+    text = strip_unstorable(decode_text(content)).replace("\r\n", "\n").replace("\r", "\n")
     if kind is FileKind.HTML:
         from agentic_rag.adapters.parsing.loaders.html import read_html
 

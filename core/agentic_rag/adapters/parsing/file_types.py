@@ -104,7 +104,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     """
     if not content:
         raise ParseFailed("the file is empty (0 bytes): upload it again", code="PARSE_EMPTY")
-    declared = declared_kind(file_name, media_type)
+    declared = kind_by_name(file_name, media_type)
     if content.startswith(b"%PDF-") or (declared is FileKind.PDF and b"%PDF-" in content[:_PDF_HEADER_WITHIN]):
         return FileKind.PDF
     if content.startswith(b"PK\x03\x04"):
@@ -127,7 +127,7 @@ def file_kind(content: bytes, file_name: str, media_type: str | None) -> FileKin
     return FileKind.TEXT
 
 
-def declared_kind(file_name: str, media_type: str | None) -> FileKind | None:
+def kind_by_name(file_name: str, media_type: str | None) -> FileKind | None:
     """The kind that the name, or else the media type, promises; None when neither is known."""
     by_name = _KIND_BY_EXTENSION.get(extension_of(file_name))
     if by_name is not None:

@@ -1,22 +1,22 @@
-"""`documents.ports.FileKinds`: what the first bytes of a file tell, before the rest has arrived."""
+"""`documents.ports.FileTypeSniffer`: what the first bytes of a file tell, before the rest has arrived."""
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.file_types import FileKind, declared_kind, file_kind
+from agentic_rag.adapters.parsing.file_types import FileKind, file_kind, kind_by_name
 from agentic_rag.kernel.errors import ParseFailed
 
 _ZIP = b"PK\x03\x04"
 _OOXML_FIRST_ENTRIES = (b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docProps/")
 
 
-class FirstLook:
+class ZipAwareSniffer:
     """A ZIP archive has its directory at its end, so of a DOCX only the first entries' names can be judged."""
 
     def media_type(self, head: bytes, file_name: str) -> str:
         """The media type of a file that begins with `head`. Errors: `ParseFailed`."""
         if not head.startswith(_ZIP):
             return file_kind(head, file_name, None).value
-        declared = declared_kind(file_name, None)
+        declared = kind_by_name(file_name, None)
         if declared not in (None, FileKind.DOCX):
             raise ParseFailed(
                 f"the file is named as {declared.name} but is an archive: give it its own extension",

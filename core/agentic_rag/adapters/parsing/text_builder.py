@@ -13,7 +13,7 @@ _TITLE_LENGTH = 300
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class LoadedText:
     """Text and structure of one file, as `ParsedDocument` holds them."""
 
     text: str
@@ -65,12 +65,12 @@ def paragraphs_of(text: str, start: int = 0, end: int | None = None) -> Iterator
     stop = len(text) if end is None else end
     at = start
     for gap in _BLANK_LINES.finditer(text, start, stop):
-        yield from _trimmed(text, at, gap.start())
+        yield from _trim(text, at, gap.start())
         at = gap.end()
-    yield from _trimmed(text, at, stop)
+    yield from _trim(text, at, stop)
 
 
-def _trimmed(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
+def _trim(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
     part = text[start:end]
     if part.strip():
         yield start + len(part) - len(part.lstrip()), start + len(part.rstrip())

@@ -61,7 +61,7 @@ class RedisAnswerCache:
             async with asyncio.timeout(2 * self._timeout):
                 value: bytes | None = await self._client.get(self._entry(workspace, key))
         except FAILURES:
-            self._failed()
+            self._mark_down()
             return None
         self._down_since = None
         return value
@@ -75,7 +75,7 @@ class RedisAnswerCache:
             async with asyncio.timeout(2 * self._timeout):
                 await self._put(keys=keys, args=[value, ttl_seconds, int(time.time())])
         except FAILURES:
-            self._failed()
+            self._mark_down()
             return
         self._down_since = None
 
@@ -84,7 +84,7 @@ class RedisAnswerCache:
         try:
             gone: Any = await self._forget(keys=[self._index(workspace)])
         except FAILURES as error:
-            self._failed()
+            self._mark_down()
             raise unavailable() from error
         self._down_since = None
         return int(gone)
@@ -98,7 +98,7 @@ class RedisAnswerCache:
                 values: Any = await self._client.mget(keys[start : start + HOLDING_PAGE])
                 found += sum(value is not None and words in value for value in values)
         except FAILURES as error:
-            self._failed()
+            self._mark_down()
             raise unavailable() from error
         self._down_since = None
         return found
@@ -115,7 +115,7 @@ class RedisAnswerCache:
     def _resting(self) -> bool:
         return self._down_since is not None and time.monotonic() - self._down_since < self._pause
 
-    def _failed(self) -> None:
+    def _mark_down(self) -> None:
         self._down_since = time.monotonic()
 
     def _index(self, workspace: WorkspaceRef) -> str:

@@ -11,8 +11,8 @@ from typing import Any, cast
 import orjson
 
 from agentic_rag.adapters.redis.connection import FAILURES, unavailable, waiting_client
-from agentic_rag.answering.ports import WaitedFor
-from agentic_rag.models.chat.request import Fault, Told
+from agentic_rag.answering.ports import PassageRequest
+from agentic_rag.models.chat.request import LlmError, LlmResult
 
 
 class RedisPassageExchange:
@@ -31,7 +31,7 @@ class RedisPassageExchange:
         except FAILURES as error:
             raise unavailable() from error
 
-    async def waited_for(self, key: str) -> WaitedFor | None:
+    async def pending_request(self, key: str) -> PassageRequest | None:
         """The question, or None when nobody waits any more."""
         try:
             async with self._client.pipeline(transaction=True) as commands:
@@ -41,11 +41,11 @@ class RedisPassageExchange:
         except FAILURES as error:
             raise unavailable() from error
         question, left = found
-        return None if question is None else WaitedFor(question.decode(), left / 1000)
+        return None if question is None else PassageRequest(question.decode(), left / 1000)
 
-    async def give(self, key: str, passage: Told[str] | Fault, seconds: float) -> None:
+    async def give(self, key: str, passage: LlmResult[str] | LlmError, seconds: float) -> None:
         """Hand over what came of it; it is gone after `seconds`, taken or not."""
-        value = {"fault": passage.code} if isinstance(passage, Fault) else {"text": passage.value}
+        value = {"fault": passage.code} if isinstance(passage, LlmError) else {"text": passage.value}
         try:
             async with self._client.pipeline(transaction=True) as commands:
                 commands.rpush(self._passage(key), orjson.dumps(value))
@@ -54,14 +54,14 @@ class RedisPassageExchange:
         except FAILURES as error:
             raise unavailable() from error
 
-    async def wait(self, key: str) -> Told[str] | Fault:
+    async def wait(self, key: str) -> LlmResult[str] | LlmError:
         """What came of it, once, as soon as it is there. The caller ends the wait."""
         try:
             found: Any = await cast(Awaitable[Any], self._client.blpop([self._passage(key)], timeout=0))
         except FAILURES as error:
             raise unavailable() from error
         value = orjson.loads(found[1])
-        return Told(value["text"]) if "text" in value else Fault(value["fault"])
+        return LlmResult(value["text"]) if "text" in value else LlmError(value["fault"])
 
     async def aclose(self) -> None:
         """Release connections."""

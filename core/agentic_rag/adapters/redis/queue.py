@@ -15,7 +15,7 @@ from arq.constants import in_progress_key_prefix, job_key_prefix
 from agentic_rag.adapters.redis.connection import FAILURES, to_json, unavailable
 from agentic_rag.jobs.job import Job, JobRef, QueueName
 from agentic_rag.jobs.message import FUNCTION, QueueLayout, dead_letter_key, encode
-from agentic_rag.jobs.undecodable_message import DeadPayload
+from agentic_rag.jobs.undecodable_message import UndecodableMessage
 
 MIRRORED = 1_000
 
@@ -84,7 +84,7 @@ class ArqJobQueue:
         }
         await self._mirror(letter)
 
-    async def mirror_payload(self, found: DeadPayload) -> None:
+    async def mirror_payload(self, found: UndecodableMessage) -> None:
         """The same for a payload that was no message of ours; the truth stays in `rag_dead_payloads`."""
         shown = found.payload[:MIRRORED_BYTES]
         await self._mirror(

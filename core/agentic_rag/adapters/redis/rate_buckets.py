@@ -11,7 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.redis.connection import FAILURES, cache_client, unavailable
-from agentic_rag.workspaces.rate_limits import MICROS, WINDOW_MICROS, Bucket, Refused
+from agentic_rag.workspaces.rate_limits import MICROS_PER_SECOND, WINDOW_MICROS, Bucket, RateLimitRefusal
 
 # KEYS the buckets, which share a hash tag; ARGV[1] the window, then what each is to give, in microseconds. The law is
 # that of workspaces/rate_limits.py. Returns the place of the one to wait longest for, from 1 (0: all gave), and the
@@ -47,7 +47,7 @@ class RedisRateBuckets:
         self._prefix = prefix
         self._timeout = timeout_seconds
 
-    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> Refused | None:
+    async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
         """Take from all of the buckets or from none. Errors: `DependencyUnavailable`."""
         keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
         try:
@@ -56,7 +56,7 @@ class RedisRateBuckets:
         except FAILURES as error:
             raise unavailable() from error
         place, wait = int(answer[0]), int(answer[1])
-        return None if place == 0 else Refused(place - 1, wait / MICROS)
+        return None if place == 0 else RateLimitRefusal(place - 1, wait / MICROS_PER_SECOND)
 
     async def aclose(self) -> None:
         """Release connections."""

@@ -38,7 +38,7 @@ class ProcessCompute:
         """`function(argument)`, in another process when it is worth it."""
         if not self._processes or size < WORTH_A_PROCESS:
             return await self.run_here(lambda: function(argument))
-        pool = self._opened()
+        pool = self._open_pool()
         try:
             return await asyncio.get_running_loop().run_in_executor(pool, function, argument)
         except BrokenProcessPool as error:
@@ -60,7 +60,7 @@ class ProcessCompute:
         if pool is not None:
             await asyncio.to_thread(pool.shutdown, cancel_futures=True)
 
-    def _opened(self) -> ProcessPoolExecutor:
+    def _open_pool(self) -> ProcessPoolExecutor:
         if self._pool is None:
             # Spawned, not forked: this process has threads and an event loop.
             self._pool = ProcessPoolExecutor(

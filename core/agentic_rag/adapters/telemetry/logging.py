@@ -40,7 +40,7 @@ def build_logger(trace_id: Callable[[], str | None], level: str, stream: TextIO 
 
     return structlog.wrap_logger(
         structlog.PrintLogger(stream or sys.stderr),
-        processors=[*_shared(), add_trace, redact, structlog.processors.JSONRenderer(default=str)],
+        processors=[*_common_processors(), add_trace, redact, structlog.processors.JSONRenderer(default=str)],
         wrapper_class=structlog.make_filtering_bound_logger(level),
         cache_logger_on_first_use=True,
     )
@@ -55,7 +55,7 @@ def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[*_shared(), structlog.stdlib.add_logger_name],
+            foreign_pre_chain=[*_common_processors(), structlog.stdlib.add_logger_name],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 redact,
@@ -69,7 +69,7 @@ def route_standard_logging(level: str, stream: TextIO | None = None) -> None:
     logging.getLogger(_CHATTY).setLevel(logging.NOTSET if level.upper() == "DEBUG" else logging.WARNING)
 
 
-def _shared() -> list[Any]:
+def _common_processors() -> list[Any]:
     return [
         structlog.processors.add_log_level,
         structlog.processors.TimeStamper(fmt="iso", utc=True),

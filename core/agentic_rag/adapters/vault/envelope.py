@@ -15,7 +15,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from agentic_rag.kernel.errors import Misconfigured, Permanent
 from agentic_rag.kernel.secret import Secret
-from agentic_rag.models.providers.master_keys import KEY_BYTES, written
+from agentic_rag.models.providers.master_keys import KEY_BYTES, format_master_key
 from agentic_rag.models.providers.provider_keys import Provider, SealedKey
 
 _NONCE_BYTES = 12
@@ -42,7 +42,7 @@ class EnvelopeVault:
         """Encrypt a key under the active master key."""
         data_key, nonce = AESGCM.generate_key(bit_length=8 * KEY_BYTES), os.urandom(_NONCE_BYTES)
         ciphertext = AESGCM(data_key).encrypt(nonce, key.reveal().encode(), _bound_to(org_id, provider))
-        return self._wrapped(org_id, provider, data_key, nonce, ciphertext)
+        return self._wrap_key(org_id, provider, data_key, nonce, ciphertext)
 
     def open(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> Secret:
         """The key."""
@@ -56,9 +56,11 @@ class EnvelopeVault:
     def rewrap(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> SealedKey:
         """The same envelope with its data key wrapped by the active master key."""
         data_key = self._data_key(org_id, provider, sealed)
-        return self._wrapped(org_id, provider, data_key, sealed.nonce, sealed.ciphertext)
+        return self._wrap_key(org_id, provider, data_key, sealed.nonce, sealed.ciphertext)
 
-    def _wrapped(self, org_id: UUID, provider: Provider, data_key: bytes, nonce: bytes, ciphertext: bytes) -> SealedKey:
+    def _wrap_key(
+        self, org_id: UUID, provider: Provider, data_key: bytes, nonce: bytes, ciphertext: bytes
+    ) -> SealedKey:
         master_id, wrap_nonce = self.active, os.urandom(_NONCE_BYTES)
         wrapped = AESGCM(self._masters[master_id]).encrypt(wrap_nonce, data_key, _bound_to(org_id, provider))
         return SealedKey(master_id, wrap_nonce, wrapped, nonce, ciphertext)
@@ -79,7 +81,7 @@ class EnvelopeVault:
 
 def fresh_master(master_id: str) -> str:
     """A new master key as AGENTIC_RAG_MASTER_KEYS takes it."""
-    return written(master_id, AESGCM.generate_key(bit_length=8 * KEY_BYTES))
+    return format_master_key(master_id, AESGCM.generate_key(bit_length=8 * KEY_BYTES))
 
 
 def _bound_to(org_id: UUID, provider: Provider) -> bytes:

@@ -41,7 +41,7 @@ async def system_dial(address: str, port: int, seconds: float) -> httpcore2.Asyn
     return await backend.connect_tcp(address, port, timeout=seconds, socket_options=options)
 
 
-async def checked_addresses(target: Target, resolve: Resolve) -> tuple[str, ...]:
+async def resolve_safely(target: Target, resolve: Resolve) -> tuple[str, ...]:
     """The addresses of a target. One that may not be asked refuses the name as a whole. Errors: `AddressRefused`,
     `Retryable` code FETCH_FAILED.
     """
@@ -68,7 +68,7 @@ def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address:
 
 
 @dataclass
-class Meter:
+class ByteLimit:
     """Counts what arrives on one connection."""
 
     left: int
@@ -85,10 +85,10 @@ def too_large() -> ContentRefused:
     return ContentRefused("The page is too large.", code="FETCH_TOO_LARGE")
 
 
-class CheckedBackend(httpcore2.AsyncNetworkBackend):
+class PinnedAddressBackend(httpcore2.AsyncNetworkBackend):
     """Dials addresses that were checked, whatever host it is asked for: nothing is resolved a second time."""
 
-    def __init__(self, addresses: Sequence[str], dial: Dial, seconds: float, meter: Meter) -> None:
+    def __init__(self, addresses: Sequence[str], dial: Dial, seconds: float, meter: ByteLimit) -> None:
         self._addresses = addresses[:MAX_TRIES]
         self._dial = dial
         self._seconds = seconds
@@ -115,7 +115,7 @@ class CheckedBackend(httpcore2.AsyncNetworkBackend):
 class _Metered(httpcore2.AsyncNetworkStream):
     """A stream whose bytes are counted."""
 
-    def __init__(self, inner: httpcore2.AsyncNetworkStream, meter: Meter) -> None:
+    def __init__(self, inner: httpcore2.AsyncNetworkStream, meter: ByteLimit) -> None:
         self._inner = inner
         self._meter = meter
 

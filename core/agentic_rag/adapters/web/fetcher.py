@@ -14,18 +14,18 @@ from collections.abc import AsyncIterable, Iterator
 import httpcore2
 
 from agentic_rag.adapters.web.dialling import (
-    CheckedBackend,
+    ByteLimit,
     Dial,
-    Meter,
+    PinnedAddressBackend,
     Resolve,
-    checked_addresses,
+    resolve_safely,
     system_dial,
     system_resolve,
     too_large,
 )
 from agentic_rag.kernel.errors import ContentUnsupported, PolicyRefused, Retryable
 from agentic_rag.web.fetch_policy import FetchedPage, FetchPolicy, looks_like_text
-from agentic_rag.web.url_policy import AddressRefused, Target, is_kindred, parse_target, redirected
+from agentic_rag.web.url_policy import AddressRefused, Target, parse_target, resolve_redirect, shares_domain
 
 USER_AGENT = "agentic-rag"
 _REDIRECTS = frozenset({301, 302, 303, 307, 308})
@@ -52,7 +52,7 @@ class GuardedFetcher:
         """The page at an address; see the port."""
         try:
             async with asyncio.timeout(self._policy.seconds):
-                return await self._followed(url)
+                return await self._follow_redirects(url)
         except AddressRefused as refused:
             raise PolicyRefused(f"The address may not be asked: {refused}.", code="ADDRESS_REFUSED") from refused
         except (TimeoutError, httpcore2.TimeoutException) as error:
@@ -60,25 +60,25 @@ class GuardedFetcher:
         except (httpcore2.NetworkError, httpcore2.ProtocolError, ssl.SSLError, zlib.error, OSError) as error:
             raise Retryable("The page could not be read.", code="FETCH_FAILED") from error
 
-    async def _followed(self, url: str) -> FetchedPage:
+    async def _follow_redirects(self, url: str) -> FetchedPage:
         target = parse_target(url)
-        if not self._policy.hosts.holds(target.host):
+        if not self._policy.hosts.allows(target.host):
             raise AddressRefused("its host is not on the list of hosts that may be asked")
         for _ in range(self._policy.max_redirects + 1):
-            answer = await self._asked(target)
+            answer = await self._request(target)
             if isinstance(answer, FetchedPage):
                 return answer
-            onward = redirected(target, answer)
-            if not is_kindred(onward.host, target.host) and onward.host not in self._policy.hosts.patterns:
+            onward = resolve_redirect(target, answer)
+            if not shares_domain(onward.host, target.host) and onward.host not in self._policy.hosts.patterns:
                 raise AddressRefused("the redirect leads to another host, which is not on the list")
             target = onward
         raise AddressRefused(f"it redirects more than {self._policy.max_redirects} times")
 
-    async def _asked(self, target: Target) -> FetchedPage | str:
+    async def _request(self, target: Target) -> FetchedPage | str:
         """The page, or where the server says it is."""
-        addresses = await checked_addresses(target, self._resolve)
-        meter = Meter(self._policy.max_bytes)
-        backend = CheckedBackend(addresses, self._dial, self._policy.seconds, meter)
+        addresses = await resolve_safely(target, self._resolve)
+        meter = ByteLimit(self._policy.max_bytes)
+        backend = PinnedAddressBackend(addresses, self._dial, self._policy.seconds, meter)
         origin = httpcore2.URL(scheme=target.scheme.value, host=target.host, port=target.port, target=target.request)
         headers: dict[str | bytes, str | bytes] = {
             "Host": target.authority,
@@ -99,8 +99,8 @@ class GuardedFetcher:
             if response.status != 200:
                 raise Retryable(f"The page's server answered {response.status}.", code="FETCH_FAILED")
             media_type = self._readable_type(named.get(b"content-type", ""))
-            packed = _is_packed(named.get(b"content-encoding", "identity"))
-            if _declared(named.get(b"content-length", "")) > self._policy.max_bytes:
+            packed = _uses_gzip(named.get(b"content-encoding", "identity"))
+            if _content_length(named.get(b"content-length", "")) > self._policy.max_bytes:
                 raise too_large()
             body = await _whole(response.aiter_stream(), self._policy.max_bytes, packed=packed)
         if not looks_like_text(body):
@@ -114,14 +114,14 @@ class GuardedFetcher:
         return media_type
 
 
-def _is_packed(encoding: str) -> bool:
+def _uses_gzip(encoding: str) -> bool:
     name = encoding.lower()
     if name not in ("identity", "gzip", "x-gzip"):
         raise ContentUnsupported("The page is packed in a way that was not asked for.", code="FETCH_ENCODING")
     return name != "identity"
 
 
-def _declared(length: str) -> int:
+def _content_length(length: str) -> int:
     return int(length[:20]) if length.isascii() and length.isdigit() else 0
 
 

@@ -16,28 +16,28 @@ from dataclasses import dataclass, fields
 
 from agentic_rag.answering.answer import Support
 from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
-from agentic_rag.answering.extraction.candidate_units import PartQuery, Unit, reading_of
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, segment_passage
 from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.answering.extraction.extractive import PartDraft
-from agentic_rag.answering.extraction.term_matching import lowered, mask_of, weight_of
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.gate_decision import FeatureContribution
 from agentic_rag.language.calendar import MONTH_NAMES
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Retriever
-from agentic_rag.retrieval.confidence import Standing
+from agentic_rag.retrieval.confidence import RankingConfidence
 from agentic_rag.retrieval.passage import Passage
 
-FIRST = 3
+LEADING_PASSAGES = 3
 """Passages that a name of the question, or a link, may stand in: as many as a trail has hops."""
-BESIDE_CREDIT = 0.8
+NEIGHBOUR_CREDIT = 0.8
 """Of a term in the sentences beside the chosen one."""
-MARK_ELSEWHERE = 0.2
+DISTANT_LITERAL_PENALTY = 0.2
 """How far a figure or identifier of the question is missing that stands only elsewhere in the passage."""
 
 _QUARTERS = ("first", "second", "third", "fourth")
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class AnswerabilityFeatures:
     """What speaks for and against an answer. Shares are of the weight of the question's content terms."""
 
     best: float
@@ -47,7 +47,7 @@ class Signs:
     covered: float
     """The share that the first passage holds, or the passages of the trail together."""
     near: float
-    """The share in the best sentence, its title, headings and table header; beside it `BESIDE_CREDIT`."""
+    """The share in the best sentence, its title, headings and table header; beside it `NEIGHBOUR_CREDIT`."""
     linked: float
     """The graph arm's score of a passage among the first."""
     onward: float
@@ -62,10 +62,10 @@ class Signs:
     """1 when the first passage lacks the word for what is asked (the *salary* of …, which *university* …)."""
 
 
-AGAINST = frozenset({"unnamed", "unmarked", "unfit", "unasked"})
+NEGATIVE_FEATURES = frozenset({"unnamed", "unmarked", "unfit", "unasked"})
 """Signs that speak against an answer; all others speak for it. A fit may not turn one round."""
 
-_NAMES = tuple(field.name for field in fields(Signs))
+_FEATURE_NAMES = tuple(field.name for field in fields(AnswerabilityFeatures))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,93 +92,95 @@ class SupportWeights:
     """
 
 
-def signs_of(
-    part: PartQuery,
+def extract_features(
+    part: Subquery,
     draft: PartDraft,
     passages: Sequence[Passage],
     trail: Sequence[int],
-    standing: Standing,
+    standing: RankingConfidence,
     found: Sequence[Passage] | None = None,
-) -> Signs:
+) -> AnswerabilityFeatures:
     """The signs for one part, drafted from `passages`; `found` are those of them that its own search found, best first
     (all, when left out); `trail` are ordinals of passages that lead to one another.
     """
-    first_found = (passages if found is None else found)[:FIRST]
-    held = [_held(passage, part) for passage in first_found]
+    first_found = (passages if found is None else found)[:LEADING_PASSAGES]
+    held = [_term_mask(passage, part) for passage in first_found]
     along = [passage for passage in passages if passage.chunk.ordinal in trail]
     together = 0
     for passage in along:
-        together |= _held(passage, part)
+        together |= _term_mask(passage, part)
     everywhere = 0
     for mask in held:
         everywhere |= mask
     first = held[0] if held else 0
-    return Signs(
-        best=standing.best,
-        dense=standing.dense,
-        ahead=standing.ahead,
+    return AnswerabilityFeatures(
+        best=standing.top_score,
+        dense=standing.dense_score,
+        ahead=standing.margin,
         covered=max(weight_of(first, part.terms), weight_of(together, part.terms)),
         near=max((_near(part, unit) for unit in draft.units), default=0.0),
-        linked=max((_linked(passage) for passage in first_found), default=0.0),
-        onward=standing.onward,
-        unnamed=weight_of(part.names & ~everywhere, part.terms),
-        unmarked=min((_unmarked(part, unit, passages, along) for unit in draft.units), default=1.0),
+        linked=max((_graph_score(passage) for passage in first_found), default=0.0),
+        onward=standing.path_probability,
+        unnamed=weight_of(part.name_mask & ~everywhere, part.terms),
+        unmarked=min((_missing_literal_share(part, unit, passages, along) for unit in draft.units), default=1.0),
         unfit=float(not any(unit.fits for unit in draft.units)),
-        unasked=float(bool(part.asked & ~first)),
+        unasked=float(bool(part.target_mask & ~first)),
     )
 
 
-def support_from(
-    signs: Signs, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
+def score_support(
+    signs: AnswerabilityFeatures, threshold: float = DEFAULT_THRESHOLD, weights: SupportWeights = SupportWeights()
 ) -> Support:
     """What the signs come to, rounded to 1e-6."""
-    values = [getattr(signs, name) for name in _NAMES]
-    factors = [getattr(weights, name) for name in _NAMES]
+    values = [getattr(signs, name) for name in _FEATURE_NAMES]
+    factors = [getattr(weights, name) for name in _FEATURE_NAMES]
     contributions = tuple(
         FeatureContribution(name, value, factor, round(value * factor, SCORE_DIGITS))
-        for name, value, factor in zip(_NAMES, values, factors, strict=True)
+        for name, value, factor in zip(_FEATURE_NAMES, values, factors, strict=True)
     )
     score = math.fsum(one.contribution for one in contributions) - weights.offset
     return Support(round(1.0 / (1.0 + math.exp(-score)), SCORE_DIGITS), threshold, contributions)
 
 
-def _held(passage: Passage, part: PartQuery) -> int:
+def _term_mask(passage: Passage, part: Subquery) -> int:
     chunk = passage.chunk
-    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
-    return mask_of(above, part.terms) | reading_of(passage).mask(part.terms)
+    above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
+    return mask_of(above, part.terms) | segment_passage(passage).mask(part.terms)
 
 
-def _linked(passage: Passage) -> float:
+def _graph_score(passage: Passage) -> float:
     return max((arm.normalised for arm in passage.candidate.arms if arm.retriever is Retriever.GRAPH), default=0.0)
 
 
-def _near(part: PartQuery, unit: Unit) -> float:
-    own = unit.mask | unit.context
-    return weight_of(own, part.terms) + BESIDE_CREDIT * weight_of(unit.near & ~own, part.terms)
+def _near(part: Subquery, unit: CandidateUnit) -> float:
+    own = unit.mask | unit.context_mask
+    return weight_of(own, part.terms) + NEIGHBOUR_CREDIT * weight_of(unit.near_mask & ~own, part.terms)
 
 
-def _unmarked(part: PartQuery, unit: Unit, passages: Sequence[Passage], along: Sequence[Passage]) -> float:
-    """The share of the question's figures and identifiers that do not stand by the unit; `MARK_ELSEWHERE` of it for one
-    elsewhere in its passage or in one of the trail.
+def _missing_literal_share(
+    part: Subquery, unit: CandidateUnit, passages: Sequence[Passage], along: Sequence[Passage]
+) -> float:
+    """The share of the question's figures and identifiers that do not stand by the unit; `DISTANT_LITERAL_PENALTY` of
+    it for one elsewhere in its passage or in one of the trail.
     """
-    if not part.marks:
+    if not part.literals:
         return 0.0
     passage = passages[unit.passage]
-    low = reading_of(passage).low
+    low = segment_passage(passage).low
     chunk = passage.chunk
     above = " ".join((chunk.document_title, *chunk.heading_path, *_heading(unit, low))).lower()
-    around = [low, *(reading_of(other).low for other in along)]
+    around = [low, *(segment_passage(other).low for other in along)]
     lacking = 0.0
-    for mark in part.marks:
+    for mark in part.literals:
         found = re.compile(rf"(?<![\w.,]){_either_way(mark)}(?![\w]|[.,]\d)")
-        if found.search(low, *unit.around) or found.search(above):
+        if found.search(low, *unit.near_span) or found.search(above):
             continue
         share = weight_of(mask_of(mark, part.terms) | mask_of(mark.replace(",", ""), part.terms), part.terms)
-        lacking += share * (MARK_ELSEWHERE if any(found.search(text) for text in around) else 1.0)
+        lacking += share * (DISTANT_LITERAL_PENALTY if any(found.search(text) for text in around) else 1.0)
     return min(1.0, lacking)
 
 
-def _heading(unit: Unit, low: str) -> tuple[str, ...]:
+def _heading(unit: CandidateUnit, low: str) -> tuple[str, ...]:
     return () if unit.heading is None else (low[slice(*unit.heading)],)
 
 

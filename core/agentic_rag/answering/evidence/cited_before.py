@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from agentic_rag.answering.question import Turn
 from agentic_rag.documents.document import Chunk, CitedPassage
-from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Candidate, Retriever
-from agentic_rag.retrieval.fusion import fuse, share_in_force
-from agentic_rag.retrieval.graph.multi_hop import Pool
+from agentic_rag.retrieval.fusion import effective_lexical_share, fuse
+from agentic_rag.retrieval.graph.multi_hop import CandidatePool
 from agentic_rag.retrieval.retrieve import ARM_LIMIT, RetrievalQuery
 
 MOST_KEPT = 20
@@ -25,13 +25,13 @@ STILL_MATTERS = 0.25
 """Share of the question's terms, by rarity, that a passage must hold."""
 
 
-async def kept_evidence(
-    snapshot: Snapshot, history: Sequence[Turn], query: RetrievalQuery
+async def find_cited_before(
+    snapshot: CorpusSnapshot, history: Sequence[Turn], query: RetrievalQuery
 ) -> list[tuple[Chunk, Candidate]]:
     """The passages cited before that still have to do with the question, best first; those that the scope hides, or
     that are gone, are left out. Their ranks lie behind those of the arms' own lists.
     """
-    chunks = await snapshot.documents.cited(_last_cited(history), query.scope.access_ids)
+    chunks = await snapshot.documents.chunks_by_citation(_recent_citations(history), query.scope.access_ids)
     if query.scope.ordinals is not None:
         chunks = [chunk for chunk in chunks if chunk.ordinal in query.scope.ordinals]
     if not chunks:
@@ -42,14 +42,14 @@ async def kept_evidence(
     asked, space = query.vector, snapshot.space
     if asked is not None and space is not None and asked.space == space.space:
         cosines = await snapshot.vectors.cosines(asked.vector, space.space_id, ordinals)
-    pool = Pool(
+    pool = CandidatePool(
         ordinals=np.array(ordinals, np.int64),
         cosine=np.array([max(0.0, cosines.get(ordinal, 0.0)) for ordinal in ordinals]),
         terms=await snapshot.lexical.profile(query_terms(query.text), ordinals, query.scope),
         titles=[NO_ENTITIES] * len(ordinals),
         named=np.zeros(len(ordinals)),
         documents=np.zeros(len(ordinals)),
-        lexical_share=share_in_force({}, query.weights, query.dense_trust),
+        lexical_share=effective_lexical_share({}, query.weights, query.dense_trust),
     )
     arms = {Retriever.LEXICAL: _hits(pool, pool.lexical)}
     if cosines:
@@ -62,11 +62,11 @@ async def kept_evidence(
     ]
 
 
-def _last_cited(history: Sequence[Turn]) -> list[CitedPassage]:
+def _recent_citations(history: Sequence[Turn]) -> list[CitedPassage]:
     return list(dict.fromkeys(one for turn in reversed(history) for one in turn.cited))[:MOST_KEPT]
 
 
-def _hits(pool: Pool, scores: NDArray[np.float64]) -> list[ArmHit]:
+def _hits(pool: CandidatePool, scores: NDArray[np.float64]) -> list[ArmHit]:
     hits = [
         ArmHit(int(ordinal), round(float(score), SCORE_DIGITS), round(float(score), SCORE_DIGITS))
         for ordinal, score in zip(pool.ordinals, scores, strict=True)
@@ -74,9 +74,9 @@ def _hits(pool: Pool, scores: NDArray[np.float64]) -> list[ArmHit]:
     return sorted(hits, key=lambda hit: (-hit.score, hit.ordinal))
 
 
-def _coverage(pool: Pool, ordinal: int) -> float:
+def _coverage(pool: CandidatePool, ordinal: int) -> float:
     idf = pool.terms.idf
-    return float(pool.terms.held[pool.rows[ordinal]] @ idf) / (float(idf.sum()) or 1.0)
+    return float(pool.terms.present[pool.rows[ordinal]] @ idf) / (float(idf.sum()) or 1.0)
 
 
 def _behind(candidate: Candidate) -> Candidate:

@@ -9,56 +9,59 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from agentic_rag.documents.document import Chunk, ChunkPlace
+from agentic_rag.documents.document import Chunk, ChunkPosition
 from agentic_rag.language.tables import RULE_ROW, caption_span, header_span, is_row
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.retrieval.candidates import SCORE_DIGITS
 from agentic_rag.retrieval.passage import SECTION, Passage
 
-GROWING = 3
+EXPANDED_PASSAGES = 3
 """Passages that grow, best first: further down the list hardly anything is quoted."""
-TABLE_REACH = 4
+TABLE_LOOKBACK_CHUNKS = 4
 """Chunks before a passage in which the header of its table is looked for."""
-BESIDE_SHARE = 0.7
+NEIGHBOUR_SHARE = 0.7
 """Of the passage's score: a chunk beside it was not found itself."""
 
 
-def places_beside(passages: Sequence[Passage]) -> list[ChunkPlace]:
+def neighbour_positions(passages: Sequence[Passage]) -> list[ChunkPosition]:
     """Where the chunks stand that the first passages may grow by, those already there left out; at most
-    `GROWING` · (`TABLE_REACH` + 1).
+    `GROWING` · (`TABLE_LOOKBACK_CHUNKS` + 1).
     """
     known = {_place(passage.chunk) for passage in passages}
-    wanted: dict[ChunkPlace, None] = {}
-    for passage in passages[:GROWING]:
+    wanted: dict[ChunkPosition, None] = {}
+    for passage in passages[:EXPANDED_PASSAGES]:
         chunk = passage.chunk
-        reach = TABLE_REACH if _opens_in_table(chunk) else 1
+        reach = TABLE_LOOKBACK_CHUNKS if _opens_in_table(chunk) else 1
         for index in (chunk.index + 1, *range(chunk.index - 1, max(-1, chunk.index - 1 - reach), -1)):
-            wanted.setdefault(ChunkPlace(chunk.document_id, chunk.revision_id, index))
+            wanted.setdefault(ChunkPosition(chunk.document_id, chunk.revision_id, index))
     return [place for place in wanted if place not in known]
 
 
-def grown(passages: Sequence[Passage], beside: Sequence[Chunk], tokens: int) -> tuple[Passage, ...]:
+def expand_passages(passages: Sequence[Passage], beside: Sequence[Chunk], tokens: int) -> tuple[Passage, ...]:
     """The passages with what they grow by: the tables' headers, then the chunks of the same section that fit into
     `tokens` together with the passages, best passage first, what follows before what precedes.
     """
     chunks = {_place(one): one for one in (*beside, *(passage.chunk for passage in passages))}
-    headed = [replace(one, above=_table_head(one.chunk, chunks) or one.above) for one in passages[:GROWING]]
-    whole = [*headed, *passages[GROWING:]]
+    headed = [
+        replace(one, table_head=_table_head(one.chunk, chunks) or one.table_head)
+        for one in passages[:EXPANDED_PASSAGES]
+    ]
+    whole = [*headed, *passages[EXPANDED_PASSAGES:]]
     taken = {passage.chunk.ordinal for passage in passages}
-    room = _Room(tokens, [passage.chunk.text for passage in passages])
+    room = _TokenBudget(tokens, [passage.chunk.text for passage in passages])
     for passage in headed:
         for step in (1, -1):
             found = chunks.get(_place(passage.chunk, step))
             if found is None or found.ordinal in taken or found.heading_path != passage.chunk.heading_path:
                 continue
-            if not room.takes(found.text):
+            if not room.take(found.text):
                 continue
             taken.add(found.ordinal)
-            whole.append(_beside(passage, found, chunks))
+            whole.append(_with_neighbour(passage, found, chunks))
     return tuple(whole)
 
 
-class _Room:
+class _TokenBudget:
     """A budget of tokens. A token has a character at least, so tokens are counted only where characters are too many
     for the budget: counting those of eight passages costs as much as drafting a sentence.
     """
@@ -71,7 +74,7 @@ class _Room:
         self._counted = False
         self._left = tokens - sum(map(len, texts))
 
-    def takes(self, text: str) -> bool:
+    def take(self, text: str) -> bool:
         """True for a text that fits beside those taken before; it is taken then."""
         if not self._counted and len(text) > self._left:
             self._left = self._tokens - sum(map(estimate_tokens, self._texts))
@@ -84,21 +87,21 @@ class _Room:
         return True
 
 
-def _beside(passage: Passage, chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> Passage:
-    score = round(BESIDE_SHARE * passage.candidate.score, SCORE_DIGITS)
+def _with_neighbour(passage: Passage, chunk: Chunk, chunks: Mapping[ChunkPosition, Chunk]) -> Passage:
+    score = round(NEIGHBOUR_SHARE * passage.candidate.score, SCORE_DIGITS)
     candidate = replace(passage.candidate, ordinal=chunk.ordinal, score=score, path=())
     return Passage(chunk, candidate, passage.parts, SECTION, _table_head(chunk, chunks))
 
 
-def _place(chunk: Chunk, step: int = 0) -> ChunkPlace:
-    return ChunkPlace(chunk.document_id, chunk.revision_id, chunk.index + step)
+def _place(chunk: Chunk, step: int = 0) -> ChunkPosition:
+    return ChunkPosition(chunk.document_id, chunk.revision_id, chunk.index + step)
 
 
 def _opens_in_table(chunk: Chunk) -> bool:
     return chunk.index > 0 and is_row(chunk.text.split("\n", 1)[0].strip())
 
 
-def _table_head(chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> str:
+def _table_head(chunk: Chunk, chunks: Mapping[ChunkPosition, Chunk]) -> str:
     """Caption, header row and rule of the table in which the chunk opens, a line each, when they stand before it; else
     empty.
     """
@@ -106,7 +109,7 @@ def _table_head(chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> str:
         return ""
     before = ""
     first = chunk
-    for step in range(1, TABLE_REACH + 1):
+    for step in range(1, TABLE_LOOKBACK_CHUNKS + 1):
         earlier = chunks.get(_place(chunk, -step))
         if earlier is None or first.start - earlier.end > 1:
             break
@@ -116,19 +119,19 @@ def _table_head(chunk: Chunk, chunks: Mapping[ChunkPlace, Chunk]) -> str:
             break
     begun = first.index == 0 or not is_row(before.split("\n", 1)[0].strip())
     header = header_span(before + chunk.text, len(before)) if before else None
-    if header is not None and not begun and not _is_ruled(before, header):
+    if header is not None and not begun and not _has_rule(before, header):
         return ""
     if header is None or header[0] >= len(before):
         return ""
     caption = caption_span(before, header[0])
     lines = [before[slice(*caption)]] if caption else []
     lines.append(before[slice(*header)])
-    if _is_ruled(before, header):
+    if _has_rule(before, header):
         lines.append(_line_below(before, header))
     return "\n".join(lines) + "\n"
 
 
-def _is_ruled(text: str, header: tuple[int, int]) -> bool:
+def _has_rule(text: str, header: tuple[int, int]) -> bool:
     return RULE_ROW.match(_line_below(text, header)) is not None
 
 

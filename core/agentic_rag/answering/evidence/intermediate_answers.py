@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.answering.extraction.contradiction import MONTHS
-from agentic_rag.language.tokenizer import terms
+from agentic_rag.language.tokenizer import tokenize
 from agentic_rag.retrieval.graph.entities import extract_entities
 
-MAX_FINDINGS = 2
+MAX_INTERMEDIATE_ANSWERS = 2
 _NAMES = frozenset({"name", "identifier", "code", "title"})
 _CLOSE = 3
 """Words between what was asked for and a name that says which one is meant."""
@@ -19,17 +19,17 @@ _ASKED_FOR = re.compile(
 )
 
 
-def names_found(workspace_id: UUID, question: str, sentences: Sequence[str]) -> tuple[str, ...]:
+def find_intermediate_answers(workspace_id: UUID, question: str, sentences: Sequence[str]) -> tuple[str, ...]:
     """At most two names in the sentences that the question does not name, in reading order: those beside the word asked
     for, else any.
     """
-    asked = frozenset(terms(question))
+    asked = frozenset(tokenize(question))
     thing = _ASKED_FOR.match(question.lower())
-    noun = terms(thing["thing"])[-1] if thing is not None else ""
+    noun = tokenize(thing["thing"])[-1] if thing is not None else ""
     ranked: list[tuple[int, int, int, str]] = []
     for place, sentence in enumerate(sentences):
         for entity in extract_entities(workspace_id, sentence, (), None).entities:
-            words = terms(entity.name)
+            words = tokenize(entity.name)
             if entity.kind not in _NAMES or asked.issuperset(words) or MONTHS.intersection(words):
                 continue
             at = sentence.find(entity.name)
@@ -38,7 +38,7 @@ def names_found(workspace_id: UUID, question: str, sentences: Sequence[str]) -> 
             ranked.append((0 if _beside(sentence, at, entity.name, noun) else 1, place, at, entity.name))
     ranked.sort()
     nearest = ranked[0][0] if ranked else 0
-    return tuple(dict.fromkeys(name for rank, *_, name in ranked if rank == nearest))[:MAX_FINDINGS]
+    return tuple(dict.fromkeys(name for rank, *_, name in ranked if rank == nearest))[:MAX_INTERMEDIATE_ANSWERS]
 
 
 def _opens(sentence: str, at: int, name: str) -> bool:
@@ -49,6 +49,6 @@ def _opens(sentence: str, at: int, name: str) -> bool:
 
 
 def _beside(sentence: str, at: int, name: str, noun: str) -> bool:
-    before = terms(sentence[:at])[-_CLOSE:]
-    after = terms(sentence[at + len(name) :])[:_CLOSE]
+    before = tokenize(sentence[:at])[-_CLOSE:]
+    after = tokenize(sentence[at + len(name) :])[:_CLOSE]
     return bool(noun) and (noun in before or noun in after)

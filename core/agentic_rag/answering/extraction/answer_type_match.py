@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import CELL_SIGN
+from agentic_rag.language.tables import CELL_SEPARATOR
 
 _NUMBER_WORDS = (
     r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|thirty|forty|fifty|hundred|thousand|million|"
@@ -83,15 +83,15 @@ _PLACE_ASKED = re.compile(
 _FREQUENCY = re.compile(r"\b(?:daily|weekly|monthly|quarterly|yearly|annually|once|always|never|every)\b", re.I)
 
 
-_BEST_FIT = {AnswerType.FIGURE: 0.16, AnswerType.DATE: 0.18, AnswerType.PERSON: 0.14, AnswerType.LIST: 0.1}
+_MAX_TYPE_BONUS = {AnswerType.FIGURE: 0.16, AnswerType.DATE: 0.18, AnswerType.PERSON: 0.14, AnswerType.LIST: 0.1}
 
 
-def best_fit(kind: AnswerType) -> float:
+def max_type_bonus(kind: AnswerType) -> float:
     """The most that `fit` gives for a kind of answer."""
-    return _BEST_FIT.get(kind, 0.12)
+    return _MAX_TYPE_BONUS.get(kind, 0.12)
 
 
-def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
+def answer_type_bonus(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
     """A bonus in [-0.2, 0.18] on the scale of the coverage score; hand-set on the development questions. `fits`: what
     `holds` says.
     """
@@ -104,7 +104,7 @@ def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
     if kind is AnswerType.LIST:
         return (
             0.1
-            if sentence.endswith(":") or CELL_SIGN in sentence or sentence.count(",") + sentence.count(";") >= 2
+            if sentence.endswith(":") or CELL_SEPARATOR in sentence or sentence.count(",") + sentence.count(";") >= 2
             else 0.0
         )
     if kind is AnswerType.YES_NO:
@@ -116,7 +116,7 @@ def fit(sentence: str, kind: AnswerType, question: str, *, fits: bool) -> float:
     return 0.0
 
 
-def holds(sentence: str, kind: AnswerType, question: str) -> bool:
+def states_answer(sentence: str, kind: AnswerType, question: str) -> bool:
     """True when the sentence has what a question for a figure (of time or money, if it says so), a date, a person or a
     name asks for, beside what the question itself names; always true for other kinds.
     """
@@ -128,32 +128,33 @@ def holds(sentence: str, kind: AnswerType, question: str) -> bool:
             return False
         return _has_figure(sentence, asked, dates=False)
     if kind is AnswerType.DATE:
-        return any(not _named(match[0].lower(), asked) for match in _DATE.finditer(sentence))
+        return any(not _occurs_in(match[0].lower(), asked) for match in _DATE.finditer(sentence))
     if kind is AnswerType.PERSON:
-        names = any(not _named(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
+        names = any(not _occurs_in(match[0].lower(), asked) for match in _PERSON.finditer(sentence))
         return names or _ROLE.search(sentence) is not None
     if kind is AnswerType.FACT and _NAME_ASKED.search(question):
         return any(
-            not _named((match[1] or match[2] or match[3]).lower(), asked) for match in _CAPITALISED.finditer(sentence)
+            not _occurs_in((match[1] or match[2] or match[3]).lower(), asked)
+            for match in _CAPITALISED.finditer(sentence)
         )
     return True
 
 
-def holds_place(sentence: str, kind: AnswerType, question: str) -> bool:
+def states_place(sentence: str, kind: AnswerType, question: str) -> bool:
     """True when a sentence has a place that the question does not name, if it asks for one; always true otherwise."""
     if kind is not AnswerType.FACT or _PLACE_ASKED.search(question) is None:
         return True
     asked = question.lower()
-    return any(not _named(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
+    return any(not _occurs_in(match[0].split()[-1].lower(), asked) for match in _PLACE.finditer(sentence))
 
 
 def _has_figure(sentence: str, asked: str, *, dates: bool) -> bool:
     text = sentence if dates else _CALENDAR.sub(" ", sentence)
     found = (match[0].lower() for match in _FIGURE.finditer(text))
-    return any((dates or not _YEAR.match(figure)) and not _named(figure, asked) for figure in found) or (
+    return any((dates or not _YEAR.match(figure)) and not _occurs_in(figure, asked) for figure in found) or (
         dates and _FREQUENCY.search(sentence) is not None
     )
 
 
-def _named(found: str, question: str) -> bool:
+def _occurs_in(found: str, question: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(found)}(?!\w)", question) is not None

@@ -7,16 +7,16 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.extraction.answer_type_match import best_fit, fit, holds
-from agentic_rag.answering.extraction.segmented_text import READINGS, ChunkReading, Span
-from agentic_rag.answering.extraction.term_matching import QuestionTerm, lowered, mask_of, weight_of
+from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
+from agentic_rag.answering.extraction.segmented_text import SEGMENTATIONS, SegmentedText, Span
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
-from agentic_rag.language.tables import CELL_SIGN, caption_span, header_span, is_header, is_page_foot, is_row
+from agentic_rag.language.tables import CELL_SEPARATOR, caption_span, header_span, is_header, is_page_foot, is_row
 from agentic_rag.retrieval.passage import Passage
 
-MOST_PARAGRAPHS = 16
-CLOSE_PASSAGE = 0.65
+MAX_PARAGRAPHS = 16
+MIN_PASSAGE_RATIO = 0.65
 """Passages whose fused score is below this share of the first one's are not read."""
 UNITS_PER_BLOCK = 4
 """Paragraphs that are split at most, and units of one that are looked at closely."""
@@ -34,16 +34,16 @@ PASSAGE_CREDIT = 0.2
 """What a term elsewhere in the passage counts."""
 RANK_CREDIT = 0.35
 """What the passage's fused score, relative to the first one's, adds."""
-WORTH_READING = 0.8
+MIN_READING_RATIO = 0.8
 """What cannot reach this share of the best unit's score is not read any further."""
 LONG_UNIT_WORDS = 60
-LONG_UNIT_MALUS = 0.1
-UNNAMED_MALUS = 0.15
+LONG_UNIT_PENALTY = 0.1
+UNNAMED_PENALTY = 0.15
 """What a unit loses whose passage has none of the names in the question; in proportion for some of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class PartQuery:
+class Subquery:
     """A part of the question as synthesis needs it. `marks` are the figures and identifiers it names, lower case;
     `names` are the bits of the terms that it writes as names, `asked` that of the noun it asks for.
     """
@@ -51,15 +51,15 @@ class PartQuery:
     text: str
     terms: tuple[QuestionTerm, ...]
     answer_type: AnswerType
-    marks: tuple[str, ...] = ()
-    names: int = 0
-    asked: int = 0
-    found: tuple[str, ...] = ()
+    literals: tuple[str, ...] = ()
+    name_mask: int = 0
+    target_mask: int = 0
+    earlier_names: tuple[str, ...] = ()
     """Names that an earlier part found, lower case: evidence for this one must name one of them."""
 
 
 @dataclass(frozen=True, slots=True)
-class Unit:
+class CandidateUnit:
     """A quotable unit: [start, end) of its passage's text, the terms it covers itself (`mask`), those of title,
     headings and table header (`context`), of the sentences beside it (`near`), and of the whole passage.
     """
@@ -69,26 +69,26 @@ class Unit:
     end: int
     kind: UnitKind
     mask: int
-    context: int
-    near: int
+    context_mask: int
+    near_mask: int
     passage_mask: int
     fits: bool
     """It has the figure, date or name that is asked for."""
-    around: Span
+    near_span: Span
     """Where the unit stands with the sentences beside it."""
     heading: Span | None
     score: float
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
+class _ScannedPassage:
     """A passage with the terms that stand in it and in its title and headings."""
 
     position: int
     passage: Passage
-    reading: ChunkReading
+    reading: SegmentedText
     mask: int
-    context: int
+    context_mask: int
     rank_bonus: float
 
 
@@ -98,7 +98,7 @@ class _Paragraph:
     for one question, and few are read.
     """
 
-    read: _Read
+    scan: _ScannedPassage
     place: int
     mask: int
     hits: list[tuple[int, int]]
@@ -106,8 +106,8 @@ class _Paragraph:
 
 
 def best_units(
-    part: PartQuery, position: int, passages: Sequence[Passage], units_per_block: int = UNITS_PER_BLOCK
-) -> list[Unit]:
+    part: Subquery, position: int, passages: Sequence[Passage], units_per_block: int = UNITS_PER_BLOCK
+) -> list[CandidateUnit]:
     """The units that may answer a part, best first; ties by passage, then offset.
 
     Paragraphs are read in the order of the score that a unit of them could have at most, until none can come close to
@@ -115,10 +115,10 @@ def best_units(
     """
     weigh = _Weigher(part.terms)
     waiting = _paragraphs(part, weigh, position, passages)
-    units: list[Unit] = []
+    units: list[CandidateUnit] = []
     best = 0.0
     for paragraph in waiting:
-        if paragraph.bound < WORTH_READING * best:
+        if paragraph.bound < MIN_READING_RATIO * best:
             break
         for unit in _units_of(paragraph, part, weigh, best, units_per_block):
             units.append(unit)
@@ -143,49 +143,49 @@ class _Weigher:
         return weight
 
 
-def reading_of(passage: Passage) -> ChunkReading:
+def segment_passage(passage: Passage) -> SegmentedText:
     """The reading of a passage's text."""
-    return READINGS.of(passage.chunk.text, passage.chunk.start > 0)
+    return SEGMENTATIONS.of(passage.chunk.text, passage.chunk.start > 0)
 
 
-def opening_unit(passage: Passage, position: int) -> Unit | None:
+def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:
     """The first quotable unit of a passage: what a reader is shown when nothing matches."""
-    reading = reading_of(passage)
+    reading = segment_passage(passage)
     for place in range(len(reading.ends)):
         for span in reading.sentences(reading.block(place))[0]:
             kind = reading.kind(span)
             if kind in QUOTABLE:
-                return Unit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
+                return CandidateUnit(position, *span, kind, 0, 0, 0, 0, False, span, None, 0.0)
     return None
 
 
-def other_units(part: PartQuery, passage: Passage, known: Sequence[Unit]) -> list[Unit]:
+def other_units(part: Subquery, passage: Passage, known: Sequence[CandidateUnit]) -> list[CandidateUnit]:
     """The quotable sentences of a passage that are not among the units `known`, in reading order, scored 0."""
-    reading = reading_of(passage)
-    found: list[Unit] = []
+    reading = segment_passage(passage)
+    found: list[CandidateUnit] = []
     for place in range(len(reading.ends)):
         for start, end in reading.sentences(reading.block(place))[0]:
             kind = reading.kind((start, end))
             if kind not in QUOTABLE or any(unit.start <= start < unit.end for unit in known):
                 continue
-            fits = holds(passage.chunk.text[start:end], part.answer_type, part.text)
-            found.append(Unit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
+            fits = states_answer(passage.chunk.text[start:end], part.answer_type, part.text)
+            found.append(CandidateUnit(0, start, end, kind, 0, 0, 0, 0, fits, (start, end), None, 0.0))
     return found
 
 
-def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
+def _paragraphs(part: Subquery, weigh: _Weigher, position: int, passages: Sequence[Passage]) -> list[_Paragraph]:
     """The paragraphs with terms of the question, most promising first; ties by passage, then place."""
     # A passage that several parts found carries the best of their scores, which says little about this part.
     top = max((passage.candidate.score for passage in passages if passage.parts == (position,)), default=0.0)
-    most = best_fit(part.answer_type)
+    most = max_type_bonus(part.answer_type)
     contexts: dict[tuple[str, tuple[str, ...]], int] = {}
     found: list[_Paragraph] = []
     for place, passage in enumerate(passages):
-        if position not in passage.parts or passage.candidate.score < CLOSE_PASSAGE * top:
+        if position not in passage.parts or passage.candidate.score < MIN_PASSAGE_RATIO * top:
             continue
         share = min(1.0, passage.candidate.score / top) if top > 0 else 1.0
         chunk = passage.chunk
-        reading = reading_of(passage)
+        reading = segment_passage(passage)
         held: dict[int, list[tuple[int, int]]] = {}
         masks: dict[int, int] = {}
         everywhere = 0
@@ -196,43 +196,48 @@ def _paragraphs(part: PartQuery, weigh: _Weigher, position: int, passages: Seque
             everywhere |= hit[1]
         named = (chunk.document_title, chunk.heading_path)
         if held and named not in contexts:
-            contexts[named] = mask_of(lowered(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
-        read = _Read(place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * share)
+            contexts[named] = mask_of(lower_text(" ".join((chunk.document_title, *chunk.heading_path))), part.terms)
+        read = _ScannedPassage(place, passage, reading, everywhere, contexts.get(named, 0), RANK_CREDIT * share)
         for block, mask in masks.items():
             spots = held[block]
             if reading.block(block)[1] > reading.ends[block]:
                 spots = spots + held.get(block + 1, [])
                 mask |= masks.get(block + 1, 0)
-            above = (read.context | everywhere) & ~mask
+            above = (read.context_mask | everywhere) & ~mask
             bound = weigh(mask) + CONTEXT_CREDIT * weigh(above) + read.rank_bonus + most
             found.append(_Paragraph(read, block, mask, spots, round(bound, 6)))
-    found.sort(key=lambda one: (-one.bound, one.read.position, one.place))
-    return found[:MOST_PARAGRAPHS]
+    found.sort(key=lambda one: (-one.bound, one.scan.position, one.place))
+    return found[:MAX_PARAGRAPHS]
 
 
-def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: float, units_per_block: int) -> list[Unit]:
+def _units_of(
+    paragraph: _Paragraph, part: Subquery, weigh: _Weigher, best: float, units_per_block: int
+) -> list[CandidateUnit]:
     """The units of a paragraph that can come close to the best one so far."""
-    read, reading = paragraph.read, paragraph.read.reading
-    most = read.rank_bonus + best_fit(part.answer_type)
+    read, reading = paragraph.scan, paragraph.scan.reading
+    most = read.rank_bonus + max_type_bonus(part.answer_type)
     heading = reading.heading(paragraph.place)
-    context = read.context
+    context = read.context_mask
     if heading is not None and read.mask & ~paragraph.mask:
         context |= mask_of(reading.low[slice(*heading)], part.terms)
     rest = NEAR_CREDIT * weigh(read.mask & ~context & ~paragraph.mask)
-    if most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest < WORTH_READING * best:
+    if (
+        most + weigh(paragraph.mask) + CONTEXT_CREDIT * weigh(context & ~paragraph.mask) + rest
+        < MIN_READING_RATIO * best
+    ):
         return []
     spans, starts = reading.sentences(reading.block(paragraph.place))
     masks = _masks(spans, starts, paragraph.hits)
     looked_at = units_per_block
-    if part.answer_type is AnswerType.LIST and CELL_SIGN in reading.text:
+    if part.answer_type is AnswerType.LIST and CELL_SEPARATOR in reading.text:
         looked_at = ROWS_PER_BLOCK
         for at, (start, end) in enumerate(spans):
-            if CELL_SIGN in reading.text[start:end]:
+            if CELL_SEPARATOR in reading.text[start:end]:
                 masks.setdefault(at, 0)
-    block = _Block(spans, masks, heading, context, paragraph.mask)
-    units: list[Unit] = []
+    block = _ParagraphUnits(spans, masks, heading, context, paragraph.mask)
+    units: list[CandidateUnit] = []
     for weight, at in sorted((-round(weigh(mask), 6), at) for at, mask in masks.items())[:looked_at]:
-        if most - weight + _most_beside(read, block, at, weigh) < WORTH_READING * best:
+        if most - weight + _max_surroundings_score(read, block, at, weigh) < MIN_READING_RATIO * best:
             continue
         unit = _unit(read, part, block, at, weigh)
         if unit is not None:
@@ -241,17 +246,17 @@ def _units_of(paragraph: _Paragraph, part: PartQuery, weigh: _Weigher, best: flo
     return units
 
 
-def _most_beside(read: _Read, block: _Block, place: int, weigh: _Weigher) -> float:
+def _max_surroundings_score(read: _ScannedPassage, block: _ParagraphUnits, place: int, weigh: _Weigher) -> float:
     """The most that a unit's surroundings can add to what it covers itself."""
     mask = block.masks[place]
     kind = read.reading.kind(block.spans[place])
-    above = block.context if kind is UnitKind.PROSE else block.context | block.mask
+    above = block.context_mask if kind is UnitKind.PROSE else block.context_mask | block.mask
     credit = 1.0 if kind is UnitKind.LEAD_IN else CONTEXT_CREDIT
     return credit * weigh(above & ~mask) + NEAR_CREDIT * weigh(read.mask & ~above & ~mask)
 
 
 @dataclass(frozen=True, slots=True)
-class _Block:
+class _ParagraphUnits:
     """A paragraph's sentences, the terms of those that have any, its heading, and the terms of title and headings and
     of all its sentences.
     """
@@ -259,7 +264,7 @@ class _Block:
     spans: list[Span]
     masks: dict[int, int]
     heading: Span | None
-    context: int
+    context_mask: int
     mask: int
 
 
@@ -273,13 +278,15 @@ def _masks(spans: list[Span], starts: list[int], found: list[tuple[int, int]]) -
     return masks
 
 
-def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigher) -> Unit | None:
+def _unit(
+    read: _ScannedPassage, part: Subquery, block: _ParagraphUnits, place: int, weigh: _Weigher
+) -> CandidateUnit | None:
     """The quotable unit at a place of a block, scored; None for headings, fragments, boilerplate, header rows."""
     text, spans, mask = read.passage.chunk.text, block.spans, block.masks[place]
     (start, end), last = spans[place], place
     kind = read.reading.kind(spans[place])
     if kind is UnitKind.LEAD_IN:
-        last, mask = _with_list(read.reading, block, place)
+        last, mask = _list_extent(read.reading, block, place)
         end = spans[last][1]
     label = _label_start(text, spans, place) if kind in (UnitKind.HEADING, UnitKind.TABLE_ROW) else None
     if label is not None:
@@ -288,12 +295,12 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigh
     if kind not in QUOTABLE:
         return None
     around = (spans[max(0, place - 1)][0], spans[min(len(spans) - 1, last + 1)][1])
-    if part.found and not _names_one_of(part.found, read, around, block.heading):
+    if part.earlier_names and not _names_one_of(part.earlier_names, read, around, block.heading):
         return None
-    context = block.context
+    context = block.context_mask
     if kind is UnitKind.TABLE_ROW and is_row(text[start:end]):
-        above = len(read.passage.above)
-        whole = read.passage.with_above if above else text
+        above = len(read.passage.table_head)
+        whole = read.passage.text_with_table_head if above else text
         if is_header(whole, above + start, above + end) or is_page_foot(text, start, end):
             return None
         if read.reading.kind(spans[0]) is UnitKind.HEADING:
@@ -302,20 +309,20 @@ def _unit(read: _Read, part: PartQuery, block: _Block, place: int, weigh: _Weigh
         if header is not None:
             caption = caption_span(whole, header[0])
             named = (header[0] if caption is None else caption[0], header[1])
-            context |= mask_of((lowered(whole) if above else read.reading.low)[slice(*named)], part.terms)
+            context |= mask_of((lower_text(whole) if above else read.reading.low)[slice(*named)], part.terms)
     near = block.masks.get(place - 1, 0) | block.masks.get(last + 1, 0)
     sentence = text[start:end]
-    fits = holds(sentence, part.answer_type, part.text)
+    fits = states_answer(sentence, part.answer_type, part.text)
     score = _score(sentence, (mask, context, near, read.mask), part, weigh, fits=fits) + read.rank_bonus
-    return Unit(
+    return CandidateUnit(
         read.position, start, end, kind, mask, context, near, read.mask, fits, around, block.heading, round(score, 6)
     )
 
 
-def _names_one_of(names: tuple[str, ...], read: _Read, around: Span, heading: Span | None) -> bool:
+def _names_one_of(names: tuple[str, ...], read: _ScannedPassage, around: Span, heading: Span | None) -> bool:
     """True when a name stands in a stretch of the passage, its heading, or the title or headings of the chunk."""
     low, chunk = read.reading.low, read.passage.chunk
-    above = lowered(" ".join((chunk.document_title, *chunk.heading_path)))
+    above = lower_text(" ".join((chunk.document_title, *chunk.heading_path)))
     headed = "" if heading is None else low[slice(*heading)]
     return any(name in low[slice(*around)] or name in headed or name in above for name in names)
 
@@ -341,7 +348,7 @@ def _label_start(text: str, spans: list[Span], place: int) -> int | None:
     return start if labelled else None
 
 
-def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, int]:
+def _list_extent(reading: SegmentedText, block: _ParagraphUnits, place: int) -> tuple[int, int]:
     """The last place and the terms of a lead-in together with the list items that follow it."""
     spans, last = block.spans, place
     mask = block.masks.get(place, 0)
@@ -354,7 +361,7 @@ def _with_list(reading: ChunkReading, block: _Block, place: int) -> tuple[int, i
     return last, mask
 
 
-def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, weigh: _Weigher, *, fits: bool) -> float:
+def _score(sentence: str, masks: tuple[int, int, int, int], part: Subquery, weigh: _Weigher, *, fits: bool) -> float:
     mask, context, near, passage = masks
     credit = (
         weigh(mask)
@@ -362,14 +369,14 @@ def _score(sentence: str, masks: tuple[int, int, int, int], part: PartQuery, wei
         + NEAR_CREDIT * weigh(near & ~mask & ~context)
         + PASSAGE_CREDIT * weigh(passage & ~mask & ~context & ~near)
     )
-    malus = LONG_UNIT_MALUS if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
-    if part.names:
-        unnamed = part.names & ~(mask | context | near | passage)
-        malus += UNNAMED_MALUS * unnamed.bit_count() / part.names.bit_count()
-    return credit + fit(sentence, part.answer_type, part.text, fits=fits) - malus
+    malus = LONG_UNIT_PENALTY if sentence.count(" ") >= LONG_UNIT_WORDS else 0.0
+    if part.name_mask:
+        unnamed = part.name_mask & ~(mask | context | near | passage)
+        malus += UNNAMED_PENALTY * unnamed.bit_count() / part.name_mask.bit_count()
+    return credit + answer_type_bonus(sentence, part.answer_type, part.text, fits=fits) - malus
 
 
-def starts_midway(sentence: str) -> bool:
+def depends_on_previous(sentence: str) -> bool:
     """True when a sentence leans on the one before it."""
     return _DANGLING.match(sentence) is not None
 

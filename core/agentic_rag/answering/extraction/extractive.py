@@ -7,18 +7,24 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.answering.extraction.candidate_units import (
-    PartQuery,
-    Unit,
+    CandidateUnit,
+    Subquery,
     best_units,
+    depends_on_previous,
     opening_unit,
-    reading_of,
-    starts_midway,
+    segment_passage,
 )
-from agentic_rag.answering.extraction.contradiction import NEARLY_IDENTICAL, disagree, figures, likeness, words
+from agentic_rag.answering.extraction.contradiction import (
+    NEARLY_IDENTICAL,
+    contradicts,
+    extract_figures,
+    extract_words,
+    jaccard_similarity,
+)
 from agentic_rag.answering.extraction.subquery import ASKING_WORDS
 from agentic_rag.answering.extraction.term_matching import weight_of
-from agentic_rag.answering.extraction.text_units import UnitKind, readable
-from agentic_rag.answering.figures.borderless_tables import bare_row, readable_bare_row
+from agentic_rag.answering.extraction.text_units import UnitKind, format_unit
+from agentic_rag.answering.figures.borderless_tables import format_borderless_row, parse_borderless_row
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tables import header_span, is_row
 from agentic_rag.retrieval.passage import Passage
@@ -27,27 +33,27 @@ MAX_SENTENCES = 2
 MAX_LIST_SENTENCES = 6
 MAX_PART_SENTENCES = 2
 """Sentences a part of a question with several parts may take."""
-CLOSE_TO_BEST = 0.8
+MIN_SCORE_RATIO = 0.8
 """A further sentence must score at least this share of the best one's."""
-CLOSE_IN_LIST = 0.85
+MIN_LIST_SCORE_RATIO = 0.85
 """The same for a further row or item of the list that the best one is of."""
-CLOSE_PASSAGE = 0.8
+MIN_PASSAGE_RATIO = 0.8
 """The same for the fused scores of their passages, when the documents differ."""
-CLOSE_WITHOUT_NEWS = 0.87
+MIN_REDUNDANT_SCORE_RATIO = 0.87
 """The same for a sentence that adds no term of the question: it may be the better answer."""
 OWN_SHARE = 0.5
 """Such a sentence itself covers at least this share of what the best one covers."""
-NEWS = 0.1
+MIN_NEW_COVERAGE = 0.1
 """Weight of the terms that a further sentence must add."""
 LONGEST_HEAD = 240
 """Code points of a caption with the names of the columns, beyond which the names alone are quoted."""
-NEAREST = 3
+MAX_NEAREST = 3
 """Passages shown with an abstention."""
 
 _SAID_BESIDE_FIGURES = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.LABELLED})
 """What adds to rows: other rows would only be less fitting ones."""
 
-Excluded = frozenset[tuple[int, int]]
+ExcludedSpans = frozenset[tuple[int, int]]
 """(ordinal, start in the chunk) of units that a self-check refused."""
 
 
@@ -62,11 +68,11 @@ class DraftSentence:
     text: str
     kind: UnitKind
     score: float
-    also: tuple[DraftSentence, ...] = ()
+    more_quotes: tuple[DraftSentence, ...] = ()
     """The other spans that it rests on, one each."""
-    written: bool = False
+    is_model_text: bool = False
     """The text is a model's own words, not the quote's."""
-    decides: str = ""
+    verdict_question: str = ""
     """The question on which it is a verdict: it follows from the quotes by rule. Empty: it says what they say."""
 
 
@@ -75,12 +81,12 @@ class PartDraft:
     """What was found for one part: the sentences, and the units they quote, best first."""
 
     sentences: tuple[DraftSentence, ...]
-    units: tuple[Unit, ...]
+    units: tuple[CandidateUnit, ...]
     conflicting: bool
 
 
 def draft_part(
-    part: PartQuery, position: int, passages: Sequence[Passage], limit: int, excluded: Excluded = frozenset()
+    part: Subquery, position: int, passages: Sequence[Passage], limit: int, excluded: ExcludedSpans = frozenset()
 ) -> PartDraft:
     """The best sentences for one part, best first; none when no passage has a term of it."""
     units = [
@@ -91,18 +97,18 @@ def draft_part(
     if not units:
         return PartDraft((), (), False)
     chosen = _choose(units, passages, part, limit)
-    rival = _rival(chosen[0], units, passages, part)
+    rival = _find_contradiction(chosen[0], units, passages, part)
     if rival is not None and rival not in chosen:
         chosen = [*chosen[: max(1, limit - 1)], rival]
-    sentences = with_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
+    sentences = add_openers(_in_order(chosen, part.answer_type), passages, position, excluded)
     return PartDraft(tuple(sentences), tuple(chosen), rival is not None)
 
 
-def with_figures(
+def add_figures(
     sentences: Sequence[DraftSentence],
-    figures: Sequence[Unit],
+    figures: Sequence[CandidateUnit],
     passages: Sequence[Passage],
-    excluded: Excluded,
+    excluded: ExcludedSpans,
     *,
     conflicting: bool,
 ) -> tuple[DraftSentence, ...]:
@@ -115,16 +121,16 @@ def with_figures(
         if (passages[unit.passage].chunk.ordinal, unit.start) not in excluded
     ]
     if conflicting or not figured:
-        return (*sentences, *(one for one in figured if not _is_quoted(one, sentences)))
-    others = [one for one in sentences if one.kind in _SAID_BESIDE_FIGURES and not _is_quoted(one, figured)]
+        return (*sentences, *(one for one in figured if not _overlaps_any(one, sentences)))
+    others = [one for one in sentences if one.kind in _SAID_BESIDE_FIGURES and not _overlaps_any(one, figured)]
     return (*figured, *others[: max(MAX_SENTENCES, MAX_LIST_SENTENCES - len(figured))])
 
 
-def _is_quoted(one: DraftSentence, others: Sequence[DraftSentence]) -> bool:
+def _overlaps_any(one: DraftSentence, others: Sequence[DraftSentence]) -> bool:
     return any(one.passage == other.passage and one.start < other.end and other.start < one.end for other in others)
 
 
-def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+def join_parts(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
     """The sentences of all parts in order, nothing quoted twice."""
     seen: set[tuple[int, int]] = set()
     result: list[DraftSentence] = []
@@ -136,79 +142,86 @@ def joined(parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
     return tuple(result)
 
 
-def nearest(passages: Sequence[Passage], parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
+def nearest_sentences(passages: Sequence[Passage], parts: Sequence[PartDraft]) -> tuple[DraftSentence, ...]:
     """What came closest when there is no answer: the drafted sentences, else the openings of the first passages."""
-    drafted = joined(parts)[:NEAREST]
+    drafted = join_parts(parts)[:MAX_NEAREST]
     if drafted:
         return drafted
-    openings = [opening_unit(passage, place) for place, passage in enumerate(passages[:NEAREST])]
+    openings = [opening_unit(passage, place) for place, passage in enumerate(passages[:MAX_NEAREST])]
     return tuple(_sentence(unit, passages, 0) for unit in openings if unit is not None)
 
 
-def opening(passages: Sequence[Passage], place: int) -> DraftSentence | None:
+def opening_sentence(passages: Sequence[Passage], place: int) -> DraftSentence | None:
     """The first quotable sentence of the passage at `place`, for a lookup's answer."""
     unit = opening_unit(passages[place], place)
     return None if unit is None else _sentence(unit, passages, 0)
 
 
-def limit_for(kind: AnswerType, parts: int) -> int:
+def sentence_limit(kind: AnswerType, parts: int) -> int:
     """How many sentences each part may take."""
     if parts > 1:
         return MAX_PART_SENTENCES if parts <= 2 and kind is not AnswerType.COMPARISON else 1
     return MAX_LIST_SENTENCES if kind is AnswerType.LIST else MAX_SENTENCES
 
 
-def _choose(units: list[Unit], passages: Sequence[Passage], part: PartQuery, limit: int) -> list[Unit]:
+def _choose(units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery, limit: int) -> list[CandidateUnit]:
     """The best unit and those that add to it: terms of the question it lacks, or further rows and items of a list."""
     best = units[0]
     chosen = [best]
-    covered = best.mask | best.context
-    said = [words(_quote(best, passages))]
+    covered = best.mask | best.context_mask
+    said = [extract_words(_quote(best, passages))]
     for unit in units[1:]:
-        if len(chosen) >= limit or unit.score < CLOSE_TO_BEST * best.score:
+        if len(chosen) >= limit or unit.score < MIN_SCORE_RATIO * best.score:
             break
         if any(unit.passage == other.passage and _overlap(unit, other) for other in chosen):
             continue
         listed = part.answer_type is AnswerType.LIST and _same_list(unit, best)
-        if not listed and not _adds(unit, best, covered, passages, part):
+        if not listed and not _is_complementary(unit, best, covered, passages, part):
             continue
-        spoken = words(_quote(unit, passages))
-        if not listed and any(likeness(spoken, before) >= NEARLY_IDENTICAL for before in said):
+        spoken = extract_words(_quote(unit, passages))
+        if not listed and any(jaccard_similarity(spoken, before) >= NEARLY_IDENTICAL for before in said):
             continue
         chosen.append(unit)
         said.append(spoken)
-        covered |= unit.mask | unit.context
+        covered |= unit.mask | unit.context_mask
     return chosen
 
 
-def _same_list(unit: Unit, best: Unit) -> bool:
+def _same_list(unit: CandidateUnit, best: CandidateUnit) -> bool:
     """Rows and items of one passage that are as good as the best one."""
     return (
         unit.kind is best.kind
         and unit.kind in (UnitKind.TABLE_ROW, UnitKind.LIST_ITEM)
         and unit.passage == best.passage
-        and unit.score >= CLOSE_IN_LIST * best.score
+        and unit.score >= MIN_LIST_SCORE_RATIO * best.score
     )
 
 
-def _adds(unit: Unit, best: Unit, covered: int, passages: Sequence[Passage], part: PartQuery) -> bool:
+def _is_complementary(
+    unit: CandidateUnit, best: CandidateUnit, covered: int, passages: Sequence[Passage], part: Subquery
+) -> bool:
     """True for a unit of nearly as good a passage that holds what is asked, and covers terms that no chosen one does or
     comes close to the best one by itself.
     """
     if best.fits and not unit.fits:
         return False
     one, other = passages[unit.passage], passages[best.passage]
-    if one.chunk.document_id != other.chunk.document_id and one.candidate.score < CLOSE_PASSAGE * other.candidate.score:
+    if (
+        one.chunk.document_id != other.chunk.document_id
+        and one.candidate.score < MIN_PASSAGE_RATIO * other.candidate.score
+    ):
         return False
     telling = sum(1 << place for place, term in enumerate(part.terms) if term.term not in ASKING_WORDS)
-    if weight_of(unit.mask & telling & ~covered, part.terms) >= NEWS:
+    if weight_of(unit.mask & telling & ~covered, part.terms) >= MIN_NEW_COVERAGE:
         return True
     own = weight_of(unit.mask & telling, part.terms)
     best_own = weight_of(best.mask & telling, part.terms)
-    return unit.score >= CLOSE_WITHOUT_NEWS * best.score and own >= OWN_SHARE * best_own
+    return unit.score >= MIN_REDUNDANT_SCORE_RATIO * best.score and own >= OWN_SHARE * best_own
 
 
-def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: PartQuery) -> Unit | None:
+def _find_contradiction(
+    best: CandidateUnit, units: list[CandidateUnit], passages: Sequence[Passage], part: Subquery
+) -> CandidateUnit | None:
     """A unit of another document that says the same as the best one with other figures, or denies it, for the same
     subject.
     """
@@ -217,26 +230,26 @@ def _rival(best: Unit, units: list[Unit], passages: Sequence[Passage], part: Par
     about_dates = part.answer_type is AnswerType.DATE
     for unit in units[1:]:
         other = passages[unit.passage].chunk
-        if other.document_id == chunk.document_id or unit.score < CLOSE_TO_BEST * best.score:
+        if other.document_id == chunk.document_id or unit.score < MIN_SCORE_RATIO * best.score:
             continue
-        if (unit.mask | unit.context) != (best.mask | best.context):
+        if (unit.mask | unit.context_mask) != (best.mask | best.context_mask):
             continue
-        if figures(other.document_title) != figures(chunk.document_title):
+        if extract_figures(other.document_title) != extract_figures(chunk.document_title):
             continue
-        if disagree(quote, _quote(unit, passages), about_dates=about_dates):
+        if contradicts(quote, _quote(unit, passages), about_dates=about_dates):
             return unit
     return None
 
 
-def _quote(unit: Unit, passages: Sequence[Passage]) -> str:
+def _quote(unit: CandidateUnit, passages: Sequence[Passage]) -> str:
     return passages[unit.passage].chunk.text[unit.start : unit.end]
 
 
-def _overlap(left: Unit, right: Unit) -> bool:
+def _overlap(left: CandidateUnit, right: CandidateUnit) -> bool:
     return left.start < right.end and right.start < left.end
 
 
-def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
+def _in_order(chosen: Sequence[CandidateUnit], kind: AnswerType) -> list[CandidateUnit]:
     """Best first; of a list, passages by their best unit and units of a passage as the source has them."""
     if kind is not AnswerType.LIST:
         return list(chosen)
@@ -246,8 +259,12 @@ def _in_order(chosen: Sequence[Unit], kind: AnswerType) -> list[Unit]:
     return sorted(chosen, key=lambda unit: (first[unit.passage], unit.start))
 
 
-def with_openers(
-    units: Sequence[Unit], passages: Sequence[Passage], part: int, excluded: Excluded, most: int | None = None
+def add_openers(
+    units: Sequence[CandidateUnit],
+    passages: Sequence[Passage],
+    part: int,
+    excluded: ExcludedSpans,
+    most: int | None = None,
 ) -> list[DraftSentence]:
     """The units as sentences; one that leans on the sentence before it brings that one along, as long as there are no
     more than `most`.
@@ -256,8 +273,8 @@ def with_openers(
     result: list[DraftSentence] = []
     for unit in units:
         room = most is None or len(taken) < most
-        if room and unit.kind is UnitKind.PROSE and starts_midway(_quote(unit, passages)):
-            before = _before(unit, passages)
+        if room and unit.kind is UnitKind.PROSE and depends_on_previous(_quote(unit, passages)):
+            before = _preceding_unit(unit, passages)
             if before is not None:
                 key = (before.passage, before.start)
                 if key not in taken and (passages[before.passage].chunk.ordinal, before.start) not in excluded:
@@ -267,8 +284,8 @@ def with_openers(
     return result
 
 
-def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
-    reading = reading_of(passages[unit.passage])
+def _preceding_unit(unit: CandidateUnit, passages: Sequence[Passage]) -> CandidateUnit | None:
+    reading = segment_passage(passages[unit.passage])
     spans, starts = reading.sentences(reading.block(reading.block_of(unit.start)))
     place = bisect_left(starts, unit.start) - 1
     if place < 0 or reading.kind(spans[place]) is not UnitKind.PROSE:
@@ -276,7 +293,7 @@ def _before(unit: Unit, passages: Sequence[Passage]) -> Unit | None:
     return replace(unit, start=spans[place][0], end=spans[place][1], kind=UnitKind.PROSE, mask=0)
 
 
-def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence:
+def _sentence(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence:
     quote = _quote(unit, passages)
     if unit.kind is UnitKind.TABLE_ROW:
         figured = _bare_row(unit, passages, part)
@@ -285,23 +302,23 @@ def _sentence(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
     header = None
     if unit.kind is UnitKind.TABLE_ROW and is_row(quote):
         passage = passages[unit.passage]
-        text = passage.with_above
-        span = header_span(text, len(passage.above) + unit.start)
+        text = passage.text_with_table_head
+        span = header_span(text, len(passage.table_head) + unit.start)
         header = None if span is None else text[span[0] : span[1]].strip()
-    text = readable(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
+    text = format_unit(quote.replace("\n", ": ", 1) if unit.kind is UnitKind.LABELLED else quote, header)
     if unit.kind is UnitKind.LABELLED or (header is None and is_row(quote)):
         text = f"{passages[unit.passage].chunk.document_title} — {text}"
     return DraftSentence(part, unit.passage, unit.start, unit.end, text, unit.kind, unit.score)
 
 
-def _bare_row(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
+def _bare_row(unit: CandidateUnit, passages: Sequence[Passage], part: int) -> DraftSentence | None:
     """A row of a table without lines as a sentence that rests on the row and on what names its columns."""
     passage = passages[unit.passage]
-    text, before = passage.with_above, len(passage.above)
-    row = bare_row(text, before + unit.start, before + unit.end)
+    text, before = passage.text_with_table_head, len(passage.table_head)
+    row = parse_borderless_row(text, before + unit.start, before + unit.end)
     if row is None:
         return None
-    said = readable(f"{passage.chunk.document_title} — {readable_bare_row(row, text)}")
+    said = format_unit(f"{passage.chunk.document_title} — {format_borderless_row(row, text)}")
     sentence = DraftSentence(part, unit.passage, unit.start, unit.end, said, unit.kind, unit.score)
     if row.header is None or row.header[0] < before:
         return sentence
@@ -309,4 +326,4 @@ def _bare_row(unit: Unit, passages: Sequence[Passage], part: int) -> DraftSenten
     if row.header[1] - start > LONGEST_HEAD:
         start = row.header[0]
     head = replace(sentence, start=start - before, end=row.header[1] - before, kind=UnitKind.HEADING)
-    return replace(sentence, also=(head,))
+    return replace(sentence, more_quotes=(head,))

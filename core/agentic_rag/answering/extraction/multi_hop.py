@@ -10,27 +10,27 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 
-from agentic_rag.answering.extraction.answer_type_match import holds_place
-from agentic_rag.answering.extraction.candidate_units import PartQuery, Unit, best_units, other_units
-from agentic_rag.answering.extraction.extractive import Excluded, PartDraft, with_openers
+from agentic_rag.answering.extraction.answer_type_match import states_place
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery, best_units, other_units
+from agentic_rag.answering.extraction.extractive import ExcludedSpans, PartDraft, add_openers
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.extraction.term_matching import weight_of
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import Candidate, Retriever
 from agentic_rag.retrieval.passage import Passage
 
-MOST_PASSAGES = 3
+MAX_PASSAGES = 3
 """As many hops as retrieval follows."""
 
 READ_PASSAGES = 4
 """Passages whose sentences may be chosen: the trail's and the best beside it."""
 
-CLOSE_PASSAGE = 0.7
+MIN_PATH_PASSAGE_RATIO = 0.7
 """Of the first passage's score: one beside the trail with less says something of another subject."""
 
-MOST_SENTENCES = 3
+MAX_PATH_SENTENCES = 3
 
-HOP_CHANCE = 0.05
+MIN_HOP_PROBABILITY = 0.05
 """What trails must make of a passage (the graph arm's raw figure) for it to be a hop. With 0.1 / 0.05 / 0.02 the gold
 answer stood in the extracts for 35 / 38 / 38 % and 69 / 69 / 74 % of the questions of two sets of several hops, while
 33 / 41 / 57 % of the questions of one that need a single passage were read as several hops (at equal token recall).
@@ -71,66 +71,66 @@ class SentenceWeights:
     """Passages before its own."""
 
 
-_WEIGHED = tuple(field.name for field in fields(SentenceWeights))
+_FEATURE_NAMES = tuple(field.name for field in fields(SentenceWeights))
 
 
-def trail_of(found: Sequence[tuple[Chunk, Candidate]]) -> tuple[int, ...]:
+def find_path(found: Sequence[tuple[Chunk, Candidate]]) -> tuple[int, ...]:
     """The ordinals of the first passage found and of those of other documents that it leads to; none without such."""
-    first = found[:MOST_PASSAGES]
+    first = found[:MAX_PASSAGES]
     hops = [
         chunk.ordinal
         for chunk, candidate in first[1:]
         if chunk.document_id != first[0][0].document_id
-        and any(arm.retriever is Retriever.GRAPH and arm.raw >= HOP_CHANCE for arm in candidate.arms)
+        and any(arm.retriever is Retriever.GRAPH and arm.raw >= MIN_HOP_PROBABILITY for arm in candidate.arms)
     ]
     return (first[0][0].ordinal, *hops) if hops else ()
 
 
-def draft_trail(
-    part: PartQuery,
+def draft_from_path(
+    part: Subquery,
     trail: Sequence[int],
     passages: Sequence[Passage],
-    excluded: Excluded = frozenset(),
+    excluded: ExcludedSpans = frozenset(),
     weights: SentenceWeights = SentenceWeights(),
 ) -> PartDraft:
     """The likeliest sentences for the answer, of two passages at least, in the order of the passages; their support is
     that of all of them and of the trail's passages together. None when no passage of the trail speaks of the question.
     """
-    read, leading = sentences_read(part, frozenset(trail), passages, excluded)
+    read, leading = collect_sentences(part, frozenset(trail), passages, excluded)
     if not leading:
         return PartDraft((), (), False)
-    chosen = chosen_of(likeliest(read, [getattr(weights, name) for name in _WEIGHED]))
+    chosen = choose_sentences(rank_sentences(read, [getattr(weights, name) for name in _FEATURE_NAMES]))
     chosen.sort(key=lambda unit: (unit.passage, unit.start))
-    sentences = with_openers(chosen, passages, 0, excluded, MOST_SENTENCES)
-    return PartDraft(tuple(sentences), (_together([*leading, *chosen]),), False)
+    sentences = add_openers(chosen, passages, 0, excluded, MAX_PATH_SENTENCES)
+    return PartDraft(tuple(sentences), (_merge_units([*leading, *chosen]),), False)
 
 
 @dataclass(frozen=True, slots=True)
-class ReadSentence:
+class SentenceFeatures:
     """A sentence that may be chosen, with what `SentenceWeights` weigh, in their order."""
 
-    unit: Unit
-    signs: tuple[float, ...]
+    unit: CandidateUnit
+    values: tuple[float, ...]
 
 
-def sentences_read(
-    part: PartQuery, trail: frozenset[int], passages: Sequence[Passage], excluded: Excluded = frozenset()
-) -> tuple[list[ReadSentence], list[Unit]]:
+def collect_sentences(
+    part: Subquery, trail: frozenset[int], passages: Sequence[Passage], excluded: ExcludedSpans = frozenset()
+) -> tuple[list[SentenceFeatures], list[CandidateUnit]]:
     """The sentences of the first passages, by passage; and the best by score of each passage of the trail."""
-    focus = focus_of(part)
-    read: list[ReadSentence] = []
-    leading: list[Unit] = []
+    focus = focus_mask(part)
+    read: list[SentenceFeatures] = []
+    leading: list[CandidateUnit] = []
     covered = 0
     for place, passage in enumerate(passages[:READ_PASSAGES]):
         on_trail = passage.chunk.ordinal in trail
-        if not on_trail and passage.candidate.score < CLOSE_PASSAGE * passages[0].candidate.score:
+        if not on_trail and passage.candidate.score < MIN_PATH_PASSAGE_RATIO * passages[0].candidate.score:
             continue
         alone = [replace(passage, parts=(0,))]
         matching = best_units(part, 0, alone)
         for unit in (*matching, *other_units(part, passage, matching)):
             if (passage.chunk.ordinal, unit.start) in excluded:
                 continue
-            fits = unit.fits and holds_place(passage.chunk.text[unit.start : unit.end], part.answer_type, part.text)
+            fits = unit.fits and states_place(passage.chunk.text[unit.start : unit.end], part.answer_type, part.text)
             signs = (
                 unit.score,
                 weight_of(unit.mask & ~covered, part.terms),
@@ -138,38 +138,38 @@ def sentences_read(
                 float(fits and place > 0),
                 float(unit.start == 0),
                 (unit.mask & focus).bit_count() / max(1, focus.bit_count()),
-                weight_of(unit.context, part.terms),
+                weight_of(unit.context_mask, part.terms),
                 float(not on_trail),
                 float(place),
             )
-            read.append(ReadSentence(replace(unit, passage=place), signs))
+            read.append(SentenceFeatures(replace(unit, passage=place), signs))
         for unit in matching[:1]:
-            covered |= unit.mask | unit.context
+            covered |= unit.mask | unit.context_mask
             if on_trail:
                 leading.append(replace(unit, passage=place))
     return read, leading
 
 
-def chosen_of(ranked: Sequence[Unit]) -> list[Unit]:
+def choose_sentences(ranked: Sequence[CandidateUnit]) -> list[CandidateUnit]:
     """The first sentences, of two passages at least where there are such."""
-    chosen = [*ranked[:MOST_SENTENCES]]
+    chosen = [*ranked[:MAX_PATH_SENTENCES]]
     if len({unit.passage for unit in chosen}) == 1:
         elsewhere = [unit for unit in ranked if unit.passage != chosen[0].passage]
-        chosen = [*chosen[: MOST_SENTENCES - 1], *elsewhere[:1]]
+        chosen = [*chosen[: MAX_PATH_SENTENCES - 1], *elsewhere[:1]]
     return chosen
 
 
-def likeliest(read: Sequence[ReadSentence], weights: Sequence[float]) -> list[Unit]:
+def rank_sentences(read: Sequence[SentenceFeatures], weights: Sequence[float]) -> list[CandidateUnit]:
     """The sentences by their linear score, ties by passage, then offset."""
     worth = [
-        (-round(sum(weight * sign for weight, sign in zip(weights, one.signs, strict=True)), 6), one.unit)
+        (-round(sum(weight * sign for weight, sign in zip(weights, one.values, strict=True)), 6), one.unit)
         for one in read
     ]
     worth.sort(key=lambda one: (one[0], one[1].passage, one[1].start))
     return [unit for _, unit in worth]
 
 
-def focus_of(part: PartQuery) -> int:
+def focus_mask(part: Subquery) -> int:
     """The bits of the terms that stand by the asking word: behind it, before it where it ends the question."""
     words = list(_ASKING.finditer(part.text))
     if not words:
@@ -182,15 +182,15 @@ def focus_of(part: PartQuery) -> int:
     return sum(1 << place for place, term in enumerate(asked) if term in near)
 
 
-def _together(units: Sequence[Unit]) -> Unit:
+def _merge_units(units: Sequence[CandidateUnit]) -> CandidateUnit:
     """One unit that has what all have: a trail answers as a whole."""
     whole = units[0]
     for unit in units[1:]:
         whole = replace(
             whole,
             mask=whole.mask | unit.mask,
-            context=whole.context | unit.context,
-            near=whole.near | unit.near,
+            context_mask=whole.context_mask | unit.context_mask,
+            near_mask=whole.near_mask | unit.near_mask,
             passage_mask=whole.passage_mask | unit.passage_mask,
             fits=whole.fits or unit.fits,
         )

@@ -16,6 +16,6 @@ def has_negation(text: str) -> bool:
     return _NEGATION.search(text) is not None
 
 
-def is_denied(sentence: str) -> bool:
+def is_negative(sentence: str) -> bool:
     """Whether a sentence denies what it says: it holds one negation."""
     return len(_NEGATION.findall(sentence)) == 1

@@ -8,13 +8,13 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections import OrderedDict
 
-from agentic_rag.answering.extraction.term_matching import QuestionTerm, hits, lowered
-from agentic_rag.answering.extraction.text_units import UnitKind, kind_of, may_be_heading
+from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
+from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, may_be_heading
 from agentic_rag.language.sentences import sentence_spans
-from agentic_rag.language.tables import CELL_SIGN, row_spans
+from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
 
 BLANK_LINE = "\n\n"
-CACHED_CHARACTERS = 2_000_000
+MAX_CACHED_CHARACTERS = 2_000_000
 """Text whose readings are kept: about 1,000 chunks of 512 tokens, some 10 MB."""
 
 LONGEST_HEADING = 120
@@ -23,7 +23,7 @@ LONGEST_HEADING = 120
 Span = tuple[int, int]
 
 
-class ChunkReading:
+class SegmentedText:
     """A chunk's text in lower case (same offsets), the ends of its paragraphs, and on demand its sentences."""
 
     __slots__ = ("_asked", "_headings", "_kinds", "_sentences", "_starts", "cut_off", "ends", "low", "text")
@@ -31,7 +31,7 @@ class ChunkReading:
     def __init__(self, text: str, cut_off: bool) -> None:
         self.text = text
         self.cut_off = cut_off
-        self.low = lowered(text)
+        self.low = lower_text(text)
         self.ends = _paragraph_ends(text)
         self._sentences: dict[Span, list[Span]] = {}
         self._starts: dict[Span, list[int]] = {}
@@ -41,16 +41,16 @@ class ChunkReading:
 
     def hits(self, terms: tuple[QuestionTerm, ...]) -> list[tuple[int, int]]:
         """`term_match.hits` in the text; those of the terms asked for last are kept. Not to be changed."""
-        return self._read_for(terms)[1]
+        return self._match(terms)[1]
 
     def mask(self, terms: tuple[QuestionTerm, ...]) -> int:
         """The bits of the terms that occur in the text."""
-        return self._read_for(terms)[2]
+        return self._match(terms)[2]
 
-    def _read_for(self, terms: tuple[QuestionTerm, ...]) -> tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int]:
+    def _match(self, terms: tuple[QuestionTerm, ...]) -> tuple[tuple[QuestionTerm, ...], list[tuple[int, int]], int]:
         known = self._asked
         if known[0] != terms:
-            found = hits(self.low, terms)
+            found = find_hits(self.low, terms)
             mask = 0
             for _, bit in found:
                 mask |= bit
@@ -72,7 +72,7 @@ class ChunkReading:
 
     def _heads_table(self, start: int, end: int, following: int) -> bool:
         one_line = self.text.find("\n", start + len(BLANK_LINE) if start else 0, end) < 0
-        return one_line and end - start < LONGEST_HEADING and self.text.find(CELL_SIGN, end, following) >= 0
+        return one_line and end - start < LONGEST_HEADING and self.text.find(CELL_SEPARATOR, end, following) >= 0
 
     def heading(self, place: int) -> Span | None:
         """The heading that a paragraph stands under within this chunk: the nearest line above that is marked as one,
@@ -110,30 +110,30 @@ class ChunkReading:
         """The kind of a sentence."""
         kind = self._kinds.get(span)
         if kind is None:
-            kind = kind_of(self.text[span[0] : span[1]], cut_off=span[0] == 0 and self.cut_off)
+            kind = classify_unit(self.text[span[0] : span[1]], cut_off=span[0] == 0 and self.cut_off)
             self._kinds[span] = kind
         return kind
 
 
-class Readings:
+class SegmentationCache:
     """Readings by text, the least recently used given up first; bounded by the characters they were made from."""
 
-    def __init__(self, characters: int = CACHED_CHARACTERS) -> None:
+    def __init__(self, characters: int = MAX_CACHED_CHARACTERS) -> None:
         self._limit = characters
         self._held = 0
-        self._readings: OrderedDict[tuple[str, bool], ChunkReading] = OrderedDict()
+        self._readings: OrderedDict[tuple[str, bool], SegmentedText] = OrderedDict()
 
     @property
     def characters(self) -> int:
         """Characters of the texts whose readings are held."""
         return self._held
 
-    def of(self, text: str, cut_off: bool) -> ChunkReading:
+    def of(self, text: str, cut_off: bool) -> SegmentedText:
         """The reading of a text; `cut_off` says that it opens in the middle of a document."""
         key = (text, cut_off)
         reading = self._readings.pop(key, None)
         if reading is None:
-            reading = ChunkReading(text, cut_off)
+            reading = SegmentedText(text, cut_off)
             self._held += len(text)
         self._readings[key] = reading
         while self._held > self._limit and len(self._readings) > 1:
@@ -142,7 +142,7 @@ class Readings:
         return reading
 
 
-READINGS = Readings()
+SEGMENTATIONS = SegmentationCache()
 """Shared by all questions of a process: readings depend on nothing but the text."""
 
 

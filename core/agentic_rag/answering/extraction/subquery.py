@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
-from agentic_rag.answering.extraction.candidate_units import PartQuery
+from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.contradiction import MONTHS
-from agentic_rag.answering.extraction.term_matching import weighted_terms
+from agentic_rag.answering.extraction.term_matching import weigh_terms
 from agentic_rag.answering.plan import AnswerType
 from agentic_rag.language.tokenizer import content_terms, query_terms
 
-_MARK = re.compile(r"(?<!\w)(?:[A-Za-z]{1,8}[-‑])*[A-Za-z]{0,8}\d[\d.,]*(?:[-‑/]\d+)*(?!\w)")
+_LITERAL = re.compile(r"(?<!\w)(?:[A-Za-z]{1,8}[-‑])*[A-Za-z]{0,8}\d[\d.,]*(?:[-‑/]\d+)*(?!\w)")
 _PERIOD = re.compile(
     r"\b(?:(?:[Ff]irst|[Ss]econd|[Tt]hird|[Ff]ourth) (?:quarter|half|phase|round)|"
     r"January|February|March|April|June|July|August|September|October|November|December|May(?= \d)|(?<=\d )May)\b"
@@ -188,35 +188,35 @@ def terms_of(text: str) -> list[str]:
     return parts or terms
 
 
-def part_query(text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()) -> PartQuery:
+def build_subquery(text: str, kind: AnswerType, rarity: Mapping[str, float], found: tuple[str, ...] = ()) -> Subquery:
     """A part with its terms weighted; `rarity` as from the lexical store (1 where unknown); `found` as in
-    `PartQuery`.
+    `Subquery`.
     """
     terms = terms_of(text)
     shares = {term: rarity.get(term, 1.0) * (ASKING_WEIGHT if term in ASKING_WORDS else 1.0) for term in terms}
-    weighted = weighted_terms(terms, shares)
+    weighted = weigh_terms(terms, shares)
     named = frozenset(
         term for match in _NAME.finditer(text) if match[0].lower() not in MONTHS for term in terms_of(match[0])
     )
     names = sum(1 << place for place, term in enumerate(weighted) if term.term in named)
-    asked = next((term for term in reversed(_asked(text)) if term not in ASKING_WORDS), None)
+    asked = next((term for term in reversed(_target_terms(text)) if term not in ASKING_WORDS), None)
     if asked in CATEGORY_NOUNS:
         asked = None
     wanted = sum(1 << place for place, term in enumerate(weighted) if term.term == asked)
-    return PartQuery(text, weighted, kind, marks_of(text), names, wanted, tuple(name.lower() for name in found))
+    return Subquery(text, weighted, kind, find_literals(text), names, wanted, tuple(name.lower() for name in found))
 
 
-def _asked(text: str) -> list[str]:
+def _target_terms(text: str) -> list[str]:
     """The terms of the noun phrase that follows the question word, the noun last."""
     match = _ASKED.match(text)
     return [] if match is None else terms_of(match[1] or match[2])
 
 
-def marks_of(text: str) -> tuple[str, ...]:
+def find_literals(text: str) -> tuple[str, ...]:
     """The figures (at least two digits), identifiers, months and quarters that a question names, lower case, each
     once.
     """
-    figures = (match[0].strip(".,").lower() for match in _MARK.finditer(text))
+    figures = (match[0].strip(".,").lower() for match in _LITERAL.finditer(text))
     marks = [mark for mark in figures if sum(sign.isdigit() for sign in mark) > 1]
     marks += [match[0].lower() for match in _PERIOD.finditer(text)]
     return tuple(dict.fromkeys(marks))

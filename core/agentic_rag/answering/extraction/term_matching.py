@@ -49,7 +49,7 @@ class QuestionTerm:
     weight: float
 
 
-def weighted_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[QuestionTerm, ...]:
+def weigh_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[QuestionTerm, ...]:
     """Distinct terms in order with weights proportional to their rarity (1 where unknown)."""
     distinct = list(dict.fromkeys(terms))
     total = sum(rarity.get(term, 1.0) for term in distinct)
@@ -60,7 +60,7 @@ def weighted_terms(terms: Iterable[str], rarity: Mapping[str, float]) -> tuple[Q
     )
 
 
-def lowered(text: str) -> str:
+def lower_text(text: str) -> str:
     """Lower case of the same length, so that offsets stay valid."""
     low = text.lower()
     if len(low) == len(text):
@@ -68,7 +68,7 @@ def lowered(text: str) -> str:
     return "".join(small if len(small := letter.lower()) == 1 else letter for letter in text)
 
 
-def hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
+def find_hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
     """Where the terms occur in lower-case text: (offset, bit of the term), by term, then offset."""
     found: list[tuple[int, int]] = []
     for place, term in enumerate(terms):
@@ -85,7 +85,7 @@ def hits(low: str, terms: Sequence[QuestionTerm]) -> list[tuple[int, int]]:
 def mask_of(low: str, terms: Sequence[QuestionTerm]) -> int:
     """The bits of the terms that occur in lower-case text."""
     mask = 0
-    for _, bit in hits(low, terms):
+    for _, bit in find_hits(low, terms):
         mask |= bit
     return mask
 

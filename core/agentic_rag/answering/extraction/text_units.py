@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import re
 
-from agentic_rag.language.tables import RULE_ROW, is_row, readable_row
+from agentic_rag.language.tables import RULE_ROW, format_row, is_row
 
 _SPACE = re.compile(r"\s+")
 _TERMINAL = re.compile(r"[.!?…。！？:;][\"'”’»)\]*_]*$")
@@ -63,7 +63,7 @@ class UnitKind(enum.Enum):
 QUOTABLE = frozenset({UnitKind.PROSE, UnitKind.LIST_ITEM, UnitKind.TABLE_ROW, UnitKind.LABELLED, UnitKind.LEAD_IN})
 
 
-def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
+def classify_unit(unit: str, *, cut_off: bool = False) -> UnitKind:
     """The kind of a unit; `cut_off` says that it opens a chunk in the middle of a document."""
     words = unit.count(" ") + 1
     if unit.startswith("#") or RULE_ROW.match(unit):
@@ -86,7 +86,7 @@ def kind_of(unit: str, *, cut_off: bool = False) -> UnitKind:
 
 
 def may_be_heading(unit: str) -> bool:
-    """False for what `kind_of` cannot take for a heading: it has too many words and no mark of one."""
+    """False for what `classify_unit` cannot take for a heading: it has too many words and no mark of one."""
     return unit.count(" ") < MAX_HEADING_WORDS or unit.startswith("#") or RULE_ROW.match(unit) is not None
 
 
@@ -110,9 +110,9 @@ def _kind_of_text(unit: str, words: int) -> UnitKind:
     return UnitKind.PROSE if words <= MAX_PROSE_WORDS else UnitKind.FRAGMENT
 
 
-def readable(unit: str, header: str | None = None) -> str:
+def format_unit(unit: str, header: str | None = None) -> str:
     """The unit as a sentence of an answer: line breaks and mark-up folded, table cells named by their header row."""
-    text = readable_row(unit, header) if is_row(unit) else _LIST_MARK.sub("", unit)
+    text = format_row(unit, header) if is_row(unit) else _LIST_MARK.sub("", unit)
     text = _EMPHASIS.sub(r"\2", _LINK.sub(r"\1", text))
     text = _QUOTED_SPACE.sub(r"\1", _SPACE.sub(" ", text)).strip()
     if not _TERMINAL.search(text):

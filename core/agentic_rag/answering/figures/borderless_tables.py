@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from agentic_rag.language.tables import CELL_SIGN
+from agentic_rag.language.tables import CELL_SEPARATOR
 
 _VALUE = (
     r"(?:[$€£]\s?)?(?:\(\s?(?:[$€£]\s?)?)?(?:\d+(?:,\d{3})*(?:\.\d+)?(?![\d,.]\d|,)|[—–-])(?:\s?%)?(?:\s?\)(?:\s?%)?)?"
@@ -48,7 +48,7 @@ _NAMED = re.compile(rf"{_MONTH} \d{{1,2}}, (?:19|20)\d\d|(?:[$%] )?Change\b(?: %
 _YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _UNIT = re.compile(r"\(?\b(?:dollars |amounts |USD |EUR )?in (thousands|millions|billions)\b", re.IGNORECASE)
 _SHARES = re.compile(r"\b(?:shares?|basic|diluted)\b", re.IGNORECASE)
-_MOST_LINES = 70
+_MAX_LINES_ABOVE = 70
 """Lines looked at above a row: the longest statement of a filing has 60."""
 _CAPTION_LINES = 3
 _LONGEST_SECTION = 90
@@ -58,14 +58,14 @@ _SHORT_LABEL = 3
 """Words below which a label needs the line that heads its section; longer ones are often the sum below it."""
 _LONGEST_ROW = 500
 """Code points of a label and the figures of the widest page; longer lines are text that was not wrapped."""
-_PROSE = 110
+_MIN_PROSE_CHARACTERS = 110
 """Code points from which a line without figures is text, not part of a table."""
 
 Span = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class BareRow:
+class BorderlessRow:
     """A row of a table without lines: its label, its figures as written, the name of each column where the lines above
     name as many, the unit ("millions"), and the spans of the section line, the column names and the caption above it.
     """
@@ -79,17 +79,17 @@ class BareRow:
     caption: Span | None
 
 
-def bare_cells(line: str) -> tuple[str, tuple[str, ...]] | None:
+def split_borderless_row(line: str) -> tuple[str, tuple[str, ...]] | None:
     """The label and the figures of a line; None for a line that is no row."""
     line = line.strip()
-    if len(line) > _LONGEST_ROW or _ROW_ENDS.search(line) is None or CELL_SIGN in line or _is_header(line):
+    if len(line) > _LONGEST_ROW or _ROW_ENDS.search(line) is None or CELL_SEPARATOR in line or _is_header(line):
         return None
     lettered = _TO_LAST_LETTER.match(line)
     found = None if lettered is None else _VALUES.search(line, lettered.end())
     if found is None:
         return None
     label = line[: found.start()].strip(" \t:.")
-    if len(label) > _PROSE:
+    if len(label) > _MIN_PROSE_CHARACTERS:
         return None
     values = [one.strip() for one in _CELL.findall(found[0]) if one.strip()]
     first = values[0]
@@ -105,9 +105,9 @@ def bare_cells(line: str) -> tuple[str, tuple[str, ...]] | None:
     return label, tuple(values)
 
 
-def bare_row(text: str, start: int, end: int) -> BareRow | None:
+def parse_borderless_row(text: str, start: int, end: int) -> BorderlessRow | None:
     """The row [start, end) of a text with what the lines above it say of it; None for a line that is no row."""
-    held = bare_cells(text[start:end].rsplit("\n", 1)[-1])
+    held = split_borderless_row(text[start:end].rsplit("\n", 1)[-1])
     if held is None:
         return None
     label, values = held
@@ -120,7 +120,7 @@ def bare_row(text: str, start: int, end: int) -> BareRow | None:
         columns = _columns(named, len(values) - 1)
         if columns:
             label, values = f"{label} {values[0]}", values[1:]
-    return BareRow(label, values, columns, unit, section, header, caption)
+    return BorderlessRow(label, values, columns, unit, section, header, caption)
 
 
 def _read_above(text: str, start: int, end: int) -> tuple[Span | None, Span | None, Span | None]:
@@ -140,30 +140,30 @@ def _read_above(text: str, start: int, end: int) -> tuple[Span | None, Span | No
             if not line or (caption is not None and text.count("\n", line_start, caption[1]) >= _CAPTION_LINES):
                 break
             caption = (line_start, caption[1] if caption else line_end)
-        elif bare_cells(line) is not None:
+        elif split_borderless_row(line) is not None:
             below = line
             summed = summed or (section is None and line.lower().startswith("total"))
         elif line.endswith(":") and len(line) <= _LONGEST_SECTION:
             section = section or (None if summed else (line_start, line_end))
         elif _heads_rows(line, below):
             section = section or (line_start, line_end)
-        elif len(line) >= _PROSE or not line:
+        elif len(line) >= _MIN_PROSE_CHARACTERS or not line:
             break
     return section, header, caption
 
 
-def head_before(before: str, text: str, start: int, end: int) -> str:
+def table_head_before(before: str, text: str, start: int, end: int) -> str:
     """The caption, the names of the columns and the section line of the row [start, end) of a text that stand in the
     text before it, a line each; empty without any.
     """
-    row = bare_row(before + "\n" + text, len(before) + 1 + start, len(before) + 1 + end)
+    row = parse_borderless_row(before + "\n" + text, len(before) + 1 + start, len(before) + 1 + end)
     if row is None or row.header is None:
         return ""
     spans = [span for span in (row.caption, row.header, row.section) if span is not None and span[1] <= len(before)]
     return "".join(before[slice(*span)] + "\n" for span in sorted(spans))
 
 
-def readable_bare_row(row: BareRow, text: str) -> str:
+def format_borderless_row(row: BorderlessRow, text: str) -> str:
     """The row as words: "Cost of sales: Products (in millions) — Three Months Ended June 25, 2022: $ 41,485; …"."""
     section = text[slice(*row.section)].strip(" :\n") if row.section else ""
     short = row.label.count(" ") < _SHORT_LABEL and section.lower() not in row.label.lower()
@@ -188,7 +188,7 @@ def _lines_above(text: str, start: int) -> list[Span]:
     """The lines above an offset, nearest first."""
     found: list[Span] = []
     end = text.rfind("\n", 0, start)
-    while end >= 0 and len(found) < _MOST_LINES:
+    while end >= 0 and len(found) < _MAX_LINES_ABOVE:
         line_start = text.rfind("\n", 0, end) + 1
         found.append((line_start, end))
         end = line_start - 1
@@ -217,7 +217,7 @@ def _heads_rows(line: str, below: str) -> bool:
         and (line[-1].isalpha() or line[-1] == ")")
         and not any(sign.isdigit() for sign in line)
         and below.strip()[:1].isupper()
-        and bare_cells(below) is not None
+        and split_borderless_row(below) is not None
     )
 
 

@@ -13,10 +13,10 @@ from functools import lru_cache
 from itertools import takewhile
 
 from agentic_rag.answering.extraction.term_matching import root_of
-from agentic_rag.answering.figures.names import names_in
+from agentic_rag.answering.figures.names import find_names
 from agentic_rag.language.english import FUNCTION_WORDS, QUESTION_WORDS
-from agentic_rag.language.tokenizer import terms
-from agentic_rag.retrieval.title_match import without_references
+from agentic_rag.language.tokenizer import tokenize
+from agentic_rag.retrieval.title_match import strip_references
 
 _SYNONYMS = (
     ("sale", "revenu", "turnov"),
@@ -35,11 +35,11 @@ _SYNONYMS = (
 _DERIVED = ((("gross margin", "gross profit"), ("net sales", "cost of sales")),)
 """Measures that a statement may leave to be worked out, and the rows it is worked out from."""
 
-KIND_SHARE = 0.5
+KIND_WEIGHT = 0.5
 """What the word for the kind of measure counts beside the words for whose it is: every statement has sales."""
-LITTLE_SHARE = 0.15
+GENERIC_WEIGHT = 0.15
 """What a word counts that says little in a label."""
-RARE = 0.5
+FULL_WEIGHT_RARITY = 0.5
 """The rarity from which a word counts in full."""
 
 _MEASURE = re.compile(
@@ -66,9 +66,9 @@ _COMPOUND = re.compile(r"\b(research|selling|general|plant|property|cash) and (?
 _WORD = re.compile(r"[^\W_][\w&-]*|[^\w\s]")
 _POSSESSIVE = re.compile(r"(?<=\w)['’]s?(?!\w)")
 _PART_OF_DOCUMENT = re.compile(r"\b(?:[\w’'-]+ ){1,2}(?:sections?|chapters?)\b", re.IGNORECASE)
-_JOINING = frozenset(["of", "from", "for", "by", "per"])
+_CONNECTORS = frozenset(["of", "from", "for", "by", "per"])
 """What joins the words of one measure: cost of sales, cash flow from operating activities."""
-_PARTING = frozenset(["and", "across", "over", "among", "during", "between", "throughout"])
+_SEPARATORS = frozenset(["and", "across", "over", "among", "during", "between", "throughout"])
 _MANNER = re.compile(r".{4,}ly", re.IGNORECASE)
 _BREAKDOWN = re.compile(
     r"\b(?:break(?:s|ing)? ?down|distribut\w+|composition|split|mix|make-?up|components|details|"
@@ -86,7 +86,7 @@ def concept(term: str) -> str:
 
 
 def _concepts(text: str) -> frozenset[str]:
-    return frozenset(concept(term) for term in terms(text))
+    return frozenset(concept(term) for term in tokenize(text))
 
 
 _CONCEPTS = {root_of(other): group[0] for group in _SYNONYMS for other in group} | {
@@ -94,16 +94,18 @@ _CONCEPTS = {root_of(other): group[0] for group in _SYNONYMS for other in group}
 }
 _GROUPS = {group[0]: group for group in _SYNONYMS}
 
-KINDS = _concepts("sales expenses income tax assets liabilities unearned accumulated receivable payable interest")
+CONTRASTING_CONCEPTS = _concepts(
+    "sales expenses income tax assets liabilities unearned accumulated receivable payable interest"
+)
 """Words of a label that make another measure of it: cost of sales are no sales."""
-OF_A_KIND = _concepts("sales expenses income cash flow tax rate assets shares margin")
+KIND_CONCEPTS = _concepts("sales expenses income cash flow tax rate assets shares margin")
 """Words for the kind of measure."""
-LITTLE = _concepts(
+GENERIC_CONCEPTS = _concepts(
     "total net generally other amount level segment consolidated per activities used long short term current "
     "non-current provision worldwide global overall whole entire"
 )
 """Words that say little in a label."""
-PLAIN = OF_A_KIND | LITTLE
+COMMON_CONCEPTS = KIND_CONCEPTS | GENERIC_CONCEPTS
 _ASKING = _concepts(
     "changed trend fluctuated quarter period reported significant notable consistent considerable increased decreased "
     "analyze correlated related discussion statement section impact affected specific listed percentage proportion "
@@ -121,18 +123,18 @@ class Measure:
 
     weights: Mapping[str, float]
     """What each of its concepts counts."""
-    beside: Mapping[str, float]
+    context_weights: Mapping[str, float]
     """The concepts of the rest of the question; their shares sum to 1."""
-    searched: tuple[str, ...]
+    search_terms: tuple[str, ...]
     """The terms that passages are searched for, with those that mean the same."""
 
     @property
-    def is_plain(self) -> bool:
+    def is_generic(self) -> bool:
         """It says what kind of measure it is, and nothing more."""
-        return self.weights.keys() <= PLAIN
+        return self.weights.keys() <= COMMON_CONCEPTS
 
     @property
-    def whole(self) -> float:
+    def total_weight(self) -> float:
         """What all its concepts count together."""
         return sum(self.weights.values())
 
@@ -147,7 +149,7 @@ def asks_how_much(question: str) -> bool:
     return asks_for_measure(question) and _HOW_MUCH.search(question) is not None
 
 
-def breakdown_of(question: str) -> frozenset[str] | None:
+def breakdown_concepts(question: str) -> frozenset[str] | None:
     """The concepts by which a question wants a measure broken down: the rows of a table rather than one of them; None
     for a question for no breakdown.
     """
@@ -160,7 +162,7 @@ def measures_of(question: str, titled: frozenset[str], rarity: Mapping[str, floa
     things that their clause names. `titled` are the terms of titles: they say whose the measure is. `rarity` as from
     the lexical store (1 where unknown).
     """
-    text = _PART_OF_DOCUMENT.sub(";", without_references(question))
+    text = _PART_OF_DOCUMENT.sub(";", strip_references(question))
     phrases: list[list[str]] = []
     derived: list[list[str]] = []
     for clause in _CLAUSE.split(text):
@@ -171,15 +173,17 @@ def measures_of(question: str, titled: frozenset[str], rarity: Mapping[str, floa
                 phrases.append(whole)
         for names, others in _DERIVED:
             if any(name in clause.lower() for name in names):
-                derived += [[term for term in terms(other) if term not in FUNCTION_WORDS] + things for other in others]
+                derived += [
+                    [term for term in tokenize(other) if term not in FUNCTION_WORDS] + things for other in others
+                ]
     phrases += derived
-    rest = _weights([term for term in terms(text) if _tells(term, titled)], rarity)
+    rest = _weights([term for term in tokenize(text) if _is_distinctive(term, titled)], rarity)
     return tuple(_measure(phrase, rest, rarity) for phrase in phrases)
 
 
-def worth_of(found: str, rarity: Mapping[str, float]) -> float:
+def concept_weight(found: str, rarity: Mapping[str, float]) -> float:
     """What a concept counts in a label, in (0, 1]."""
-    return (KIND_SHARE if found in LITTLE else 1.0) * min(1.0, rarity.get(found, 1.0) / RARE)
+    return (KIND_WEIGHT if found in GENERIC_CONCEPTS else 1.0) * min(1.0, rarity.get(found, 1.0) / FULL_WEIGHT_RARITY)
 
 
 def _measure(phrase: Sequence[str], rest: Mapping[str, float], rarity: Mapping[str, float]) -> Measure:
@@ -197,7 +201,7 @@ def _phrases(text: str, titled: frozenset[str]) -> list[list[str]]:
     runs: list[list[str]] = [[]]
     for word in _WORD.findall(_COMPOUND.sub(r"\1 of ", _POSSESSIVE.sub(" ;", text))):
         low = word.lower()
-        if low in _PARTING or not word[0].isalnum() or (low in FUNCTION_WORDS and low not in _JOINING):
+        if low in _SEPARATORS or not word[0].isalnum() or (low in FUNCTION_WORDS and low not in _CONNECTORS):
             runs.append([])
         elif _MANNER.fullmatch(word) is None:
             runs[-1].append(word)
@@ -206,7 +210,7 @@ def _phrases(text: str, titled: frozenset[str]) -> list[list[str]]:
         named = " ".join(run)
         if _MEASURE.search(named) is None and _MEASURE.search(named.replace(" of ", " and ")) is None:
             continue
-        phrase = [term for term in dict.fromkeys(terms(named)) if _tells(term, titled)]
+        phrase = [term for term in dict.fromkeys(tokenize(named)) if _is_distinctive(term, titled)]
         if phrase and phrase not in found:
             found.append(phrase)
     return found
@@ -216,16 +220,16 @@ def _things(clause: str, titled: frozenset[str]) -> list[str]:
     """The terms of what a clause wants a measure of, wherever in it that stands: its names, and what something came
     from.
     """
-    said = [word for name in names_in(clause) for word in name]
-    if breakdown_of(clause) is None:
+    said = [word for name in find_names(clause) for word in name]
+    if breakdown_concepts(clause) is None:
         sources = (match[1] for match in _SOURCE.finditer(clause) if _MEASURE.search(match[1]) is None)
         said += [
             word for source in sources for word in takewhile(lambda word: word not in FUNCTION_WORDS, source.split())
         ]
-    return [term for term in dict.fromkeys(terms(" ".join(said))) if _tells(term, titled)]
+    return [term for term in dict.fromkeys(tokenize(" ".join(said))) if _is_distinctive(term, titled)]
 
 
-def _tells(term: str, titled: frozenset[str]) -> bool:
+def _is_distinctive(term: str, titled: frozenset[str]) -> bool:
     known = term.isalpha() or "&" in term
     return known and term not in FUNCTION_WORDS and term not in titled and concept(term) not in _ASKING
 
@@ -234,6 +238,6 @@ def _weights(phrase: Sequence[str], rarity: Mapping[str, float]) -> dict[str, fl
     found: dict[str, float] = {}
     for term in phrase:
         one = concept(term)
-        share = LITTLE_SHARE if one in LITTLE else KIND_SHARE if one in OF_A_KIND else 1.0
-        found[one] = max(found.get(one, 0.0), share * min(1.0, rarity.get(term, 1.0) / RARE))
+        share = GENERIC_WEIGHT if one in GENERIC_CONCEPTS else KIND_WEIGHT if one in KIND_CONCEPTS else 1.0
+        found[one] = max(found.get(one, 0.0), share * min(1.0, rarity.get(term, 1.0) / FULL_WEIGHT_RARITY))
     return found

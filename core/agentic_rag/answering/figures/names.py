@@ -17,13 +17,13 @@ _REGULATORY = re.compile(
 """Words with a capital that name nothing a passage must repeat."""
 
 
-def names_in(question: str) -> list[tuple[str, ...]]:
+def find_names(question: str) -> list[tuple[str, ...]]:
     """The words of each name, in the order of the question."""
-    found = (naming(match[0].split()) for match in _NAME.finditer(question))
+    found = (keep_names(match[0].split()) for match in _NAME.finditer(question))
     return [name for name in found if name]
 
 
-def naming(words: Sequence[str]) -> tuple[str, ...]:
+def keep_names(words: Sequence[str]) -> tuple[str, ...]:
     """Of words with a capital those that name something, without what makes them possessive."""
     bare = (_POSSESSIVE.sub("", word) for word in words if _REGULATORY.fullmatch(word) is None)
     return tuple(word for word in bare if word.lower() not in MONTHS)

@@ -14,41 +14,48 @@ from functools import cached_property
 from itertools import pairwise
 from uuid import UUID
 
-from agentic_rag.answering.extraction.segmented_text import READINGS, Span
+from agentic_rag.answering.extraction.segmented_text import SEGMENTATIONS, Span
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.figures.borderless_tables import BareRow, bare_cells, bare_row
-from agentic_rag.answering.figures.measures import KINDS, LITTLE, PLAIN, Measure, concept, worth_of
+from agentic_rag.answering.figures.borderless_tables import BorderlessRow, parse_borderless_row, split_borderless_row
+from agentic_rag.answering.figures.measures import (
+    COMMON_CONCEPTS,
+    CONTRASTING_CONCEPTS,
+    GENERIC_CONCEPTS,
+    Measure,
+    concept,
+    concept_weight,
+)
 from agentic_rag.documents.document import Chunk
 from agentic_rag.language.english import FUNCTION_WORDS
-from agentic_rag.language.tokenizer import terms
+from agentic_rag.language.tokenizer import tokenize
 
-LEAST_OF_LABEL = 0.34
+MIN_LABEL_COVERAGE = 0.34
 """Of a label's words, by worth, those that the question must ask for."""
-OF_SOME_PART = 0.6
+SECTION_FACTOR = 0.6
 """What is left of a label whose section line says that it is of a part: the sales of a region."""
-OTHER_KIND = 0.6
+OTHER_KIND_FACTOR = 0.6
 """What is left of a label that names another kind of measure: of sales, the cost of sales."""
 ABOVE_CREDIT = 0.6
 """What a concept in the section line or caption above a row counts, against 1 in its label."""
 HEADING_CREDIT = 0.3
-NEARBY = 4
+MAX_WORD_GAP = 4
 """Words between which two words of a measure may be said of one thing."""
 NEAR, FAR = 0.9, 0.75
 """What is left of a measure whose words stand that close, or further away, or of which only one is said."""
 LEAST_ROW, LEAST_SENTENCE = 0.3, 0.4
 """Worth below which a row or a sentence is of something else."""
-LEAST_NAMED = 0.45
+MIN_MEASURE_COVERAGE = 0.45
 """Of the measure, what a sentence must name."""
 CLOSE_TO_BEST = 0.5
 """Of the worth of the best of its kind for the same measure."""
-MOST_TURNS = 3
+MAX_QUOTES_PER_DOCUMENT = 3
 """Rows, and sentences, that one document gives for one measure."""
 LONGEST_SENTENCE = 900
 """Code points; longer ones are tables that were read as text."""
 LONGEST_TITLE = 4
 """Words of a line above a sentence that is a title, not its beginning."""
-SMALLEST_TABLE = 3
-USUAL_TABLE = 7
+MIN_BREAKDOWN_ROWS = 3
+USUAL_BREAKDOWN_ROWS = 7
 """Rows of a table that breaks something down."""
 
 _FIGURE = re.compile(r"[$€£]\s?\d|\d\s?%|\b\d[\d,.]* (?:percent|million|billion|basis points)\b")
@@ -70,15 +77,15 @@ class FigureQuote:
     start: int
     end: int
     kind: UnitKind
-    worth: float
+    score: float
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
     span: Span
-    read: BareRow
+    row: BorderlessRow
     label: frozenset[str]
-    aside: frozenset[str]
+    bracket_terms: frozenset[str]
     """What the label says in brackets only: it explains what it names, and names nothing else."""
     section: frozenset[str]
     above: frozenset[str]
@@ -94,14 +101,14 @@ class _Sentence:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
+class _FigureMatch:
     quote: FigureQuote
     measure: int
     said: tuple[str, ...]
     """What it says: rows of two tables with the same first figures say the same."""
 
 
-class FigurePool:
+class FigureIndex:
     """Chunks of the documents that a question means, read for their figures. `rarity` is that of the terms of the
     chunks' labels (`label_terms`), as from the lexical store.
     """
@@ -113,9 +120,9 @@ class FigurePool:
     @cached_property
     def label_terms(self) -> frozenset[str]:
         """The terms of all labels."""
-        return frozenset(term for rows in self._rows.values() for row in rows for term in terms(row.read.label))
+        return frozenset(term for rows in self._rows.values() for row in rows for term in tokenize(row.row.label))
 
-    def weigh(self, rarity: Mapping[str, float]) -> None:
+    def set_rarity(self, rarity: Mapping[str, float]) -> None:
         """Say how rare the terms of the labels are."""
         for term, share in rarity.items():
             one = concept(term)
@@ -132,9 +139,9 @@ class FigurePool:
             for place, measure in enumerate(measures)
             for chunk in self._chunks
             for one in (*self._matching_rows(chunk, measure, place), *self._matching_sentences(chunk, measure, place))
-            if self._is_of(one.quote, years)
+            if self._matches_years(one.quote, years)
         ]
-        return _spread(found, {UnitKind.TABLE_ROW: rows, UnitKind.PROSE: sentences})
+        return _pick_across_documents(found, {UnitKind.TABLE_ROW: rows, UnitKind.PROSE: sentences})
 
     def table(
         self, measures: Sequence[Measure], by: frozenset[str], years: frozenset[str], most: int
@@ -142,23 +149,29 @@ class FigurePool:
         """The first rows of the table that best breaks the measures down by something, in its order; none without."""
         asked: dict[str, float] = dict.fromkeys(by, 1.0)
         for measure in measures:
-            asked = {one: 0.5 * weight for one, weight in measure.beside.items()} | asked | dict(measure.weights)
-        own = {one for measure in measures for one in measure.weights} - LITTLE
+            asked = (
+                {one: 0.5 * weight for one, weight in measure.context_weights.items()} | asked | dict(measure.weights)
+            )
+        own = {one for measure in measures for one in measure.weights} - GENERIC_CONCEPTS
         best: tuple[float, list[FigureQuote]] = (0.0, [])
         for chunk in self._chunks:
             for rows in _tables(self._rows[chunk.ordinal]):
                 named = rows[0].above | _heading(chunk)
                 labels = frozenset[str]().union(*(row.label for row in rows)) - named
                 quotes = [self._quote(chunk, row.span, UnitKind.TABLE_ROW, 1.0) for row in rows]
-                if len(rows) < SMALLEST_TABLE or not own & (named | labels) or not self._is_of(quotes[0], years):
+                if (
+                    len(rows) < MIN_BREAKDOWN_ROWS
+                    or not own & (named | labels)
+                    or not self._matches_years(quotes[0], years)
+                ):
                     continue
                 amounts = sum(any(_AMOUNT.search(value) for value in row.values) for row in rows)
                 worth = (
                     (_sum(asked, named) + 0.7 * _sum(asked, labels)) / (sum(asked.values()) or 1.0)
-                    + 0.1 * (rows[0].read.header is not None)
+                    + 0.1 * (rows[0].row.header is not None)
                     + 0.1 * amounts / len(rows)
-                    - 0.01 * abs(len(rows) - USUAL_TABLE)
-                    - _late(chunk)
+                    - 0.01 * abs(len(rows) - USUAL_BREAKDOWN_ROWS)
+                    - _position_penalty(chunk)
                 )
                 if worth > best[0]:
                     best = (worth, quotes)
@@ -172,66 +185,75 @@ class FigurePool:
     def _sentences(self) -> dict[int, list[_Sentence]]:
         return {chunk.ordinal: list(_sentences_of(chunk)) for chunk in self._chunks}
 
-    def _matching_rows(self, chunk: Chunk, measure: Measure, place: int) -> Iterator[_Found]:
+    def _matching_rows(self, chunk: Chunk, measure: Measure, place: int) -> Iterator[_FigureMatch]:
         for row in self._rows[chunk.ordinal]:
             own = row.label & measure.weights.keys()
-            if not own - LITTLE:
+            if not own - GENERIC_CONCEPTS:
                 continue
-            asked = own | (row.label & measure.beside.keys())
-            share = self._worth(asked) / (self._worth(row.label - row.aside | asked) or 1.0)
-            if own <= PLAIN and KINDS & (row.label - own):
-                share *= OTHER_KIND
-            if measure.is_plain and row.section - PLAIN - KINDS - measure.weights.keys() - measure.beside.keys():
-                share *= OF_SOME_PART
-            if share < LEAST_OF_LABEL:
+            asked = own | (row.label & measure.context_weights.keys())
+            share = self._concept_weight(asked) / (self._concept_weight(row.label - row.bracket_terms | asked) or 1.0)
+            if own <= COMMON_CONCEPTS and CONTRASTING_CONCEPTS & (row.label - own):
+                share *= OTHER_KIND_FACTOR
+            if (
+                measure.is_generic
+                and row.section
+                - COMMON_CONCEPTS
+                - CONTRASTING_CONCEPTS
+                - measure.weights.keys()
+                - measure.context_weights.keys()
+            ):
+                share *= SECTION_FACTOR
+            if share < MIN_LABEL_COVERAGE:
                 continue
             named = (
                 _sum(measure.weights, own)
                 + ABOVE_CREDIT * _sum(measure.weights, row.above - own)
                 + HEADING_CREDIT * _sum(measure.weights, _heading(chunk) - row.above - own)
-            ) / measure.whole
+            ) / measure.total_weight
             worth = (
                 named * (0.4 + 0.6 * share)
-                + 0.12 * bool(row.read.columns)
+                + 0.12 * bool(row.row.columns)
                 + 0.05 * any(_AMOUNT.search(value) or "%" in value for value in row.values)
-                + 0.15 * _sum(measure.beside, row.label | row.above)
-                - _late(chunk)
+                + 0.15 * _sum(measure.context_weights, row.label | row.above)
+                - _position_penalty(chunk)
             )
             if worth >= LEAST_ROW:
                 said = tuple(value.lstrip("$€£ ") for value in row.values[:2])
-                yield _Found(self._quote(chunk, row.span, UnitKind.TABLE_ROW, worth), place, said)
+                yield _FigureMatch(self._quote(chunk, row.span, UnitKind.TABLE_ROW, worth), place, said)
 
-    def _matching_sentences(self, chunk: Chunk, measure: Measure, place: int) -> Iterator[_Found]:
+    def _matching_sentences(self, chunk: Chunk, measure: Measure, place: int) -> Iterator[_FigureMatch]:
         for one in self._sentences[chunk.ordinal]:
             held = frozenset(one.concepts)
-            named = _sum(measure.weights, held) / measure.whole
-            if named < LEAST_NAMED:
+            named = _sum(measure.weights, held) / measure.total_weight
+            if named < MIN_MEASURE_COVERAGE:
                 continue
             named *= _closeness(measure, one.concepts)
-            if measure.is_plain and KINDS & held - measure.weights.keys():
-                named *= OTHER_KIND
+            if measure.is_generic and CONTRASTING_CONCEPTS & held - measure.weights.keys():
+                named *= OTHER_KIND_FACTOR
             often = sum(spoken in measure.weights for spoken in one.concepts)
             worth = (
                 0.8 * named
-                + 0.15 * _sum(measure.beside, held)
+                + 0.15 * _sum(measure.context_weights, held)
                 + 0.08 * (_PERIOD.search(one.text) is not None)
                 + 0.03 * any(year in one.text for year in _years_of(chunk))
                 + 0.02 * min(3, often)
                 - 0.002 * max(0, one.text.count(" ") - 44)
-                - _late(chunk)
+                - _position_penalty(chunk)
             )
             if worth >= LEAST_SENTENCE:
-                yield _Found(self._quote(chunk, one.span, UnitKind.PROSE, worth), place, (one.text,))
+                yield _FigureMatch(self._quote(chunk, one.span, UnitKind.PROSE, worth), place, (one.text,))
 
-    def _worth(self, concepts: frozenset[str]) -> float:
-        return sum(worth_of(one, self._rarity) for one in concepts)
+    def _concept_weight(self, concepts: frozenset[str]) -> float:
+        return sum(concept_weight(one, self._rarity) for one in concepts)
 
-    def _is_of(self, quote: FigureQuote, years: frozenset[str]) -> bool:
+    def _matches_years(self, quote: FigureQuote, years: frozenset[str]) -> bool:
         """The years asked for stand in the title, the quote, or what names the row's columns."""
         if not years:
             return True
         text = quote.chunk.document_title + " " + quote.chunk.text[quote.start : quote.end]
-        row = bare_row(quote.chunk.text, quote.start, quote.end) if quote.kind is UnitKind.TABLE_ROW else None
+        row = (
+            parse_borderless_row(quote.chunk.text, quote.start, quote.end) if quote.kind is UnitKind.TABLE_ROW else None
+        )
         for span in (row.header, row.caption) if row is not None else ():
             text += " " + (quote.chunk.text[slice(*span)] if span is not None else "")
         return years <= frozenset(_YEAR.findall(text))
@@ -240,9 +262,9 @@ class FigurePool:
         return FigureQuote(chunk, *span, kind, round(worth, 6))
 
 
-def holds_rows(text: str) -> bool:
+def has_rows(text: str) -> bool:
     """Whether some line of a text is a row of a table without ruling lines."""
-    return any(bare_cells(line) is not None for line in text.split("\n"))
+    return any(split_borderless_row(line) is not None for line in text.split("\n"))
 
 
 def years_of(question: str) -> frozenset[str]:
@@ -250,18 +272,18 @@ def years_of(question: str) -> frozenset[str]:
     return frozenset(_YEAR.findall(question))
 
 
-def _spread(found: Sequence[_Found], most: Mapping[UnitKind, int]) -> list[FigureQuote]:
-    ranked = sorted(found, key=lambda one: (-one.quote.worth, one.quote.chunk.ordinal, one.quote.start))
+def _pick_across_documents(found: Sequence[_FigureMatch], most: Mapping[UnitKind, int]) -> list[FigureQuote]:
+    ranked = sorted(found, key=lambda one: (-one.quote.score, one.quote.chunk.ordinal, one.quote.start))
     best: dict[tuple[UnitKind, int], float] = {}
     said: set[tuple[UUID, tuple[str, ...]]] = set()
     turns: Counter[tuple[UnitKind, int, UUID]] = Counter()
     placed: list[tuple[int, int, FigureQuote]] = []
     for rank, one in enumerate(ranked):
         quote = one.quote
-        top = best.setdefault((quote.kind, one.measure), quote.worth)
+        top = best.setdefault((quote.kind, one.measure), quote.score)
         document = quote.chunk.document_id
         turn = turns[quote.kind, one.measure, document]
-        if quote.worth < CLOSE_TO_BEST * top or turn >= MOST_TURNS or (document, one.said) in said:
+        if quote.score < CLOSE_TO_BEST * top or turn >= MAX_QUOTES_PER_DOCUMENT or (document, one.said) in said:
             continue
         said.add((document, one.said))
         turns[quote.kind, one.measure, document] += 1
@@ -283,10 +305,10 @@ def _rows_of(chunk: Chunk) -> Iterator[_Row]:
         stripped = line.strip()
         start = at + line.find(stripped) if stripped else at
         at += len(line) + 1
-        held = bare_cells(stripped) if stripped else None
+        held = split_borderless_row(stripped) if stripped else None
         if held is None or held[0].startswith("%") or len(held[1]) == held[1].count("—"):
             continue
-        row = bare_row(text, start, start + len(stripped))
+        row = parse_borderless_row(text, start, start + len(stripped))
         if row is None:
             continue
         section, caption = (
@@ -301,7 +323,7 @@ def _rows_of(chunk: Chunk) -> Iterator[_Row]:
 
 def _sentences_of(chunk: Chunk) -> Iterator[_Sentence]:
     text = chunk.text
-    reading = READINGS.of(text, chunk.start > 0)
+    reading = SEGMENTATIONS.of(text, chunk.start > 0)
     for place in range(len(reading.ends)):
         for start, end in reading.sentences(reading.block(place))[0]:
             kind = reading.kind((start, end))
@@ -310,7 +332,7 @@ def _sentences_of(chunk: Chunk) -> Iterator[_Sentence]:
             if end - first > LONGEST_SENTENCE or _FIGURE.search(quote) is None:
                 continue
             if kind in (UnitKind.PROSE, UnitKind.LIST_ITEM) and text[first].isupper():
-                yield _Sentence((first, end), quote, tuple(concept(term) for term in terms(quote)))
+                yield _Sentence((first, end), quote, tuple(concept(term) for term in tokenize(quote)))
 
 
 def _after_table(text: str, start: int, end: int) -> int:
@@ -318,7 +340,7 @@ def _after_table(text: str, start: int, end: int) -> int:
     at = start
     while (line_end := text.find("\n", at, end)) >= 0:
         line = text[at:line_end].strip()
-        if bare_cells(line) is None and not line.isupper() and len(line.split()) > LONGEST_TITLE:
+        if split_borderless_row(line) is None and not line.isupper() and len(line.split()) > LONGEST_TITLE:
             break
         at = line_end + 1
     while text[at].isspace():
@@ -330,7 +352,7 @@ def _tables(rows: Sequence[_Row]) -> Iterator[list[_Row]]:
     """The rows that stand under the same lines."""
     table: list[_Row] = []
     for row in rows:
-        if table and (row.read.section, row.read.header) != (table[-1].read.section, table[-1].read.header):
+        if table and (row.row.section, row.row.header) != (table[-1].row.section, table[-1].row.header):
             yield table
             table = []
         table.append(row)
@@ -350,11 +372,11 @@ def _closeness(measure: Measure, spoken: Sequence[str]) -> float:
     ]
     if not gaps:
         return 1.0 if len(measure.weights) == 1 else FAR
-    return sum(1.0 if gap <= 1 else NEAR if gap <= NEARBY else FAR for gap in gaps) / len(gaps)
+    return sum(1.0 if gap <= 1 else NEAR if gap <= MAX_WORD_GAP else FAR for gap in gaps) / len(gaps)
 
 
 def _concepts(text: str) -> frozenset[str]:
-    return frozenset(concept(term) for term in terms(text) if not term.isdigit() and term not in FUNCTION_WORDS)
+    return frozenset(concept(term) for term in tokenize(text) if not term.isdigit() and term not in FUNCTION_WORDS)
 
 
 def _heading(chunk: Chunk) -> frozenset[str]:
@@ -365,7 +387,7 @@ def _years_of(chunk: Chunk) -> list[str]:
     return _YEAR.findall(chunk.document_title)[:1]
 
 
-def _late(chunk: Chunk) -> float:
+def _position_penalty(chunk: Chunk) -> float:
     """Statements come before the notes on them."""
     return min(0.05, 0.0005 * chunk.index)
 

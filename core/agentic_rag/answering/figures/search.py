@@ -10,19 +10,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
-from agentic_rag.answering.extraction.candidate_units import Unit
+from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.figures.borderless_tables import bare_row, head_before
-from agentic_rag.answering.figures.measures import Measure, asks_for_measure, breakdown_of, measures_of
-from agentic_rag.answering.figures.rows import FigurePool, FigureQuote, holds_rows, years_of
-from agentic_rag.documents.document import Chunk, ChunkPlace, DocumentFilter
-from agentic_rag.kernel.database import Snapshot
-from agentic_rag.language.tokenizer import query_terms, terms
-from agentic_rag.retrieval.candidates import ArmHit, ArmScore, Candidate, Retriever, Scope
+from agentic_rag.answering.figures.borderless_tables import parse_borderless_row, table_head_before
+from agentic_rag.answering.figures.measures import Measure, asks_for_measure, breakdown_concepts, measures_of
+from agentic_rag.answering.figures.rows import FigureIndex, FigureQuote, has_rows, years_of
+from agentic_rag.documents.document import Chunk, ChunkPosition, DocumentFilter
+from agentic_rag.kernel.database import CorpusSnapshot
+from agentic_rag.language.tokenizer import query_terms, tokenize
+from agentic_rag.retrieval.candidates import ArmHit, ArmScore, Candidate, Retriever, SearchScope
 from agentic_rag.retrieval.passage import FIGURES, Passage
-from agentic_rag.retrieval.title_match import meant_titles
+from agentic_rag.retrieval.title_match import match_titles
 
-NEAR = 200
+NEAR_FACTOR = 200
 """Passages whose titles are looked at for the documents that are meant."""
 MOST_DOCUMENTS = 8
 """Documents that are searched: two years of quarterly reports."""
@@ -42,44 +42,46 @@ class FigureEvidence:
     """All passages with those that were added at their end, and what they state, best first."""
 
     passages: tuple[Passage, ...]
-    figures: tuple[Unit, ...]
+    figures: tuple[CandidateUnit, ...]
 
 
 async def figure_evidence(
-    snapshot: Snapshot, question: str, passages: Sequence[Passage], scope: Scope
+    snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope
 ) -> FigureEvidence | None:
     """What the documents meant state of the measures asked for; None for a question that asks for no measure, or means
     no long document.
     """
     if not asks_for_measure(question) or not passages:
         return None
-    meant = await _meant(snapshot, question, passages, scope)
+    meant = await _find_target_documents(snapshot, question, passages, scope)
     if not meant.documents:
         return None
-    titled = frozenset(term for title in meant.documents.values() for term in terms(title))
-    measures = measures_of(question, titled, await snapshot.lexical.rarity(terms(question), scope))
+    titled = frozenset(term for title in meant.documents.values() for term in tokenize(title))
+    measures = measures_of(question, titled, await snapshot.lexical.rarity(tokenize(question), scope))
     if not measures:
         return None
-    hits = await _searched(snapshot, question, measures, meant.documents, scope)
-    pool = FigurePool(await snapshot.documents.chunks(sorted(hits), scope.access_ids))
-    pool.weigh(await snapshot.lexical.rarity(sorted(pool.label_terms), scope))
-    quotes = _chosen(pool, question, measures, meant)
+    hits = await _search_measures(snapshot, question, measures, meant.documents, scope)
+    pool = FigureIndex(await snapshot.documents.chunks(sorted(hits), scope.access_ids))
+    pool.set_rarity(await snapshot.lexical.rarity(sorted(pool.label_terms), scope))
+    quotes = _choose_quotes(pool, question, measures, meant)
     return await _with_passages(snapshot, quotes, hits, passages, scope)
 
 
 @dataclass(frozen=True, slots=True)
-class _Meant:
+class _TargetDocuments:
     """The documents that are meant with their titles; not `named` where only their passages say so."""
 
     documents: Mapping[UUID, str]
-    named: bool
+    is_by_title: bool
 
 
-async def _meant(snapshot: Snapshot, question: str, passages: Sequence[Passage], scope: Scope) -> _Meant:
-    near = await snapshot.lexical.search(query_terms(question), NEAR, scope)
+async def _find_target_documents(
+    snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope
+) -> _TargetDocuments:
+    near = await snapshot.lexical.search(query_terms(question), NEAR_FACTOR, scope)
     ordinals = sorted({hit.ordinal for hit in near} | {passage.chunk.ordinal for passage in passages})
     titles = await snapshot.documents.titles(ordinals, scope.access_ids)
-    wanted = meant_titles(question, list(titles.values()))
+    wanted = match_titles(question, list(titles.values()))
     if wanted:
         first: dict[str, list[int]] = {}
         for ordinal in ordinals:
@@ -88,26 +90,30 @@ async def _meant(snapshot: Snapshot, question: str, passages: Sequence[Passage],
         some = [ordinal for group in first.values() for ordinal in group[:2]]
         chunks = await snapshot.documents.chunks(some, scope.access_ids)
         found = {chunk.document_id: chunk.document_title for chunk in chunks}
-        return _Meant(dict(list(found.items())[:MOST_DOCUMENTS]), named=True)
+        return _TargetDocuments(dict(list(found.items())[:MOST_DOCUMENTS]), is_by_title=True)
     counted: dict[UUID, int] = {}
     for passage in passages:
         counted[passage.chunk.document_id] = counted.get(passage.chunk.document_id, 0) + 1
     alone = {
         passage.chunk.document_id: passage.chunk.document_title
         for passage in passages
-        if 2 * counted[passage.chunk.document_id] >= max(4, len(passages)) and holds_rows(passage.chunk.text)
+        if 2 * counted[passage.chunk.document_id] >= max(4, len(passages)) and has_rows(passage.chunk.text)
     }
-    return _Meant(alone, named=False)
+    return _TargetDocuments(alone, is_by_title=False)
 
 
-async def _searched(
-    snapshot: Snapshot, question: str, measures: Sequence[Measure], documents: Mapping[UUID, str], scope: Scope
+async def _search_measures(
+    snapshot: CorpusSnapshot,
+    question: str,
+    measures: Sequence[Measure],
+    documents: Mapping[UUID, str],
+    scope: SearchScope,
 ) -> dict[int, tuple[int, ArmHit]]:
     """The passages of each document that are found by the measures' own words: ordinal → (rank from 1, hit)."""
-    searches = [measure.searched for measure in measures]
-    if breakdown_of(question) is not None:
-        titled = frozenset(term for title in documents.values() for term in terms(title))
-        rest = [term for term in terms(question) if term not in titled]
+    searches = [measure.search_terms for measure in measures]
+    if breakdown_concepts(question) is not None:
+        titled = frozenset(term for title in documents.values() for term in tokenize(title))
+        rest = [term for term in tokenize(question) if term not in titled]
         searches.append(tuple(dict.fromkeys([*(term for one in searches for term in one), *rest])))
     found: dict[int, tuple[int, ArmHit]] = {}
     for document_id in documents:
@@ -119,29 +125,31 @@ async def _searched(
     return found
 
 
-def _chosen(pool: FigurePool, question: str, measures: Sequence[Measure], meant: _Meant) -> list[FigureQuote]:
+def _choose_quotes(
+    pool: FigureIndex, question: str, measures: Sequence[Measure], meant: _TargetDocuments
+) -> list[FigureQuote]:
     years = years_of(question)
-    by = breakdown_of(question)
+    by = breakdown_concepts(question)
     table = [] if by is None else pool.table(measures, by, years, MOST_ROWS_OF_A_TABLE)
     if table:
         return table
     several = len(meant.documents) > 1
     rows, sentences = (ROWS_OF_SEVERAL, SENTENCES_OF_SEVERAL) if several else (ROWS, SENTENCES)
-    quotes = pool.quotes(measures, years, rows, sentences if meant.named else 0)
+    quotes = pool.quotes(measures, years, rows, sentences if meant.is_by_title else 0)
     return quotes[: MOST_OF_SEVERAL if several else MOST_QUOTES]
 
 
 async def _with_passages(
-    snapshot: Snapshot,
+    snapshot: CorpusSnapshot,
     quotes: Sequence[FigureQuote],
     hits: Mapping[int, tuple[int, ArmHit]],
     passages: Sequence[Passage],
-    scope: Scope,
+    scope: SearchScope,
 ) -> FigureEvidence:
     places = {passage.chunk.ordinal: place for place, passage in enumerate(passages)}
     whole = list(passages)
     above = await _heads(snapshot, quotes, scope)
-    figures: list[Unit] = []
+    figures: list[CandidateUnit] = []
     for quote in quotes:
         ordinal = quote.chunk.ordinal
         place = places.get(ordinal)
@@ -149,13 +157,13 @@ async def _with_passages(
             place = places[ordinal] = len(whole)
             whole.append(Passage(quote.chunk, _candidate(*hits[ordinal]), (), FIGURES))
         if ordinal in above:
-            whole[place] = replace(whole[place], above=above[ordinal])
+            whole[place] = replace(whole[place], table_head=above[ordinal])
         span = (quote.start, quote.end)
-        figures.append(Unit(place, *span, quote.kind, 0, 0, 0, 0, True, span, None, quote.worth))
+        figures.append(CandidateUnit(place, *span, quote.kind, 0, 0, 0, 0, True, span, None, quote.score))
     return FigureEvidence(tuple(whole), tuple(figures))
 
 
-async def _heads(snapshot: Snapshot, quotes: Sequence[FigureQuote], scope: Scope) -> dict[int, str]:
+async def _heads(snapshot: CorpusSnapshot, quotes: Sequence[FigureQuote], scope: SearchScope) -> dict[int, str]:
     """What names the columns of the tables that began in the passage before, by ordinal."""
     headless = {
         quote.chunk.ordinal: quote
@@ -163,9 +171,9 @@ async def _heads(snapshot: Snapshot, quotes: Sequence[FigureQuote], scope: Scope
         if quote.kind is UnitKind.TABLE_ROW and quote.chunk.index > 0 and _is_headless(quote)
     }
     wanted = [
-        ChunkPlace(one.chunk.document_id, one.chunk.revision_id, one.chunk.index - 1) for one in headless.values()
+        ChunkPosition(one.chunk.document_id, one.chunk.revision_id, one.chunk.index - 1) for one in headless.values()
     ]
-    before = await snapshot.documents.placed(wanted, scope.access_ids) if wanted else []
+    before = await snapshot.documents.chunks_at(wanted, scope.access_ids) if wanted else []
     earlier = {(chunk.revision_id, chunk.index): chunk for chunk in before}
     found: dict[int, str] = {}
     for ordinal, quote in headless.items():
@@ -177,7 +185,7 @@ async def _heads(snapshot: Snapshot, quotes: Sequence[FigureQuote], scope: Scope
 
 
 def _is_headless(quote: FigureQuote) -> bool:
-    row = bare_row(quote.chunk.text, quote.start, quote.end)
+    row = parse_borderless_row(quote.chunk.text, quote.start, quote.end)
     return row is not None and row.header is None
 
 
@@ -185,7 +193,7 @@ def _head(before: Chunk, quote: FigureQuote) -> str:
     chunk = quote.chunk
     if chunk.start - before.end > 2:
         return ""
-    return head_before(before.text[: chunk.start - before.start], chunk.text, quote.start, quote.end)
+    return table_head_before(before.text[: chunk.start - before.start], chunk.text, quote.start, quote.end)
 
 
 def _candidate(rank: int, hit: ArmHit) -> Candidate:

@@ -13,10 +13,10 @@ from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.ids import Ids
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.chat.request import CHAT_SHARE, MIN_CHAT_SECONDS, ChatTask, Fault, Told
+from agentic_rag.models.chat.request import CHAT_SHARE, MIN_CHAT_SECONDS, ChatTask, LlmError, LlmResult
 from agentic_rag.tenancy.principals import WorkspaceRef
 
-LATE = Fault("HYDE_LATE")
+LATE = LlmError("HYDE_LATE")
 
 
 class QueuedPassages:
@@ -40,21 +40,23 @@ class QueuedPassages:
         self._ids = ids
         self._telemetry = telemetry
 
-    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> Told[str] | Fault:
+    async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> LlmResult[str] | LlmError:
         """A passage for `question`, if some worker writes it in time."""
         seconds = deadline.remaining(self._clock.monotonic()) * CHAT_SHARE[ChatTask.HYDE]
         if seconds < MIN_CHAT_SECONDS:
             return LATE
         try:
             async with asyncio.timeout(seconds):
-                return await self._written(workspace, question, seconds)
+                return await self._request_passage(workspace, question, seconds)
         except TimeoutError:
             return LATE
         except AgenticRagError as error:
             self._telemetry.event("rag_hyde_failed", code=error.code, reason=error.reason)
-            return Fault(error.code)
+            return LlmError(error.code)
 
-    async def _written(self, workspace: WorkspaceRef, question: str, seconds: float) -> Told[str] | Fault:
+    async def _request_passage(
+        self, workspace: WorkspaceRef, question: str, seconds: float
+    ) -> LlmResult[str] | LlmError:
         key = self._ids.new().hex
         await self._exchange.ask(key, question, seconds)
         job = NewJob(workspace, JobKind.HYDE, key, {}, QueueName.INTERACTIVE, self._telemetry.carrier())

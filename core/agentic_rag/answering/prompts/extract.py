@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from agentic_rag.answering.prompts.fence import TEXT, data_rule, fenced, list_of, strict_object
-from agentic_rag.kernel.text import folded
-from agentic_rag.models.chat.reply_fields import as_fields, fields_of, items_in, raw_text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation
+from agentic_rag.answering.prompts.fence import TEXT, fence_instruction, fence_text, list_of, strict_object
+from agentic_rag.kernel.text import fold_text
+from agentic_rag.models.chat.reply_fields import as_fields, items_in, parse_fields, raw_text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplySchema
 
 MAX_NAMES = 24
 MAX_RELATIONS = 12
@@ -23,7 +23,7 @@ class ClaimedGraph:
 
 
 _RELATION = strict_object({"subject": TEXT, "relation": TEXT, "object": TEXT})
-_FORM = ChatForm(
+_FORM = ReplySchema(
     "graph", strict_object({"names": list_of(strict_object({"name": TEXT})), "relations": list_of(_RELATION)})
 )
 
@@ -35,18 +35,18 @@ _SYSTEM = (
 )
 
 
-def extract_consultation(title: str, text: str, nonce: str) -> Consultation[ClaimedGraph]:
+def extract_prompt(title: str, text: str, nonce: str) -> Prompt[ClaimedGraph]:
     """The names and relations of a passage."""
-    passage = fenced(nonce, "PASSAGE", f"From: {title}\n{text}")
+    passage = fence_text(nonce, "PASSAGE", f"From: {title}\n{text}")
     user = f"{passage}\nList what PASSAGE names and relates."
 
     def read(reply: str) -> ClaimedGraph:
-        fields = fields_of(reply, "names", "relations")
+        fields = parse_fields(reply, "names", "relations")
         named = [raw_text_in(as_fields(one, "name"), "name") for one in items_in(fields, "names")[:MAX_NAMES]]
         relations = [as_fields(one, "subject", "relation", "object") for one in items_in(fields, "relations")]
         return ClaimedGraph(
-            tuple(name for name in map(folded, named) if len(name) <= MAX_NAME_CHARACTERS),
+            tuple(name for name in map(fold_text, named) if len(name) <= MAX_NAME_CHARACTERS),
             tuple((raw_text_in(one, "subject"), raw_text_in(one, "object")) for one in relations[:MAX_RELATIONS]),
         )
 
-    return Consultation(ChatTask.EXTRACT, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.EXTRACT, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)

@@ -6,12 +6,12 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.prompts.fence import data_rule, fenced, one_of, strict_object
-from agentic_rag.models.chat.reply_fields import fields_of, raw_text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.answering.prompts.fence import fence_instruction, fence_text, one_of, strict_object
+from agentic_rag.models.chat.reply_fields import parse_fields, raw_text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
 
-class Mark(enum.Enum):
+class GradeLevel(enum.Enum):
     """How much of something holds."""
 
     FULL = "full"
@@ -23,15 +23,17 @@ class Mark(enum.Enum):
 class Grade:
     """A judge's word on one answer."""
 
-    correct: Mark
+    correct: GradeLevel
     """How far it says what the expected answers say."""
-    grounded: Mark
+    grounded: GradeLevel
     """How far its sources say what it says."""
 
 
-_FORM = ChatForm(
+_FORM = ReplySchema(
     "grade",
-    strict_object({"correct": one_of([one.value for one in Mark]), "grounded": one_of([one.value for one in Mark])}),
+    strict_object(
+        {"correct": one_of([one.value for one in GradeLevel]), "grounded": one_of([one.value for one in GradeLevel])}
+    ),
 )
 
 _SYSTEM = (
@@ -42,29 +44,29 @@ _SYSTEM = (
 )
 
 
-def grade_consultation(
+def grade_prompt(
     question: str, expected: Sequence[str], answer: str, sources: Sequence[str], nonce: str
-) -> Consultation[Grade]:
+) -> Prompt[Grade]:
     """Marks for an answer. With several expected answers any of them is right."""
     user = "\n".join(
         (
-            fenced(nonce, "QUESTION", question),
-            *(fenced(nonce, f"EXPECTED {place}", one) for place, one in enumerate(expected)),
-            fenced(nonce, "ANSWER", answer),
-            *(fenced(nonce, f"SOURCE {place}", one) for place, one in enumerate(sources)),
+            fence_text(nonce, "QUESTION", question),
+            *(fence_text(nonce, f"EXPECTED {place}", one) for place, one in enumerate(expected)),
+            fence_text(nonce, "ANSWER", answer),
+            *(fence_text(nonce, f"SOURCE {place}", one) for place, one in enumerate(sources)),
             "Give the marks.",
         )
     )
 
     def read(text: str) -> Grade:
-        fields = fields_of(text, "correct", "grounded")
-        return Grade(_mark(raw_text_in(fields, "correct")), _mark(raw_text_in(fields, "grounded")))
+        fields = parse_fields(text, "correct", "grounded")
+        return Grade(_grade_level(raw_text_in(fields, "correct")), _grade_level(raw_text_in(fields, "grounded")))
 
-    return Consultation(ChatTask.GRADE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.GRADE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
 
 
-def _mark(text: str) -> Mark:
+def _grade_level(text: str) -> GradeLevel:
     try:
-        return Mark(text)
+        return GradeLevel(text)
     except ValueError as error:
         raise ReplyInvalid("The reply holds a mark that there is not.") from error

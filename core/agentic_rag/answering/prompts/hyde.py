@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from agentic_rag.answering.prompts.fence import TEXT, data_rule, fenced, strict_object
-from agentic_rag.models.chat.reply_fields import fields_of, text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation
+from agentic_rag.answering.prompts.fence import TEXT, fence_instruction, fence_text, strict_object
+from agentic_rag.models.chat.reply_fields import parse_fields, text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplySchema
 
 MAX_PASSAGE_CHARACTERS = 2000
 
-_FORM = ChatForm("hypothetical_passage", strict_object({"passage": TEXT}))
+_FORM = ReplySchema("hypothetical_passage", strict_object({"passage": TEXT}))
 
 _SYSTEM = (
     "Write the passage of two to four sentences that a document answering the question would most likely hold, in the "
@@ -17,11 +17,11 @@ _SYSTEM = (
 )
 
 
-def hyde_consultation(question: str, nonce: str) -> Consultation[str]:
+def hyde_prompt(question: str, nonce: str) -> Prompt[str]:
     """A hypothetical passage (Gao et al., "Precise Zero-Shot Dense Retrieval without Relevance Labels", 2022)."""
-    user = f"{fenced(nonce, 'QUESTION', question)}\nWrite the passage."
+    user = f"{fence_text(nonce, 'QUESTION', question)}\nWrite the passage."
 
     def read(text: str) -> str:
-        return text_in(fields_of(text, "passage"), "passage", MAX_PASSAGE_CHARACTERS)
+        return text_in(parse_fields(text, "passage"), "passage", MAX_PASSAGE_CHARACTERS)
 
-    return Consultation(ChatTask.HYDE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.HYDE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)

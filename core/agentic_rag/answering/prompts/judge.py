@@ -6,12 +6,12 @@ import enum
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.prompts.fence import NUMBER, data_rule, fenced, list_of, one_of, strict_object
-from agentic_rag.models.chat.reply_fields import as_fields, fields_of, items_in, number_in, raw_text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.answering.prompts.fence import NUMBER, fence_instruction, fence_text, list_of, one_of, strict_object
+from agentic_rag.models.chat.reply_fields import as_fields, items_in, number_in, parse_fields, raw_text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
 
-class Verdict(enum.Enum):
+class ClaimVerdict(enum.Enum):
     """What a judge says of a sentence."""
 
     SUPPORTED = "supported"
@@ -22,15 +22,15 @@ class Verdict(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class JudgedClaim:
+class ClaimToJudge:
     """A sentence with what it cites and where that stands."""
 
     sentence: str
     source: str
 
 
-_VERDICT = strict_object({"sentence": NUMBER, "verdict": one_of([one.value for one in Verdict])})
-_FORM = ChatForm("verdicts", strict_object({"verdicts": list_of(_VERDICT)}))
+_VERDICT = strict_object({"sentence": NUMBER, "verdict": one_of([one.value for one in ClaimVerdict])})
+_FORM = ReplySchema("verdicts", strict_object({"verdicts": list_of(_VERDICT)}))
 
 _SYSTEM = (
     "You check the sentences of an answer, each beside the source that it cites. For each sentence give one verdict: "
@@ -40,17 +40,19 @@ _SYSTEM = (
 )
 
 
-def judge_consultation(question: str, claims: Sequence[JudgedClaim], nonce: str) -> Consultation[tuple[Verdict, ...]]:
+def judge_prompt(question: str, claims: Sequence[ClaimToJudge], nonce: str) -> Prompt[tuple[ClaimVerdict, ...]]:
     """A verdict for each claim, in their order."""
     shown = [
-        fenced(nonce, f"SENTENCE {place}", claim.sentence) + "\n" + fenced(nonce, f"SOURCE {place}", claim.source)
+        fence_text(nonce, f"SENTENCE {place}", claim.sentence)
+        + "\n"
+        + fence_text(nonce, f"SOURCE {place}", claim.source)
         for place, claim in enumerate(claims)
     ]
-    user = "\n".join((fenced(nonce, "QUESTION", question), *shown, "Give the verdicts."))
+    user = "\n".join((fence_text(nonce, "QUESTION", question), *shown, "Give the verdicts."))
 
-    def read(text: str) -> tuple[Verdict, ...]:
-        found: dict[int, Verdict] = {}
-        items = items_in(fields_of(text, "verdicts"), "verdicts")
+    def read(text: str) -> tuple[ClaimVerdict, ...]:
+        found: dict[int, ClaimVerdict] = {}
+        items = items_in(parse_fields(text, "verdicts"), "verdicts")
         for item in items:
             fields = as_fields(item, "sentence", "verdict")
             found[number_in(fields, "sentence")] = _verdict(raw_text_in(fields, "verdict"))
@@ -58,11 +60,11 @@ def judge_consultation(question: str, claims: Sequence[JudgedClaim], nonce: str)
             raise ReplyInvalid(f"The reply judges {len(items)} sentences, not the {len(claims)} given.")
         return tuple(found[place] for place in range(len(claims)))
 
-    return Consultation(ChatTask.JUDGE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.JUDGE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
 
 
-def _verdict(text: str) -> Verdict:
+def _verdict(text: str) -> ClaimVerdict:
     try:
-        return Verdict(text)
+        return ClaimVerdict(text)
     except ValueError as error:
         raise ReplyInvalid("The reply holds a verdict that there is not.") from error

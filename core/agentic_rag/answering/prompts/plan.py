@@ -8,23 +8,23 @@ from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion
 from agentic_rag.answering.prompts.fence import (
     NUMBER,
     TEXT,
-    data_rule,
-    fenced,
-    invented,
+    fence_instruction,
+    fence_text,
+    find_unsupported_words,
     list_of,
     one_of,
     strict_object,
 )
-from agentic_rag.answering.query.planner import FINDING, MAX_PARTS
-from agentic_rag.models.chat.reply_fields import as_fields, fields_of, items_in, numbers_in, raw_text_in, text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.answering.query.planner import FINDING_PLACEHOLDER, MAX_PARTS
+from agentic_rag.models.chat.reply_fields import as_fields, items_in, numbers_in, parse_fields, raw_text_in, text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
 MAX_PART_CHARACTERS = 500
 
 _TYPES = {kind.value: kind for kind in AnswerType if kind not in (AnswerType.CALCULATION, AnswerType.LOOKUP)}
 """Arithmetic and named documents are recognised by rule, before a model is asked."""
 
-_FORM = ChatForm(
+_FORM = ReplySchema(
     "plan",
     strict_object(
         {
@@ -39,23 +39,24 @@ _SYSTEM = (
     "question itself. Divide only what has several independent parts, compares things, or asks about something that "
     f"must be found first; at most {MAX_PARTS} sub-questions, each a search of its own in the question's language. "
     "Sub-questions are numbered from 0; depends_on lists the numbers of earlier ones that must be answered first. "
-    f"Where a sub-question needs what an earlier one finds, write {FINDING} in its place. Do not answer, and name "
+    f"Where a sub-question needs what an earlier one finds, write {FINDING_PLACEHOLDER} in its place. Do not "
+    f"answer, and name "
     "nothing that the question does not name: what you know yourself does not count."
 )
 
 
-def plan_consultation(question: str, rules: Plan, model: str, nonce: str) -> Consultation[Plan]:
+def plan_prompt(question: str, rules: Plan, model: str, nonce: str) -> Prompt[Plan]:
     """The plan of a stand-alone question; tools stay those of the plan by rules."""
-    user = f"{fenced(nonce, 'QUESTION', question)}\nPlan QUESTION."
+    user = f"{fence_text(nonce, 'QUESTION', question)}\nPlan QUESTION."
 
     def read(text: str) -> Plan:
-        reply = fields_of(text, "answer_type", "sub_questions")
+        reply = parse_fields(text, "answer_type", "sub_questions")
         kind = _TYPES.get(raw_text_in(reply, "answer_type"))
         if kind is None:
             raise ReplyInvalid("The plan has an answer type that there is not.")
         return Plan(_parts(question, items_in(reply, "sub_questions")), kind, rules.tools, model)
 
-    return Consultation(ChatTask.PLAN, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.PLAN, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
 
 
 def _parts(question: str, items: Sequence[object]) -> tuple[SubQuestion, ...]:
@@ -74,8 +75,8 @@ def _part(question: str, place: int, item: object) -> SubQuestion:
     depends_on = tuple(sorted(set(numbers_in(fields, "depends_on"))))
     if any(not 0 <= one < place for one in depends_on):
         raise ReplyInvalid("A part of the plan waits for one that does not come before it.")
-    if FINDING in text and not depends_on:
+    if FINDING_PLACEHOLDER in text and not depends_on:
         raise ReplyInvalid("A part of the plan needs a finding and waits for none.")
-    if invented(text.replace(FINDING, " "), question):
+    if find_unsupported_words(text.replace(FINDING_PLACEHOLDER, " "), question):
         raise ReplyInvalid("The plan names what the question does not.")
     return SubQuestion(text, depends_on)

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from agentic_rag.answering.prompts.fence import strict_object
-from agentic_rag.models.chat.reply_fields import fields_of, flag_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest
+from agentic_rag.models.chat.reply_fields import boolean_in, parse_fields
+from agentic_rag.models.chat.request import ChatRequest, ReplySchema
 
 PROBE = ChatRequest(
     "Answer in the form you are given.",
     "Set ready to true.",
-    ChatForm("readiness", strict_object({"ready": {"type": "boolean"}})),
+    ReplySchema("readiness", strict_object({"ready": {"type": "boolean"}})),
 )
 
 
 def read_probe(text: str) -> bool:
     """What the model set. Errors: `ReplyInvalid` when the reply has not the form of `PROBE`."""
-    return flag_in(fields_of(text, "ready"), "ready")
+    return boolean_in(parse_fields(text, "ready"), "ready")

@@ -4,12 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.answering.prompts.fence import TEXT, data_rule, fenced, invented, strict_object
+from agentic_rag.answering.prompts.fence import (
+    TEXT,
+    fence_instruction,
+    fence_text,
+    find_unsupported_words,
+    strict_object,
+)
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, Turn
-from agentic_rag.models.chat.reply_fields import fields_of, text_in
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.models.chat.reply_fields import parse_fields, text_in
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 
-_FORM = ChatForm("standalone_question", strict_object({"question": TEXT}))
+_FORM = ReplySchema("standalone_question", strict_object({"question": TEXT}))
 
 _SYSTEM = (
     "You make the last question of a conversation understandable without the conversation. Put the names that it "
@@ -19,18 +25,22 @@ _SYSTEM = (
 )
 
 
-def standalone_consultation(question: str, history: Sequence[Turn], nonce: str) -> Consultation[str]:
+def standalone_prompt(question: str, history: Sequence[Turn], nonce: str) -> Prompt[str]:
     """The stand-alone question. A reply with a name or figure that nobody said is invalid."""
     turns = [f"Question: {turn.question}\nAnswer: {turn.answer}" for turn in history]
     user = "\n".join(
-        (fenced(nonce, "CONVERSATION", "\n\n".join(turns)), fenced(nonce, "QUESTION", question), "Rewrite QUESTION.")
+        (
+            fence_text(nonce, "CONVERSATION", "\n\n".join(turns)),
+            fence_text(nonce, "QUESTION", question),
+            "Rewrite QUESTION.",
+        )
     )
 
     def read(text: str) -> str:
-        written = text_in(fields_of(text, "question"), "question", MAX_QUESTION_CHARACTERS)
-        new = invented(written, question, *turns)
+        written = text_in(parse_fields(text, "question"), "question", MAX_QUESTION_CHARACTERS)
+        new = find_unsupported_words(written, question, *turns)
         if new:
             raise ReplyInvalid("The stand-alone question names what nobody said.")
         return written
 
-    return Consultation(ChatTask.REWRITE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.REWRITE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)

@@ -5,18 +5,26 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.answering.prompts.fence import FLAG, NUMBER, TEXT, data_rule, fenced, list_of, strict_object
+from agentic_rag.answering.prompts.fence import (
+    FLAG,
+    NUMBER,
+    TEXT,
+    fence_instruction,
+    fence_text,
+    list_of,
+    strict_object,
+)
 from agentic_rag.models.chat.reply_fields import (
     as_fields,
-    fields_of,
-    flag_in,
+    boolean_in,
     items_in,
     number_in,
     numbers_in,
+    parse_fields,
     raw_text_in,
     text_in,
 )
-from agentic_rag.models.chat.request import ChatForm, ChatRequest, ChatTask, Consultation, ReplyInvalid
+from agentic_rag.models.chat.request import ChatRequest, ChatTask, Prompt, ReplyInvalid, ReplySchema
 from agentic_rag.retrieval.passage import Passage
 
 MAX_SENTENCES = 12
@@ -54,7 +62,7 @@ class ClaimedAnswer:
 
 _QUOTE = strict_object({"passage": NUMBER, "quote": TEXT})
 _SENTENCE = strict_object({"part": NUMBER, "text": TEXT, "quotes": list_of(_QUOTE)})
-_FORM = ChatForm(
+_FORM = ReplySchema(
     "answer", strict_object({"sentences": list_of(_SENTENCE), "unanswered": list_of(NUMBER), "conflicting": FLAG})
 )
 
@@ -70,19 +78,21 @@ _SYSTEM = (
 )
 
 
-def synthesis_consultation(
+def synthesis_prompt(
     question: str, parts: Sequence[str], passages: Sequence[Passage], nonce: str
-) -> Consultation[ClaimedAnswer]:
+) -> Prompt[ClaimedAnswer]:
     """The answer to `question`, whose `parts` and the passages are numbered from 0."""
     shown = [
-        fenced(nonce, f"PASSAGE {place}", f"{_origin(passage)}\n{passage.chunk.text}")
+        fence_text(nonce, f"PASSAGE {place}", f"{_passage_label(passage)}\n{passage.chunk.text}")
         for place, passage in enumerate(passages)
     ]
     asked = "\n".join(f"{place}: {part}" for place, part in enumerate(parts))
-    user = "\n".join((*shown, fenced(nonce, "PARTS", asked), fenced(nonce, "QUESTION", question), "Answer QUESTION."))
+    user = "\n".join(
+        (*shown, fence_text(nonce, "PARTS", asked), fence_text(nonce, "QUESTION", question), "Answer QUESTION.")
+    )
 
     def read(text: str) -> ClaimedAnswer:
-        reply = fields_of(text, "sentences", "unanswered", "conflicting")
+        reply = parse_fields(text, "sentences", "unanswered", "conflicting")
         items = items_in(reply, "sentences")
         if len(items) > MAX_SENTENCES:
             raise ReplyInvalid(f"The answer has {len(items)} sentences; at most {MAX_SENTENCES} are read.")
@@ -90,12 +100,12 @@ def synthesis_consultation(
         unanswered = tuple(sorted(set(numbers_in(reply, "unanswered"))))
         if any(not 0 <= one < len(parts) for one in unanswered):
             raise ReplyInvalid("The answer names a part that there is not.")
-        return ClaimedAnswer(sentences, unanswered, flag_in(reply, "conflicting"))
+        return ClaimedAnswer(sentences, unanswered, boolean_in(reply, "conflicting"))
 
-    return Consultation(ChatTask.SYNTHESIZE, ChatRequest(f"{_SYSTEM}\n\n{data_rule(nonce)}", user, _FORM), read)
+    return Prompt(ChatTask.SYNTHESIZE, ChatRequest(f"{_SYSTEM}\n\n{fence_instruction(nonce)}", user, _FORM), read)
 
 
-def _origin(passage: Passage) -> str:
+def _passage_label(passage: Passage) -> str:
     chunk = passage.chunk
     return "From: " + " › ".join((chunk.document_title, *chunk.heading_path))
 

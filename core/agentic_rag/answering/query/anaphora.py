@@ -11,11 +11,11 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from agentic_rag.answering.query.mentions import kind_of_noun, names_asked, word_set
+from agentic_rag.answering.query.mentions import find_question_names, kind_of_noun, word_set
 from agentic_rag.language.english import FUNCTION_WORDS
 
 
-class Pointer(enum.Enum):
+class AnaphorKind(enum.Enum):
     """What kind of thing a word points at."""
 
     PERSON = "person"
@@ -29,12 +29,12 @@ class Pointer(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class BackReference:
+class Anaphor:
     """[start, end) of the question. `noun` of NAMED, lower case."""
 
     start: int
     end: int
-    points_at: Pointer
+    kind: AnaphorKind
     possessive: bool = False
     noun: str = ""
 
@@ -75,7 +75,7 @@ _HAS_SUBJECT = re.compile(rf"\b{AUXILIARY}(?: not)? (?!not )\w+ \w", re.IGNORECA
 """An auxiliary with more than a verb behind it: the clause has a subject of its own."""
 _TIME_WORDS = word_set("year day month time date much many long often far old kind type quarter week")
 _WEATHER = r"(?:rain|rains|raining|snow|snows|snowing|windy|cold|hot|dark|foggy|wet|late|too late|midnight|noon)"
-_JUDGED = (
+_JUDGEMENT_WORDS = (
     r"(?:possible|true|necessary|mandatory|allowed|permitted|important|legal|safe|required|compulsory|ok|okay|enough|better|"
     r"worth|likely|clear|known|said|forbidden|normal|common|correct|acceptable|sufficient|advisable|useful)"
 )
@@ -88,7 +88,7 @@ _JUDGEMENT = re.compile(rf"^(?: (?!{_TAKES_TO}\b)[\w'’-]+){{0,4}} (?:to|that|w
 _OF_SOMEONE = re.compile(r"^ be (?:[\w'’-]+ ){1,3}(?:to|that|for|if|whether) \w", re.IGNORECASE)
 _EMPTY_IT = re.compile(
     rf"^(?: is| was| be| has been| get| gets)? (?:{_WEATHER}\b|"
-    rf"(?:\w+ ){{0,2}}{_JUDGED} (?:to|that|for|if|whether|when)\b|"
+    rf"(?:\w+ ){{0,2}}{_JUDGEMENT_WORDS} (?:to|that|for|if|whether|when)\b|"
     r"(?:\w+ ){0,1}(?:takes?|took|means?|meant|costs?|matters?|requires?) (?:\w+ ){0,4}?(?:to|if|whether|when)\b)",
     re.IGNORECASE,
 )
@@ -123,18 +123,18 @@ _PRESENT = word_set("year quarter month week morning afternoon evening summer wi
 _END = re.compile(r"^[ ?.!]*$")
 
 
-def back_references(question: str) -> list[BackReference]:
+def find_anaphors(question: str) -> list[Anaphor]:
     """The words of a question that nothing in it explains, in reading order; of each kind the first: the others follow
     it.
     """
-    found: dict[Pointer, BackReference] = {}
+    found: dict[AnaphorKind, Anaphor] = {}
     for reference in _candidates(question):
-        if reference.points_at not in found and not _is_explained(question, reference):
-            found[reference.points_at] = reference
+        if reference.kind not in found and not _has_antecedent(question, reference):
+            found[reference.kind] = reference
     return sorted(found.values(), key=lambda one: one.start)
 
 
-def _candidates(question: str) -> Iterator[BackReference]:
+def _candidates(question: str) -> Iterator[Anaphor]:
     for match in _WORD.finditer(question):
         before, after = question[: match.start()], question[match.end() :]
         word = match.group()
@@ -144,25 +144,25 @@ def _candidates(question: str) -> Iterator[BackReference]:
         low = word.lower()
         if match["person"]:
             owns = low == "his" or (low == "her" and _has_noun(after))
-            yield BackReference(start, end, Pointer.PERSON, owns or low == "hers")
+            yield Anaphor(start, end, AnaphorKind.PERSON, owns or low == "hers")
         elif match["thing"]:
-            if low == "its" or not _is_empty_it(before, after):
-                yield BackReference(start, end, Pointer.THING, low == "its")
+            if low == "its" or not _is_expletive_it(before, after):
+                yield Anaphor(start, end, AnaphorKind.THING, low == "its")
         elif match["group"]:
-            yield BackReference(start, end, Pointer.GROUP, low in ("their", "theirs"))
+            yield Anaphor(start, end, AnaphorKind.GROUP, low in ("their", "theirs"))
         elif match["place"]:
             if _EXISTS_BEFORE.search(before) and not re.match(r"^who\b", before, re.IGNORECASE):
                 if _END.match(after) and not _has_content(before):
-                    yield BackReference(start, end, Pointer.MATTER)
+                    yield Anaphor(start, end, AnaphorKind.MATTER)
             elif not _EXISTS_AFTER.match(after):
-                yield BackReference(start, end, Pointer.PLACE)
+                yield Anaphor(start, end, AnaphorKind.PLACE)
         elif match["matter"]:
-            yield BackReference(start, end, Pointer.MATTER)
+            yield Anaphor(start, end, AnaphorKind.MATTER)
         else:
-            yield from _pointed(match, before, after)
+            yield from _read_anaphor(match, before, after)
 
 
-def _pointed(match: re.Match[str], before: str, after: str) -> Iterator[BackReference]:
+def _read_anaphor(match: re.Match[str], before: str, after: str) -> Iterator[Anaphor]:
     start, end = match.span()
     if match["named"] and match["noun"].lower() not in _NO_NOUN and not match["noun"].endswith("ed"):
         low = match.group().lower()
@@ -172,7 +172,7 @@ def _pointed(match: re.Match[str], before: str, after: str) -> Iterator[BackRefe
         apart = _POINTS.search(before) or _DONE.search(before) or noun in _TIMES
         relative = low.startswith("that ") and not apart
         if not now and not relative:
-            yield BackReference(start, end, Pointer.NAMED, noun=noun)
+            yield Anaphor(start, end, AnaphorKind.NAMED, noun=noun)
         return
     word = match["bare"] or match.group().split()[0]
     if match["named"]:
@@ -181,17 +181,17 @@ def _pointed(match: re.Match[str], before: str, after: str) -> Iterator[BackRefe
             return
     compared = _AFTER_PREPOSITION.match(after) and not _SUBJECT.search(before)
     if _END.match(after) or (_POINTS.search(before) and _AFTER_BARE.match(after) and not compared):
-        yield BackReference(start, end, Pointer.MATTER)
+        yield Anaphor(start, end, AnaphorKind.MATTER)
 
 
-def _is_empty_it(before: str, after: str) -> bool:
+def _is_expletive_it(before: str, after: str) -> bool:
     """ "It" that stands for nothing: weather, time, and what "to …" or "that …" says later."""
     if after.startswith(("'", "’")) or before.lower().endswith("worth ") or _EMPTY_IT.match(after):
         return True
-    return bool(_OF_SOMEONE.match(after) or (_JUDGING.search(before) and _judged(after)))
+    return bool(_OF_SOMEONE.match(after) or (_JUDGING.search(before) and _is_judgement(after)))
 
 
-def _judged(after: str) -> bool:
+def _is_judgement(after: str) -> bool:
     return _JUDGEMENT.match(after) is not None or re.match(r"^ [\w'’ -]{1,40} for \w+ to \w", after) is not None
 
 
@@ -200,19 +200,19 @@ def _has_noun(after: str) -> bool:
     return word is not None and word[1].lower() not in FUNCTION_WORDS
 
 
-def _is_explained(question: str, reference: BackReference) -> bool:
+def _has_antecedent(question: str, reference: Anaphor) -> bool:
     """True when something before the word in its own question is what it stands for."""
     lead = _LEAD.match(question)
     offset = lead.end() if lead else 0
     if reference.start < offset:
         return False
     before = question[offset : reference.start]
-    if reference.points_at is Pointer.NAMED:
+    if reference.kind is AnaphorKind.NAMED:
         return re.search(rf"\b{re.escape(reference.noun)}\b", before, re.IGNORECASE) is not None
     body = _LEADING_PHRASE.sub("", before)
-    if reference.points_at is Pointer.THING:
+    if reference.kind is AnaphorKind.THING:
         body = before
-    if reference.points_at is Pointer.PLACE:
+    if reference.kind is AnaphorKind.PLACE:
         return _has_name(before)
     if _OPENS_CLAUSE.match(body) and _has_content(body):
         return True
@@ -222,7 +222,7 @@ def _is_explained(question: str, reference: BackReference) -> bool:
     word = question[reference.start : reference.end].lower()
     if word in _SUBJECT_FORMS and not _SUBJECT.search(body):
         return _has_content(body)
-    return reference.possessive and _has_owner(body, plural=reference.points_at is Pointer.GROUP)
+    return reference.possessive and _has_owner(body, plural=reference.kind is AnaphorKind.GROUP)
 
 
 def _has_owner(body: str, *, plural: bool) -> bool:
@@ -239,7 +239,7 @@ def _has_owner(body: str, *, plural: bool) -> bool:
 
 
 def _has_name(text: str) -> bool:
-    return bool(names_asked(text))
+    return bool(find_question_names(text))
 
 
 def _has_content(text: str) -> bool:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import re
 
 from agentic_rag.answering.query.anaphora import AUXILIARY
-from agentic_rag.answering.query.mentions import Mention, head_of, names_asked, owner_of, topic_of, word_set
+from agentic_rag.answering.query.mentions import (
+    TextMention,
+    find_question_names,
+    find_topic,
+    head_of,
+    owner_of,
+    word_set,
+)
 from agentic_rag.language.english import FUNCTION_WORDS
 
-LONGEST_EARLIER = 300
+MAX_EARLIER_CHARACTERS = 300
 """Characters of an earlier question that a follow-up may be completed from."""
 
 _WH = r"(?:who|whom|whose|what|when|where|why|which|how)"
@@ -88,44 +95,48 @@ def without_lead(question: str) -> str:
     return question[len(lead[0]) :] if (lead := LEAD.match(question)) else question
 
 
-def completed(question: str, earlier: str) -> str | None:
+def complete_question(question: str, earlier: str) -> str | None:
     """An elliptical question completed from the one before it; None when it is none."""
     body = without_lead(question).strip()
     led = continues(question)
-    earlier = clipped(earlier)
+    earlier = clip_question(earlier)
     if _MORE.match(body):
         return earlier
     other = _ELSE.match(body)
     if other is not None:
-        return _with_else(other["wh"], earlier)
+        return _append_else(other["wh"], earlier)
     bare = _BARE.match(body)
     if bare is not None:
-        return _asked_with(bare["wh"], earlier)
+        return _swap_question_word(bare["wh"], earlier)
     noun = _BARE_NOUN.match(body)
     if noun is not None and noun["noun"].lower() not in FUNCTION_WORDS:
         if noun["noun"].lower().endswith(("ed", "ens")):
-            return about(body, earlier)
-        return _asked_with(noun["wh"], earlier)
+            return append_earlier(body, earlier)
+        return _swap_question_word(noun["wh"], earlier)
     instead = _ABOUT.match(body) or _phrase(body, led=led)
     if instead is None:
-        return about(body, earlier) if re.match(rf"^(?:{_WH} \w+|why not)[ ?.!]*$", body, re.IGNORECASE) else None
-    return _with(instead["what"].strip(), instead["prep"], earlier)
+        return (
+            append_earlier(body, earlier) if re.match(rf"^(?:{_WH} \w+|why not)[ ?.!]*$", body, re.IGNORECASE) else None
+        )
+    return _substitute(instead["what"].strip(), instead["prep"], earlier)
 
 
-def about(question: str, earlier: str) -> str:
+def append_earlier(question: str, earlier: str) -> str:
     """A question with the one before it as its matter: readable, and searchable by the words of both."""
-    return f"{_capital(without_lead(question).rstrip(' ?.!'))} (about: {_small(_bare(clipped(earlier)))})?"
+    return (
+        f"{_capitalise(without_lead(question).rstrip(' ?.!'))} (about: {_lower_first(_bare(clip_question(earlier)))})?"
+    )
 
 
-def clipped(earlier: str) -> str:
-    """An earlier question without its lead, at most `LONGEST_EARLIER` characters of it."""
+def clip_question(earlier: str) -> str:
+    """An earlier question without its lead, at most `MAX_EARLIER_CHARACTERS` characters of it."""
     text = without_lead(earlier.strip()) or earlier
-    return text if len(text) <= LONGEST_EARLIER else text[:LONGEST_EARLIER].rsplit(" ", 1)[0]
+    return text if len(text) <= MAX_EARLIER_CHARACTERS else text[:MAX_EARLIER_CHARACTERS].rsplit(" ", 1)[0]
 
 
-def capital(text: str) -> str:
+def capitalise_sentence(text: str) -> str:
     """With a capital first letter."""
-    return _capital(text)
+    return _capitalise(text)
 
 
 def _phrase(body: str, *, led: bool) -> re.Match[str] | None:
@@ -138,9 +149,9 @@ def _phrase(body: str, *, led: bool) -> re.Match[str] | None:
     return match
 
 
-def _asked_with(wh: str, earlier: str) -> str:
+def _swap_question_word(wh: str, earlier: str) -> str:
     """The earlier question with another question word."""
-    word = _capital(wh)
+    word = _capitalise(wh)
     done = _YES_NO.match(earlier)
     if done is not None:
         return f"{word} {done['aux'].lower()} {done['rest']}?"
@@ -153,7 +164,7 @@ def _asked_with(wh: str, earlier: str) -> str:
         participle = _PARTICIPLES.get(verb) or (verb if verb.endswith("ed") or verb in _SAME_PARTICIPLES else None)
         if participle is not None:
             return f"{word} was {by['object']} {participle}{by['tail'] or ''}?"
-    return about(wh, earlier)
+    return append_earlier(wh, earlier)
 
 
 def _is_identity(asked: re.Match[str]) -> bool:
@@ -176,31 +187,31 @@ def _rest(asked: re.Match[str]) -> str:
     return f"{rest[:at]} {noun}{rest[at:]}"
 
 
-def _with_else(wh: str, earlier: str) -> str:
+def _append_else(wh: str, earlier: str) -> str:
     if re.match(rf"{wh}\b", earlier, re.IGNORECASE):
-        return f"{_capital(wh)} else{earlier[len(wh) :]}"
-    return about(f"{wh} else", earlier)
+        return f"{_capitalise(wh)} else{earlier[len(wh) :]}"
+    return append_earlier(f"{wh} else", earlier)
 
 
-def _with(what: str, prep: str | None, earlier: str) -> str:
+def _substitute(what: str, prep: str | None, earlier: str) -> str:
     """The earlier question with `what` in the place of what it resembles there."""
     when = _TIME.fullmatch(what)
     if when is not None:
-        return _at_time(what, prep, earlier)
+        return _substitute_time(what, prep, earlier)
     if prep is not None:
-        return _in_phrase(what, prep.lower(), earlier)
-    topic = topic_of(earlier) if _DETERMINED.match(what) else None
+        return _substitute_phrase(what, prep.lower(), earlier)
+    topic = find_topic(earlier) if _DETERMINED.match(what) else None
     last = what.split()[-1]
     if topic is not None and (last.islower() or last.isupper()):
-        return _in_topic(what, topic, earlier)
-    if names_asked(f"about {what}"):
-        replaced = _in_name(what, earlier)
+        return _substitute_topic(what, topic, earlier)
+    if find_question_names(f"about {what}"):
+        replaced = _substitute_name(what, earlier)
         if replaced is not None:
             return replaced
-    return f"{_capital(_bare(earlier))} (what about {what})?"
+    return f"{_capitalise(_bare(earlier))} (what about {what})?"
 
 
-def _at_time(what: str, prep: str | None, earlier: str) -> str:
+def _substitute_time(what: str, prep: str | None, earlier: str) -> str:
     before = _TIME.search(earlier)
     if before is None:
         return f"{_bare(earlier)} {'' if _NO_PREPOSITION.match(what) else (prep or 'in') + ' '}{what}?"
@@ -214,7 +225,7 @@ def _at_time(what: str, prep: str | None, earlier: str) -> str:
     return f"{earlier[: before.start()]}{what}{earlier[before.end() :]}"
 
 
-def _in_phrase(what: str, prep: str, earlier: str) -> str:
+def _substitute_phrase(what: str, prep: str, earlier: str) -> str:
     """In the place of the last phrase with the same preposition, else at the end."""
     phrases = list(
         re.finditer(rf"\b{prep} (?!{_WH}\b)[^?,]+?(?=$|[?.!,]| {_PREP} | (?:{AUXILIARY}) )", earlier, re.IGNORECASE)
@@ -225,15 +236,15 @@ def _in_phrase(what: str, prep: str, earlier: str) -> str:
     return f"{earlier[: last.start()]}{prep} {what}{earlier[last.end() :]}"
 
 
-def _in_name(what: str, earlier: str) -> str | None:
-    names = names_asked(earlier)
+def _substitute_name(what: str, earlier: str) -> str | None:
+    names = find_question_names(earlier)
     if not names:
         return None
-    kind = names_asked(f"about {what}")[0].kind
+    kind = find_question_names(f"about {what}")[0].kind
     alike = [one for one in names if kind is not None and one.kind is kind]
     if not alike and len({one.kind for one in names}) > 1:
         return None
-    chosen: Mention = (alike or names)[-1]
+    chosen: TextMention = (alike or names)[-1]
     before, after = earlier[: chosen.start], earlier[chosen.start + len(chosen.text) :]
     if before.lower().endswith("the "):
         what = re.sub(r"^the ", "", what, flags=re.IGNORECASE)
@@ -242,7 +253,7 @@ def _in_name(what: str, earlier: str) -> str | None:
     return f"{before}{what}{after}"
 
 
-def _in_topic(what: str, topic: Mention, earlier: str) -> str:
+def _substitute_topic(what: str, topic: TextMention, earlier: str) -> str:
     """A whole noun phrase for the topic; one without "of …" only for the topic's noun."""
     start, end = topic.start, topic.start + len(topic.text)
     if what.lower().split()[-1] == head_of(what):
@@ -259,11 +270,11 @@ def _bare(question: str) -> str:
     return question.rstrip(" ?.!")
 
 
-def _capital(text: str) -> str:
+def _capitalise(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _small(text: str) -> str:
+def _lower_first(text: str) -> str:
     """With a small first letter when the first word is one of the closed classes or a request."""
     first = text.split(" ", 1)[0].lower()
     return text[:1].lower() + text[1:] if first in FUNCTION_WORDS else text

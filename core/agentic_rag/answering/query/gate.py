@@ -43,7 +43,7 @@ class GateSignals:
     chit_chat: bool
     calculation: bool
     corpus_empty: bool
-    wants_fresh: bool
+    wants_recent: bool
     wants_web: bool
 
 
@@ -56,7 +56,7 @@ class GateWeights:
     thresholds: Mapping[str, float]
 
 
-HEURISTIC = GateWeights(
+HEURISTIC_WEIGHTS = GateWeights(
     version="gate-heuristic-1",
     weights=MappingProxyType(
         {
@@ -81,7 +81,7 @@ TERMS_FOR_FULL_SIGNAL = 6
 ENTITIES_FOR_FULL_SIGNAL = 2
 
 
-def signals_of(
+def extract_signals(
     question: str, *, content_terms: int, follows_up: bool, calculation: bool, corpus_empty: bool
 ) -> GateSignals:
     """The signals of a stand-alone question (folded); `content_terms` is the tokenizer's count, `follows_up` says that
@@ -95,7 +95,7 @@ def signals_of(
         chit_chat=is_pleasantry(question),
         calculation=calculation,
         corpus_empty=corpus_empty,
-        wants_fresh=_FRESH.search(question) is not None,
+        wants_recent=_FRESH.search(question) is not None,
         wants_web=_WEB.search(question) is not None,
     )
 
@@ -105,7 +105,7 @@ def is_pleasantry(question: str) -> bool:
     return _GREETING.match(question) is not None
 
 
-def decide(signals: GateSignals, weights: GateWeights = HEURISTIC) -> GateDecision:
+def decide(signals: GateSignals, weights: GateWeights = HEURISTIC_WEIGHTS) -> GateDecision:
     """The decision with its justification. Search and crawl are not part of this release: where the score asks for
     them, the directive is taken back and the reason recorded.
     """
@@ -145,6 +145,6 @@ def _features(signals: GateSignals) -> list[tuple[str, float]]:
         ("chit_chat", float(signals.chit_chat)),
         ("calculation", float(signals.calculation)),
         ("corpus_empty", float(signals.corpus_empty)),
-        ("wants_fresh", float(signals.wants_fresh)),
+        ("wants_fresh", float(signals.wants_recent)),
         ("wants_web", float(signals.wants_web)),
     ]

@@ -14,7 +14,7 @@ from uuid import UUID
 from agentic_rag.answering.extraction.contradiction import MONTHS
 from agentic_rag.retrieval.graph.entities import extract_entities
 
-READ_CHARACTERS = 2000
+MAX_READ_CHARACTERS = 2000
 """Of a question and of an answer: what a follow-up means stands near their beginning."""
 
 _NOWHERE = UUID(int=0)
@@ -22,7 +22,7 @@ _NOWHERE = UUID(int=0)
 _NAMED = frozenset({"name", "identifier", "code"})
 
 
-class Kind(enum.Enum):
+class ReferentKind(enum.Enum):
     """What a name or a noun stands for."""
 
     PERSON = "person"
@@ -32,11 +32,11 @@ class Kind(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Mention:
+class TextMention:
     """A name or noun phrase as written, at `start` of its text. `topic`: a noun phrase that the question is about."""
 
     text: str
-    kind: Kind | None
+    kind: ReferentKind | None
     plural: bool
     start: int
     topic: bool = False
@@ -62,7 +62,11 @@ ORGANISATION_NOUNS = word_set(
     "institute ministry committee council party supplier vendor competitor subsidiary manufacturer operator employer "
     "contractor department authority association"
 )
-_NOUNS = ((PERSON_NOUNS, Kind.PERSON), (PLACE_NOUNS, Kind.PLACE), (ORGANISATION_NOUNS, Kind.ORGANISATION))
+_NOUNS = (
+    (PERSON_NOUNS, ReferentKind.PERSON),
+    (PLACE_NOUNS, ReferentKind.PLACE),
+    (ORGANISATION_NOUNS, ReferentKind.ORGANISATION),
+)
 
 _ORGANISATION_WORDS = word_set(
     "inc ltd llc corp corporation company co gmbh ag plc group holdings university institute bank ministry agency "
@@ -138,14 +142,16 @@ _PARTICIPLE_TOPIC = re.compile(
 )
 
 
-def topic_of(question: str) -> Mention | None:
+def find_topic(question: str) -> TextMention | None:
     """The noun phrase that a question of a plain form is about ("What is *the limit for visitors*?"), else None."""
     match = _IS_TOPIC.match(question) or _PARTICIPLE_TOPIC.match(question)
     if match is None:
         return None
     text = match["topic"].strip()
     head = head_of(text)
-    return Mention(text, kind_of_noun(head) or Kind.THING, is_plural(head), match.start("topic"), topic=True)
+    return TextMention(
+        text, kind_of_noun(head) or ReferentKind.THING, is_plural(head), match.start("topic"), topic=True
+    )
 
 
 def owner_of(phrase: str) -> str | None:
@@ -159,7 +165,7 @@ def head_of(phrase: str) -> str:
     return _OF.split(phrase, 1)[0].split()[-1].lower()
 
 
-def kind_of_noun(noun: str) -> Kind | None:
+def kind_of_noun(noun: str) -> ReferentKind | None:
     """What a common noun stands for, singular or plural."""
     for nouns, kind in _NOUNS:
         if noun in nouns or noun.removesuffix("s") in nouns or noun.removesuffix("ies") + "y" in nouns:
@@ -174,37 +180,37 @@ def is_plural(noun: str) -> bool:
     )
 
 
-def names_asked(question: str) -> list[Mention]:
+def find_question_names(question: str) -> list[TextMention]:
     """The names in a question, in reading order."""
     return [
-        Mention(name, _kind(name, question, at, None), " and " in name, at)
+        TextMention(name, _kind(name, question, at, None), " and " in name, at)
         for name, at in _names(question)
         if not (" " not in name and _opens(question, at) and not _GOES_ON.match(question[at + len(name) :]))
     ]
 
 
-def names_said(answer: str, question: str) -> list[Mention]:
+def find_answer_names(answer: str, question: str) -> list[TextMention]:
     """The names in an answer that its question does not have, in reading order."""
     text = answer
-    if len(text) > READ_CHARACTERS:
-        text = answer[: answer.rfind(" ", 0, READ_CHARACTERS) + 1]
+    if len(text) > MAX_READ_CHARACTERS:
+        text = answer[: answer.rfind(" ", 0, MAX_READ_CHARACTERS) + 1]
     asked = question.lower()
-    wanted: Kind | None = None
+    wanted: ReferentKind | None = None
     if _WHO.match(question):
-        wanted = Kind.PERSON
+        wanted = ReferentKind.PERSON
     elif _WHERE.match(question):
-        wanted = Kind.PLACE
+        wanted = ReferentKind.PLACE
     else:
-        noun = sought(question)
-        wanted = None if noun is None else kind_of_noun(noun) or Kind.THING
+        noun = target_noun(question)
+        wanted = None if noun is None else kind_of_noun(noun) or ReferentKind.THING
     return [
-        Mention(name, _kind(name, text, at, wanted), " and " in name, at)
+        TextMention(name, _kind(name, text, at, wanted), " and " in name, at)
         for name, at in _names(text)
         if name.lower() not in asked and not (" " not in name and _opens(text, at) and len(text) > len(name) + 2)
     ]
 
 
-def sought(question: str) -> str | None:
+def target_noun(question: str) -> str | None:
     """The noun of what a question wants to have named ("Which *film* did …?"), lower case; None for other questions."""
     match = _SOUGHT.match(question)
     return None if match is None else match["noun"].lower()
@@ -238,13 +244,13 @@ def _names(text: str) -> Iterator[tuple[str, int]]:
         if at >= end:
             end = at + len(name)
             while end < len(text) - 1 and text[end] == "-" and text[end + 1].isalnum():
-                end = _past_word(text, end + 1)
+                end = _skip_word(text, end + 1)
             while at > 1 and text[at - 1] == "-" and text[at - 2].isalnum():
                 at = _before_word(text, at - 1)
             yield text[at:end], at
 
 
-def _past_word(text: str, at: int) -> int:
+def _skip_word(text: str, at: int) -> int:
     while at < len(text) and text[at].isalnum():
         at += 1
     return at
@@ -274,24 +280,24 @@ def _opens(text: str, at: int) -> bool:
     return not before or before[-1] in ".:;!?\n—–-|]"
 
 
-def _kind(name: str, text: str, at: int, wanted: Kind | None) -> Kind | None:
+def _kind(name: str, text: str, at: int, wanted: ReferentKind | None) -> ReferentKind | None:
     before, after = text[max(0, at - 60) : at], text[at + len(name) : at + len(name) + 40]
     low = name.lower()
     words = low.replace(".", "").split()
     if words[-1] in _ORGANISATION_WORDS or words[0] in ("university", "bank", "ministry", "institute", "department"):
-        return Kind.ORGANISATION
+        return ReferentKind.ORGANISATION
     if low in _COUNTRIES or words[-1] in _PLACE_WORDS or words[0] in ("lake", "mount", "port", "river"):
-        return Kind.PLACE
+        return ReferentKind.PLACE
     if _TITLE_BEFORE.search(before) or _PERSON_AFTER.match(after):
-        return Kind.PERSON
+        return ReferentKind.PERSON
     if _ORGANISATION_AFTER.match(after) or _ORGANISATION_BEFORE.search(before):
-        return Kind.ORGANISATION
+        return ReferentKind.ORGANISATION
     if _THING_BEFORE.search(before):
-        return Kind.THING
+        return ReferentKind.THING
     if _WHO_IS.match(before):
-        return Kind.PERSON
-    if wanted is not Kind.THING and _INSIDE.search(before):
-        return Kind.PLACE
+        return ReferentKind.PERSON
+    if wanted is not ReferentKind.THING and _INSIDE.search(before):
+        return ReferentKind.PLACE
     if wanted is not None:
         return wanted
-    return Kind.PLACE if _PLACE_BEFORE.search(before) else None
+    return ReferentKind.PLACE if _PLACE_BEFORE.search(before) else None

@@ -12,7 +12,7 @@ from agentic_rag.answering.tools.calc import MAX_EXPRESSION_CHARACTERS
 
 PLANNER = "rules"
 MAX_PARTS = 4
-FINDING = "{finding}"
+FINDING_PLACEHOLDER = "{finding}"
 """Stands in a sub-question for what an earlier part found."""
 
 CALC = "calc"
@@ -137,23 +137,23 @@ _NAMED_FILE = re.compile(
 )
 
 
-def plan(question: str, *, use_tools: bool = True) -> Plan:
+def plan_question(question: str, *, use_tools: bool = True) -> Plan:
     """The plan of a standalone question (folded, see `storable.folded`)."""
-    expression = arithmetic_of(question)
+    expression = find_arithmetic(question)
     if expression is not None:
         tools = (ToolRequest(CALC, expression),) if use_tools else ()
         return Plan((SubQuestion(question),), AnswerType.CALCULATION, tools, PLANNER)
-    name = named_document(question)
+    name = find_document_name(question)
     if name is not None:
         tools = (ToolRequest(LOOKUP, name),) if use_tools else ()
         return Plan((SubQuestion(question),), AnswerType.LOOKUP, tools, PLANNER)
     compared = _comparison(question)
     if compared:
         return Plan(compared, AnswerType.COMPARISON, (), PLANNER)
-    return Plan(_bridge(question) or _conjunction(question), answer_type(question), (), PLANNER)
+    return Plan(_two_hops(question) or _conjunction(question), detect_answer_type(question), (), PLANNER)
 
 
-def answer_type(question: str) -> AnswerType:
+def detect_answer_type(question: str) -> AnswerType:
     """What kind of answer the wording asks for."""
     if ":" in question:
         if _COMPARED_FIGURE.search(question):
@@ -166,7 +166,7 @@ def answer_type(question: str) -> AnswerType:
     return AnswerType.FACT
 
 
-def arithmetic_of(question: str) -> str | None:
+def find_arithmetic(question: str) -> str | None:
     """The expression when the whole question is arithmetic, else None."""
     if _FIGURES.search(question) is None:
         return None
@@ -181,7 +181,7 @@ def arithmetic_of(question: str) -> str | None:
     return text
 
 
-def named_document(question: str) -> str | None:
+def find_document_name(question: str) -> str | None:
     """The document or entity that a request names outright (`show document X`, `what is in file X`), else None."""
     match = _LOOKUP.match(question) or _NAMED_FILE.match(question)
     if match is None:
@@ -208,7 +208,7 @@ def _either(question: str) -> tuple[SubQuestion, ...]:
     return tuple(SubQuestion(f"{match['lead'].strip()}: {side}?") for side in sides)
 
 
-def _bridge(question: str) -> tuple[SubQuestion, ...]:
+def _two_hops(question: str) -> tuple[SubQuestion, ...]:
     """Two hops where a relative clause says which thing is meant: first find the thing, then ask about it."""
     match = _BRIDGE.match(question)
     if match is None or _EMPTY_HEAD.match(match["head"]) or _SPREAD.search(match["thing"]):
@@ -219,7 +219,7 @@ def _bridge(question: str) -> tuple[SubQuestion, ...]:
         clause, tail = ending["clause"], " " + ending["tail"]
     verb = "is the one " if match["relative"] in _PARTICIPLES else ""
     first = SubQuestion(f"Which {match['thing']} {verb}{match['relative']} {clause}?")
-    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING}{tail}?", depends_on=(0,)))
+    return (first, SubQuestion(f"{match['head']} {match['link'] or ''}{FINDING_PLACEHOLDER}{tail}?", depends_on=(0,)))
 
 
 def _conjunction(question: str) -> tuple[SubQuestion, ...]:

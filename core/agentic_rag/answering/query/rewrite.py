@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from agentic_rag.answering.plan import SubQuestion
-from agentic_rag.answering.query.planner import FINDING
-from agentic_rag.kernel.text import folded
+from agentic_rag.answering.query.planner import FINDING_PLACEHOLDER
+from agentic_rag.kernel.text import fold_text
 
 FINANCE_ALIASES: Mapping[str, str] = MappingProxyType(
     {
@@ -27,7 +27,7 @@ FINANCE_ALIASES: Mapping[str, str] = MappingProxyType(
 """What questions and financial statements call the same thing."""
 
 
-def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
+def add_aliases(text: str, aliases: Mapping[str, str]) -> str:
     """The text followed by the other names of what it mentions, in the order of `aliases` (name → other name)."""
     low = text.lower()
     added = [
@@ -41,19 +41,19 @@ def with_aliases(text: str, aliases: Mapping[str, str]) -> str:
     return f"{text} ({'; '.join(added)})" if added else text
 
 
-def needs_finding(part: SubQuestion) -> bool:
+def has_placeholder(part: SubQuestion) -> bool:
     """True for a part that asks about what another one finds, and means nothing without it."""
-    return FINDING in part.text
+    return FINDING_PLACEHOLDER in part.text
 
 
-def unfilled(part: SubQuestion) -> str:
+def mask_placeholder(part: SubQuestion) -> str:
     """How a part reads whose finding is missing."""
-    return part.text.replace(FINDING, "what the first part asks for")
+    return part.text.replace(FINDING_PLACEHOLDER, "what the first part asks for")
 
 
-def filled(part: SubQuestion, findings: Sequence[str]) -> str:
+def fill_placeholder(part: SubQuestion, findings: Sequence[str]) -> str:
     """A dependent sub-question with the names that the earlier parts found."""
     names = ", ".join(findings)
-    if FINDING in part.text:
-        return folded(part.text.replace(FINDING, names))
+    if FINDING_PLACEHOLDER in part.text:
+        return fold_text(part.text.replace(FINDING_PLACEHOLDER, names))
     return f"{part.text.rstrip(' ?')} ({names})?" if names else part.text

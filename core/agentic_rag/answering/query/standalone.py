@@ -13,15 +13,21 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from agentic_rag.answering.query.anaphora import AUXILIARY, BackReference, Pointer, back_references
-from agentic_rag.answering.query.coreference import Said, antecedent
-from agentic_rag.answering.query.ellipsis import about, capital, completed, continues, without_lead
+from agentic_rag.answering.query.anaphora import AUXILIARY, Anaphor, AnaphorKind, find_anaphors
+from agentic_rag.answering.query.coreference import ConversationTurn, find_antecedent
+from agentic_rag.answering.query.ellipsis import (
+    append_earlier,
+    capitalise_sentence,
+    complete_question,
+    continues,
+    without_lead,
+)
 from agentic_rag.answering.query.gate import is_pleasantry
-from agentic_rag.answering.query.mentions import READ_CHARACTERS, names_asked
+from agentic_rag.answering.query.mentions import MAX_READ_CHARACTERS, find_question_names
 from agentic_rag.answering.question import MAX_QUESTION_CHARACTERS, MAX_TURN_CHARACTERS, MAX_TURN_CITED, Turn
 from agentic_rag.answering.run import Run
 from agentic_rag.documents.document import CitedPassage
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.language.tokenizer import query_terms
 
@@ -33,7 +39,7 @@ the one before it."""
 MOST_TERMS, MOST_TERMS_OF_SUBJECT = 4, 8
 """Content terms up to which a question with a pronoun may point back, and one whose subject is the pronoun: what says
 more is understood by itself."""
-_KEPT = 64
+_CACHED_QUESTIONS = 64
 """Conversations whose last question is kept written out: one run asks for it more than once."""
 
 _IN_BEFORE = re.compile(r"\b(?:in|at|from|to|near|around|of|on|by|during|since|over|about)$", re.IGNORECASE)
@@ -48,7 +54,7 @@ _NO_VERB = re.compile(
 """A phrase: "Acme's revenue?"."""
 
 
-class Reason(enum.Enum):
+class RewriteReason(enum.Enum):
     """What was done to a question."""
 
     STANDS_ALONE = "stands alone"
@@ -61,21 +67,21 @@ class Reason(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Standalone:
+class StandaloneQuestion:
     """A question that means the same without the conversation, and how it came about."""
 
     text: str
-    reason: Reason
+    reason: RewriteReason
 
     @property
-    def changed(self) -> bool:
+    def is_rewrite(self) -> bool:
         """True when the question did not stand alone."""
-        return self.reason is not Reason.STANDS_ALONE
+        return self.reason is not RewriteReason.STANDS_ALONE
 
 
-def standalone(question: str, history: Sequence[Turn]) -> Standalone:
+def make_standalone(question: str, history: Sequence[Turn]) -> StandaloneQuestion:
     """The question (folded, see `storable.folded`) as it means after the turns, oldest first. Pure."""
-    return _standalone(question, tuple((turn.question, turn.answer) for turn in history))
+    return _make_standalone(question, tuple((turn.question, turn.answer) for turn in history))
 
 
 def turn_of(run: Run) -> Turn:
@@ -85,67 +91,67 @@ def turn_of(run: Run) -> Turn:
     return Turn(question, run.answer.text[: MAX_TURN_CHARACTERS - len(question)], tuple(cited)[:MAX_TURN_CITED])
 
 
-@lru_cache(_KEPT)
-def _standalone(question: str, history: tuple[tuple[str, str], ...]) -> Standalone:
-    said: list[Said] = []
+@lru_cache(_CACHED_QUESTIONS)
+def _make_standalone(question: str, history: tuple[tuple[str, str], ...]) -> StandaloneQuestion:
+    said: list[ConversationTurn] = []
     for asked, answer in history:
-        text = _written_out(folded(asked), said).text[:READ_CHARACTERS]
+        text = _rewrite_follow_up(fold_text(asked), said).text[:MAX_READ_CHARACTERS]
         if _terms(text) and not is_pleasantry(text):
-            said.append(Said(text, answer))
-    return _written_out(question, said)
+            said.append(ConversationTurn(text, answer))
+    return _rewrite_follow_up(question, said)
 
 
-def _written_out(question: str, said: Sequence[Said]) -> Standalone:
-    alone = Standalone(question, Reason.STANDS_ALONE)
+def _rewrite_follow_up(question: str, said: Sequence[ConversationTurn]) -> StandaloneQuestion:
+    alone = StandaloneQuestion(question, RewriteReason.STANDS_ALONE)
     if not said or len(question) > LONGEST_FOLLOW_UP:
         return alone
     earlier = said[-1].question
-    whole = completed(question, earlier)
+    whole = complete_question(question, earlier)
     if whole is not None:
-        return _checked(whole, Reason.COMPLETED, alone)
-    references = [] if _says_enough(question) else back_references(question)
+        return _accept_rewrite(whole, RewriteReason.COMPLETED, alone)
+    references = [] if _says_enough(question) else find_anaphors(question)
     if references:
-        return _resolved(question, references, said, alone)
+        return _resolve_references(question, references, said, alone)
     if _continues(question):
-        return _checked(about(question, earlier), Reason.MATTER_ADDED, alone)
+        return _accept_rewrite(append_earlier(question, earlier), RewriteReason.MATTER_ADDED, alone)
     return alone
 
 
-def _resolved(
-    question: str, references: Sequence[BackReference], said: Sequence[Said], alone: Standalone
-) -> Standalone:
+def _resolve_references(
+    question: str, references: Sequence[Anaphor], said: Sequence[ConversationTurn], alone: StandaloneQuestion
+) -> StandaloneQuestion:
     pieces: list[str] = []
     done = 0
     replaced = False
     missing = False
     for one in references:
-        found = antecedent(question[one.start : one.end], one, said)
+        found = find_antecedent(question[one.start : one.end], one, said)
         if found is None:
             missing = missing or _must_point_back(question, one)
             continue
-        pieces += [question[done : one.start], _in_place(found, one, question[: one.start])]
+        pieces += [question[done : one.start], _inflect(found, one, question[: one.start])]
         done = one.end
         replaced = True
     if replaced:
         text = without_lead("".join(pieces) + question[done:])
         if continues(question) and _NO_VERB.match(text):
             text = f"What about {text}"
-        return _checked(capital(text), Reason.RESOLVED, alone)
+        return _accept_rewrite(capitalise_sentence(text), RewriteReason.RESOLVED, alone)
     if missing:
-        return _checked(about(question, said[-1].question), Reason.MATTER_ADDED, alone)
+        return _accept_rewrite(append_earlier(question, said[-1].question), RewriteReason.MATTER_ADDED, alone)
     return alone
 
 
-def _must_point_back(question: str, reference: BackReference) -> bool:
+def _must_point_back(question: str, reference: Anaphor) -> bool:
     """ "This document" may be the one that is searched; a question with a name of its own says what it is about."""
     word = question[reference.start : reference.end].lower()
-    return not (word.startswith(("this ", "these ")) or names_asked(question)) and _terms(question) <= FEW_TERMS
+    return not (word.startswith(("this ", "these ")) or find_question_names(question)) and _terms(question) <= FEW_TERMS
 
 
-def _in_place(found: str, reference: BackReference, before: str) -> str:
+def _inflect(found: str, reference: Anaphor, before: str) -> str:
     if reference.possessive:
         return f"{found}'" if found.endswith("s") else f"{found}'s"
-    located = reference.points_at is Pointer.PLACE or (reference.points_at is Pointer.NAMED and found.isdigit())
+    located = reference.kind is AnaphorKind.PLACE or (reference.kind is AnaphorKind.NAMED and found.isdigit())
     if located and not _IN_BEFORE.search(before.rstrip()):
         return f"in {found}"
     return found
@@ -162,13 +168,13 @@ def _terms(question: str) -> int:
 def _continues(question: str) -> bool:
     """ "And what is the limit?": says by its first word that it goes on, and hardly what about."""
     body = without_lead(question)
-    if not continues(question) or names_asked(body) or any(sign.isdigit() for sign in body):
+    if not continues(question) or find_question_names(body) or any(sign.isdigit() for sign in body):
         return False
     return 0 < _terms(body) <= FEW_TERMS and body.endswith("?")
 
 
-def _checked(text: str, reason: Reason, alone: Standalone) -> Standalone:
-    text = folded(text)
+def _accept_rewrite(text: str, reason: RewriteReason, alone: StandaloneQuestion) -> StandaloneQuestion:
+    text = fold_text(text)
     if not text or text == alone.text or len(text) > MAX_QUESTION_CHARACTERS:
         return alone
-    return Standalone(text, reason)
+    return StandaloneQuestion(text, reason)

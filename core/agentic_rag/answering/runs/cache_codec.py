@@ -340,13 +340,13 @@ _UUID_BYTES = 16
 _ANSWER_AT = len(_MARK) + 2 * _UUID_BYTES
 
 
-class TenantWall:
+class TenantGuard:
     """Counts and logs what it stops. It must never have anything to stop: that is an incident."""
 
     def __init__(self, telemetry: Telemetry) -> None:
         self._telemetry = telemetry
 
-    def holds(self, asking: WorkspaceRef, owner: WorkspaceRef, place: str) -> bool:
+    def check_owner(self, asking: WorkspaceRef, owner: WorkspaceRef, place: str) -> bool:
         """True when what was found at `place` belongs to the workspace that asked."""
         if owner == asking:
             return True
@@ -361,12 +361,12 @@ class TenantWall:
         return False
 
 
-def sealed(workspace: WorkspaceRef, answer: Answer) -> bytes:
+def encode_entry(workspace: WorkspaceRef, answer: Answer) -> bytes:
     """The answer as a cache keeps it, with whose it is."""
     return _MARK + workspace.org_id.bytes + workspace.workspace_id.bytes + encode(answer)
 
 
-def opened(entry: bytes) -> tuple[WorkspaceRef, Answer]:
+def decode_entry(entry: bytes) -> tuple[WorkspaceRef, Answer]:
     """Whose the entry is, and its answer. Errors: `UnreadableAnswer`."""
     if not entry.startswith(_MARK) or len(entry) < _ANSWER_AT:
         raise UnreadableAnswer("the entry does not say whose it is")

@@ -7,11 +7,11 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from agentic_rag.answering.query.standalone import standalone
+from agentic_rag.answering.query.standalone import make_standalone
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
 
 _ABOUT_TIME = re.compile(
@@ -25,7 +25,7 @@ _ABOUT_TIME = re.compile(
 class AnswerContext:
     """Everything beside the question that an answer depends on."""
 
-    access: Readable
+    access: ReadScope
     corpus_version: int
     graph_version: int
     space: str
@@ -52,8 +52,8 @@ def answer_key(question: Question, context: AnswerContext) -> str:
     """SHA-256 (64 hex digits) over all that the answer depends on. Fields are length-prefixed, so none runs into the
     next. Of a conversation that is the stand-alone question and the passages cited before.
     """
-    text = folded(question.text)
-    whole = standalone(text, question.history).text
+    text = fold_text(question.text)
+    whole = make_standalone(text, question.history).text
     return _digest(
         str(question.workspace.org_id),
         str(question.workspace.workspace_id),
@@ -62,7 +62,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         text,
         whole,
         *(_history(question.history) if context.model_reads_history else ()),
-        *_cited(question.history),
+        *_citation_ids(question.history),
         *_options(question.options),
         str(context.corpus_version),
         str(context.graph_version),
@@ -84,7 +84,7 @@ def input_hash(question: Question) -> bytes:
         str(question.workspace.workspace_id),
         question.text,
         *_history(question.history),
-        *_cited(question.history),
+        *_citation_ids(question.history),
         *_options(question.options),
         question.options.cache.value,
         str(question.options.timeout_ms),
@@ -97,7 +97,7 @@ def _history(turns: tuple[Turn, ...]) -> list[str]:
     return [str(len(turns)), *(part for turn in turns for part in (turn.question, turn.answer))]
 
 
-def _cited(turns: tuple[Turn, ...]) -> list[str]:
+def _citation_ids(turns: tuple[Turn, ...]) -> list[str]:
     cited = [one.chunk_id.hex for turn in turns for one in turn.cited]
     return [str(len(cited)), *cited]
 

@@ -12,40 +12,40 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.answering.answer import SearchSettings
-from agentic_rag.answering.hyde.merge_vectors import merged
+from agentic_rag.answering.hyde.merge_vectors import merge_vectors
 from agentic_rag.answering.options import AnswerDefaults, effective
 from agentic_rag.answering.question import AnswerOptions
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.explanation import (
-    DEPTH,
-    MOST_QUESTIONED,
-    ArmSight,
-    CandidateStory,
-    Fate,
-    SearchStanding,
+    MAX_RANK_DEPTH,
+    MAX_WHY_NOT_PASSAGES,
+    ArmRanking,
+    CandidateExplanation,
+    CandidateFate,
+    SearchPlacement,
     WhyNot,
     WhyNotVerdict,
-    arm_standing,
-    stories,
-    told_verdict,
-    verdict_on,
+    decide_why_not,
+    explain_candidates,
+    format_why_not,
+    place_in_arm,
 )
 from agentic_rag.answering.runs.read import ReadRuns
-from agentic_rag.documents.chunk_history import ChunkPlacement, nearest_place
+from agentic_rag.documents.chunk_history import ChunkVersion, nearest_version
 from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.kernel.database import Database, Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.models.embedding.similarity_threshold import least_cosine
+from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever, Scope
+from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever, SearchScope
 from agentic_rag.retrieval.fusion import arm_weights, dense_trust_of
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of
-from agentic_rag.tenancy.access import Readers, readers
+from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 DEADLINE_SECONDS = 30.0
@@ -58,7 +58,7 @@ class Explanation:
 
     run: Run
     searches: tuple[str, ...]
-    candidates: tuple[CandidateStory, ...]
+    candidates: tuple[CandidateExplanation, ...]
     why_not: tuple[WhyNot, ...]
 
 
@@ -69,7 +69,7 @@ class _Rerun:
     text: str
     candidates: Sequence[Candidate]
     handed_on: int
-    sights: tuple[ArmSight, ...]
+    sights: tuple[ArmRanking, ...]
     reordered: Sequence[int] | None = None
     """The ordinals as the run's reranker orders them; None without one."""
 
@@ -104,7 +104,8 @@ class ExplainRun:
     async def run(
         self, principal: Principal, workspace: WorkspaceRef, run_id: UUID, why_not: Sequence[UUID] = ()
     ) -> Explanation:
-        """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MOST_QUESTIONED`. Only for chunks
+        """Explain a run to somebody who may see it; `why_not` are chunk ids, at most `MAX_WHY_NOT_PASSAGES`. Only for
+        chunks
         that are no candidates, or that a model may have moved below the cut, is anything searched: at the corpus
         version and in the space of the run, among what the caller may read now. What cannot be judged within the
         deadline is LATE.
@@ -113,23 +114,25 @@ class ExplainRun:
         RUN_SPACE_GONE; `SpaceMismatch` (this process has no embedder for the space); those of the embedder;
         `DependencyUnavailable`.
         """
-        if len(why_not) > MOST_QUESTIONED:
+        if len(why_not) > MAX_WHY_NOT_PASSAGES:
             raise InvalidInput(
-                f"At most {MOST_QUESTIONED} passages can be asked about at once.",
+                f"At most {MAX_WHY_NOT_PASSAGES} passages can be asked about at once.",
                 code="TOO_MANY_CHUNKS",
                 path=("whyNot",),
             )
         run = await self._runs.get(principal, workspace, run_id)
         if run is None:
             raise NotFound("There is no such run.", code="RUN_NOT_FOUND")
-        told = stories(run.answer)
+        told = explain_candidates(run.answer)
         known = {story.trace.chunk_id: story for story in told}
-        asked = [one for one in dict.fromkeys(why_not) if one not in known or self._is_moved(run, known[one])]
-        found = {one.chunk_id: one for one in await self._in_time(readers(principal), run, asked)}
-        answers = (_told(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
+        asked = [
+            one for one in dict.fromkeys(why_not) if one not in known or self._may_differ_by_model(run, known[one])
+        ]
+        found = {one.chunk_id: one for one in await self._in_time(read_identity(principal), run, asked)}
+        answers = (_explain_passage(found.get(one), known.get(one)) for one in dict.fromkeys(why_not))
         return Explanation(run, _searches(run), told, tuple(answers))
 
-    async def _in_time(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+    async def _in_time(self, reading: ReadIdentity, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
         deadline = asyncio.timeout(self._seconds)
         try:
             async with deadline:
@@ -140,7 +143,7 @@ class ExplainRun:
             explanation = f"The searches could not be run again within {self._seconds:g} s: ask once more."
             return [WhyNot(one, "", WhyNotVerdict.LATE, explanation) for one in chunk_ids]
 
-    async def _why_not(self, reading: Readers, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
+    async def _why_not(self, reading: ReadIdentity, run: Run, chunk_ids: Sequence[UUID]) -> list[WhyNot]:
         if not chunk_ids:
             return []
         searches = _searches(run)
@@ -154,11 +157,11 @@ class ExplainRun:
             settings = _settings(run)
             places = await snapshot.documents.placements(chunk_ids, access_ids)
             scope = await scope_of(snapshot, settings.filter, access_ids)
-            visible: dict[UUID, ChunkPlacement] = {}
+            visible: dict[UUID, ChunkVersion] = {}
             answers: list[WhyNot] = []
             for chunk_id in chunk_ids:
-                place = nearest_place(places, chunk_id, snapshot.version)
-                hidden = _hidden(chunk_id, place, snapshot.version, scope)
+                place = nearest_version(places, chunk_id, snapshot.version)
+                hidden = _why_not_visible(chunk_id, place, snapshot.version, scope)
                 if hidden is not None:
                     answers.append(hidden)
                 elif place is not None:
@@ -167,12 +170,12 @@ class ExplainRun:
 
                 async def rerun(used: Mapping[str, NDArray[np.float32]]) -> list[_Rerun]:
                     queries = [_query(run, settings, text, used.get(text), scope, space) for text in searches]
-                    return [await self._again(snapshot, one, space, self._is_reordered(run)) for one in queries]
+                    return [await self._again(snapshot, one, space, self._has_reranking(run)) for one in queries]
 
                 reruns = await rerun(vectors.used)
                 alone = None if vectors.alone is None else await rerun(vectors.alone)
                 missing = self._missing_reranker(run)
-                answers += [_judged(place, reruns, alone, missing) for place in visible.values()]
+                answers += [_why_not_ranked_high(place, reruns, alone, missing) for place in visible.values()]
         return answers
 
     async def _space(self, run: Run) -> RegisteredSpace | None:
@@ -193,12 +196,12 @@ class ExplainRun:
             path=("runId",),
         )
 
-    def _is_moved(self, run: Run, story: CandidateStory) -> bool:
+    def _may_differ_by_model(self, run: Run, story: CandidateExplanation) -> bool:
         """Whether a model may have moved a candidate below the cut."""
-        by_model = run.answer.debug.hyde_text is not None or self._is_reordered(run)
-        return story.fate is Fate.TOP_K and by_model
+        by_model = run.answer.debug.hyde_text is not None or self._has_reranking(run)
+        return story.fate is CandidateFate.TOP_K and by_model
 
-    def _is_reordered(self, run: Run) -> bool:
+    def _has_reranking(self, run: Run) -> bool:
         """Whether the run's reranker ordered its searches, and can do so again."""
         name = _settings(run).reranker
         return name is not None and name == self._retrieve.reranker and Dependency.RERANKER not in run.answer.degraded
@@ -225,11 +228,13 @@ class ExplainRun:
         moved = whole if divided else next(iter(texts.values()))
         if not written or moved not in found:
             return _Vectors(alone)
-        found[moved] = merged(found[moved], matrix[-1])
+        found[moved] = merge_vectors(found[moved], matrix[-1])
         return _Vectors({text: found[embedded] for text, embedded in texts.items()}, alone)
 
     @asynccontextmanager
-    async def _snapshot(self, reading: Readers, run: Run, space: RegisteredSpace | None) -> AsyncGenerator[Snapshot]:
+    async def _snapshot(
+        self, reading: ReadIdentity, run: Run, space: RegisteredSpace | None
+    ) -> AsyncGenerator[CorpusSnapshot]:
         version = run.versions.corpus_version
         try:
             async with self._database.snapshot(
@@ -247,32 +252,32 @@ class ExplainRun:
             ) from error
 
     async def _again(
-        self, snapshot: Snapshot, query: RetrievalQuery, space: RegisteredSpace | None, is_reordered: bool
+        self, snapshot: CorpusSnapshot, query: RetrievalQuery, space: RegisteredSpace | None, is_reordered: bool
     ) -> _Rerun:
         ranking = await self._retrieve.rank(snapshot, query)
         deep: dict[Retriever, Sequence[ArmHit]] = {}
         terms = query_terms(query.text)
         if terms and query.weights.vector > 0:
-            deep[Retriever.LEXICAL] = await snapshot.lexical.search(terms, DEPTH, query.scope)
+            deep[Retriever.LEXICAL] = await snapshot.lexical.search(terms, MAX_RANK_DEPTH, query.scope)
             if query.vector is not None and space is not None:
                 deep[Retriever.DENSE] = await snapshot.vectors.nearest(
-                    query.vector.vector, space.space_id, DEPTH, query.scope, VectorSearch.EXACT
+                    query.vector.vector, space.space_id, MAX_RANK_DEPTH, query.scope, VectorSearch.EXACT
                 )
         weights = arm_weights(ranking.arms, query.weights, query.dense_trust)
         is_asked = {
             Retriever.DENSE: Retriever.DENSE in deep,
             Retriever.LEXICAL: Retriever.LEXICAL in deep,
-            Retriever.GRAPH: ranking.trails is not None,
+            Retriever.GRAPH: ranking.paths is not None,
         }
         sights = tuple(
-            ArmSight(arm, weights[arm], is_asked[arm], ranking.arms.get(arm, ()), deep.get(arm, ()))
+            ArmRanking(arm, weights[arm], is_asked[arm], ranking.arms.get(arm, ()), deep.get(arm, ()))
             for arm in Retriever
         )
-        reordered = await self._retrieve.reordered(snapshot, query, ranking) if is_reordered else None
+        reordered = await self._retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
         return _Rerun(query.text, ranking.candidates, query.top_k, sights, reordered)
 
 
-def _told(found: WhyNot | None, story: CandidateStory | None) -> WhyNot:
+def _explain_passage(found: WhyNot | None, story: CandidateExplanation | None) -> WhyNot:
     """What is told of a passage; of a candidate that a model moved below the cut, both its story and that."""
     if story is None:
         if found is None:
@@ -280,7 +285,7 @@ def _told(found: WhyNot | None, story: CandidateStory | None) -> WhyNot:
         return found
     explanation = f"It is a candidate, at rank {story.rank}. {story.reason}"
     if found is not None and found.verdict in _MOVED:
-        return replace(found, explanation=f"{explanation} {found.explanation}", story=story)
+        return replace(found, explanation=f"{explanation} {found.explanation}", candidate=story)
     return WhyNot(story.trace.chunk_id, story.trace.title, WhyNotVerdict.CANDIDATE, explanation, story)
 
 
@@ -288,7 +293,7 @@ _MOVED = frozenset({WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
 
 
 def _standalone(run: Run) -> str:
-    return run.answer.debug.standalone_question or folded(run.question)
+    return run.answer.debug.standalone_question or fold_text(run.question)
 
 
 def _searches(run: Run) -> tuple[str, ...]:
@@ -311,7 +316,7 @@ def _query(
     settings: SearchSettings,
     text: str,
     vector: NDArray[np.float32] | None,
-    scope: Scope,
+    scope: SearchScope,
     space: RegisteredSpace | None,
 ) -> RetrievalQuery:
     weights = settings.weights
@@ -329,12 +334,12 @@ def _query(
         min_score=settings.min_score,
         per_document=settings.per_document,
         diversity=settings.diversity,
-        min_cosine=0.0 if space is None else least_cosine(settings.similarity_threshold, space.space),
-        about=run.answer.debug.standalone_question or run.question,
+        min_cosine=0.0 if space is None else min_cosine(settings.similarity_threshold, space.space),
+        title_query=run.answer.debug.standalone_question or run.question,
     )
 
 
-def _hidden(chunk_id: UUID, place: ChunkPlacement | None, version: int, scope: Scope) -> WhyNot | None:
+def _why_not_visible(chunk_id: UUID, place: ChunkVersion | None, version: int, scope: SearchScope) -> WhyNot | None:
     """Why the run's searches could not see a passage; None when they could."""
     if place is None:
         explanation = "There is no such passage in this workspace."
@@ -351,17 +356,17 @@ def _hidden(chunk_id: UUID, place: ChunkPlacement | None, version: int, scope: S
     return None
 
 
-def _judged(
-    place: ChunkPlacement, reruns: Sequence[_Rerun], alone: Sequence[_Rerun] | None, missing: str | None
+def _why_not_ranked_high(
+    place: ChunkVersion, reruns: Sequence[_Rerun], alone: Sequence[_Rerun] | None, missing: str | None
 ) -> WhyNot:
     """`alone`: what is found without the hypothetical passage of the run; `missing`: its reranker, if not here."""
     standings = tuple(_standing(place.ordinal, rerun) for rerun in reruns)
-    verdict, told_by = verdict_on(standings), standings
+    verdict, told_by = decide_why_not(standings), standings
     if alone is not None and verdict is not WhyNotVerdict.WITHIN_REACH:
         by_question = tuple(_standing(place.ordinal, rerun) for rerun in alone)
-        if verdict_on(by_question) is WhyNotVerdict.WITHIN_REACH:
+        if decide_why_not(by_question) is WhyNotVerdict.WITHIN_REACH:
             verdict, told_by = WhyNotVerdict.HYDE, by_question
-    explanation = told_verdict(verdict, told_by)
+    explanation = format_why_not(verdict, told_by)
     if missing is not None and verdict is WhyNotVerdict.WITHIN_REACH:
         explanation += f" The reranker {missing} ordered the run, which this process does not have."
     return WhyNot(place.chunk_id, place.document_title, verdict, explanation, searches=standings)
@@ -371,17 +376,17 @@ def _place(ordinal: int, order: Sequence[int] | None) -> int | None:
     return order.index(ordinal) + 1 if order is not None and ordinal in order else None
 
 
-def _standing(ordinal: int, rerun: _Rerun) -> SearchStanding:
+def _standing(ordinal: int, rerun: _Rerun) -> SearchPlacement:
     ranked = enumerate(rerun.candidates, start=1)
     rank, score = next(((at, one.score) for at, one in ranked if one.ordinal == ordinal), (None, None))
     handed_on = min(rerun.handed_on, len(rerun.candidates))
-    return SearchStanding(
+    return SearchPlacement(
         search=rerun.text,
         rank=rank,
         score=score,
         candidates=len(rerun.candidates),
-        handed_on=handed_on,
-        least_score=rerun.candidates[handed_on - 1].score if handed_on else 0.0,
-        arms=tuple(arm_standing(ordinal, sight) for sight in rerun.sights),
+        cutoff=handed_on,
+        cutoff_score=rerun.candidates[handed_on - 1].score if handed_on else 0.0,
+        arms=tuple(place_in_arm(ordinal, sight) for sight in rerun.sights),
         reranked=_place(ordinal, rerun.reordered),
     )

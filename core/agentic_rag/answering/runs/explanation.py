@@ -21,14 +21,14 @@ from agentic_rag.retrieval.selection import (
     TOP_K,
 )
 
-MOST_QUESTIONED = 10
+MAX_WHY_NOT_PASSAGES = 10
 """Passages that may be asked about at once."""
 
-DEPTH = 1000
+MAX_RANK_DEPTH = 1000
 """How far down an arm's ranking a passage is looked for."""
 
 
-class Fate(enum.Enum):
+class CandidateFate(enum.Enum):
     """What became of a candidate."""
 
     CITED = "cited"
@@ -48,12 +48,12 @@ class Fate(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class CandidateStory:
+class CandidateExplanation:
     """A candidate at its rank (from 1) in the run, what became of it and why; `markers` of its citations."""
 
     rank: int
     trace: CandidateTrace
-    fate: Fate
+    fate: CandidateFate
     markers: tuple[int, ...]
     reason: str
 
@@ -74,7 +74,7 @@ class ArmState(enum.Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class ArmStanding:
+class ArmPlacement:
     """Where a passage stands in one arm. Figures are None where there are none."""
 
     retriever: Retriever
@@ -86,18 +86,18 @@ class ArmStanding:
 
 
 @dataclass(frozen=True, slots=True)
-class ArmSight:
+class ArmRanking:
     """An arm's ranking of one search: what it gave to fusion, and its first `DEPTH` without regard to that."""
 
     retriever: Retriever
     weight: float
     is_asked: bool
-    proposed: Sequence[ArmHit]
-    deep: Sequence[ArmHit] = ()
+    fused_hits: Sequence[ArmHit]
+    deep_hits: Sequence[ArmHit] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class SearchStanding:
+class SearchPlacement:
     """Where a passage stands in one search: fused rank and score (None: not fused), what the last passage that is
     handed on scored, and each arm.
     """
@@ -106,17 +106,17 @@ class SearchStanding:
     rank: int | None
     score: float | None
     candidates: int
-    handed_on: int
-    least_score: float
-    arms: tuple[ArmStanding, ...]
+    cutoff: int
+    cutoff_score: float
+    arms: tuple[ArmPlacement, ...]
     reranked: int | None = None
     """Its rank by the reranker of the run; None without one."""
 
     @property
-    def is_handed_on(self) -> bool:
+    def is_within_cutoff(self) -> bool:
         """Whether its last rank is among those that are handed on."""
         last = self.rank if self.reranked is None else self.reranked
-        return last is not None and last <= self.handed_on
+        return last is not None and last <= self.cutoff
 
 
 class WhyNotVerdict(enum.Enum):
@@ -158,75 +158,77 @@ class WhyNot:
     title: str
     verdict: WhyNotVerdict
     explanation: str
-    story: CandidateStory | None = None
-    searches: tuple[SearchStanding, ...] = ()
+    candidate: CandidateExplanation | None = None
+    searches: tuple[SearchPlacement, ...] = ()
 
 
-def stories(answer: Answer) -> tuple[CandidateStory, ...]:
+def explain_candidates(answer: Answer) -> tuple[CandidateExplanation, ...]:
     """What became of every candidate, in the order of the run."""
     markers: dict[UUID, list[int]] = {}
     for citation in answer.citations:
         markers.setdefault(citation.chunk_id, []).append(citation.marker)
     nearest = frozenset(one.chunk_id for one in answer.abstention.nearest) if answer.abstention else frozenset[UUID]()
     return tuple(
-        _story(rank, trace, tuple(markers.get(trace.chunk_id, ())), trace.chunk_id in nearest, bool(answer.text))
+        _explain_candidate(
+            rank, trace, tuple(markers.get(trace.chunk_id, ())), trace.chunk_id in nearest, bool(answer.text)
+        )
         for rank, trace in enumerate(answer.debug.candidates, start=1)
     )
 
 
-def _story(
+def _explain_candidate(
     rank: int, trace: CandidateTrace, markers: tuple[int, ...], is_nearest: bool, is_answered: bool
-) -> CandidateStory:
+) -> CandidateExplanation:
     if markers:
         cited = ", ".join(f"[{marker}]" for marker in markers)
-        return CandidateStory(rank, trace, Fate.CITED, markers, f"Cited as {cited}.")
+        return CandidateExplanation(rank, trace, CandidateFate.CITED, markers, f"Cited as {cited}.")
     if is_nearest:
         reason = "Shown as one of the nearest passages: it does not answer the question well enough."
-        return CandidateStory(rank, trace, Fate.NEAREST, (), reason)
+        return CandidateExplanation(rank, trace, CandidateFate.NEAREST, (), reason)
     if trace.dropped_because is None:
         reason = (
             "Handed to synthesis; the answer needed nothing of it."
             if is_answered
             else "Handed to synthesis; nothing in it supports an answer."
         )
-        return CandidateStory(rank, trace, Fate.UNUSED, (), reason)
-    fate = _FATES.get(trace.dropped_because, Fate.DROPPED)
-    return CandidateStory(rank, trace, fate, (), _REASONS.get(fate, f"Dropped: {trace.dropped_because}."))
+        return CandidateExplanation(rank, trace, CandidateFate.UNUSED, (), reason)
+    fate = _FATES.get(trace.dropped_because, CandidateFate.DROPPED)
+    return CandidateExplanation(rank, trace, fate, (), _REASONS.get(fate, f"Dropped: {trace.dropped_because}."))
 
 
-_FATES = {fate.value: fate for fate in Fate}
+_FATES = {fate.value: fate for fate in CandidateFate}
 
 _REASONS = {
-    Fate.TOP_K: "Ranked below the last passage that is handed to synthesis.",
-    Fate.PER_DOCUMENT: "Its document had as many better passages as one document may have.",
-    Fate.NEAR_DUPLICATE: "Nearly the same as a better passage, and diversity was asked for.",
-    Fate.DIVERSITY: "Too much like better passages, and diversity was asked for.",
-    Fate.MIN_SCORE: "Its score is below the least score of the request.",
-    Fate.SIMILARITY: "It is less similar to the question than the workspace's similarityThreshold asks.",
-    Fate.CONTEXT_BUDGET: "The passages before it filled the context that synthesis may read.",
+    CandidateFate.TOP_K: "Ranked below the last passage that is handed to synthesis.",
+    CandidateFate.PER_DOCUMENT: "Its document had as many better passages as one document may have.",
+    CandidateFate.NEAR_DUPLICATE: "Nearly the same as a better passage, and diversity was asked for.",
+    CandidateFate.DIVERSITY: "Too much like better passages, and diversity was asked for.",
+    CandidateFate.MIN_SCORE: "Its score is below the least score of the request.",
+    CandidateFate.SIMILARITY: "It is less similar to the question than the workspace's similarityThreshold asks.",
+    CandidateFate.CONTEXT_BUDGET: "The passages before it filled the context that synthesis may read.",
 }
 
 
-def arm_standing(ordinal: int, sight: ArmSight) -> ArmStanding:
+def place_in_arm(ordinal: int, sight: ArmRanking) -> ArmPlacement:
     """Where a passage stands in an arm."""
     if not sight.is_asked:
-        return ArmStanding(sight.retriever, ArmState.NOT_ASKED, None, None, None, sight.weight)
-    for state, hits in ((ArmState.PROPOSED, sight.proposed), (ArmState.BEYOND, sight.deep)):
+        return ArmPlacement(sight.retriever, ArmState.NOT_ASKED, None, None, None, sight.weight)
+    for state, hits in ((ArmState.PROPOSED, sight.fused_hits), (ArmState.BEYOND, sight.deep_hits)):
         for rank, hit in enumerate(hits, start=1):
             if hit.ordinal == ordinal:
-                return ArmStanding(sight.retriever, state, rank, hit.raw, hit.score, sight.weight)
-    if len(sight.deep) >= DEPTH:
+                return ArmPlacement(sight.retriever, state, rank, hit.raw, hit.score, sight.weight)
+    if len(sight.deep_hits) >= MAX_RANK_DEPTH:
         state = ArmState.BEYOND
     else:
         state = ArmState.NOTHING_SHARED if sight.retriever is Retriever.LEXICAL else ArmState.NOT_REACHED
-    return ArmStanding(sight.retriever, state, None, None, None, sight.weight)
+    return ArmPlacement(sight.retriever, state, None, None, None, sight.weight)
 
 
-def verdict_on(standings: Sequence[SearchStanding]) -> WhyNotVerdict:
+def decide_why_not(standings: Sequence[SearchPlacement]) -> WhyNotVerdict:
     """The verdict on a passage that the run's searches could see: that of the search where it stands best."""
-    if any(one.is_handed_on for one in standings):
+    if any(one.is_within_cutoff for one in standings):
         return WhyNotVerdict.WITHIN_REACH
-    if any(one.rank is not None and one.rank <= one.handed_on for one in standings):
+    if any(one.rank is not None and one.rank <= one.cutoff for one in standings):
         return WhyNotVerdict.RERANKED
     if any(one.rank is not None for one in standings):
         return WhyNotVerdict.OUTRANKED
@@ -239,21 +241,21 @@ def verdict_on(standings: Sequence[SearchStanding]) -> WhyNotVerdict:
 _RANKED = frozenset({WhyNotVerdict.WITHIN_REACH, WhyNotVerdict.OUTRANKED, WhyNotVerdict.RERANKED, WhyNotVerdict.HYDE})
 
 
-def told_verdict(verdict: WhyNotVerdict, standings: Sequence[SearchStanding]) -> str:
-    """A verdict of `verdict_on` in words, with the figures of the search where the passage stands best."""
+def format_why_not(verdict: WhyNotVerdict, standings: Sequence[SearchPlacement]) -> str:
+    """A verdict of `decide_why_not` in words, with the figures of the search where the passage stands best."""
     ranked = [one for one in standings if one.rank is not None]
     if verdict in _RANKED and ranked:
-        best = min(ranked, key=lambda one: (one.rank or 0) / max(1, one.handed_on))
+        best = min(ranked, key=lambda one: (one.rank or 0) / max(1, one.cutoff))
         place = f"Rank {best.rank} of {best.candidates} with a score of {best.score:.3f}"
         if best.reranked is not None:
             place += f", {best.reranked} by the reranker"
         if verdict is WhyNotVerdict.OUTRANKED:
-            return f"{place}; the last of the {best.handed_on} that are handed on has {best.least_score:.3f}."
+            return f"{place}; the last of the {best.cutoff} that are handed on has {best.cutoff_score:.3f}."
         if verdict is WhyNotVerdict.RERANKED:
-            return f"{place}, which hands on {best.handed_on}: the reranker put others before it."
+            return f"{place}, which hands on {best.cutoff}: the reranker put others before it."
         if verdict is WhyNotVerdict.HYDE:
             return (
-                f"{place} by the question alone, of which {best.handed_on} are handed on. The run searched with the "
+                f"{place} by the question alone, of which {best.cutoff} are handed on. The run searched with the "
                 "passage that HyDE wrote as well, and that brought others before it."
             )
         return (

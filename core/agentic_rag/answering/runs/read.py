@@ -8,10 +8,10 @@ from uuid import UUID
 
 from agentic_rag.answering.ports import RunStore
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs.redaction import cited_documents, withheld, without_lookups
+from agentic_rag.answering.runs.redaction import collect_document_ids, drop_lookups, withhold_documents
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
 
@@ -25,36 +25,36 @@ class ReadRuns:
     async def get(self, principal: Principal, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """The run, or None: somebody else's looks like none. Errors: `DependencyUnavailable`."""
         run = await self._runs.get(workspace, run_id)
-        return None if run is None else await self.shown(principal, run)
+        return None if run is None else await self.redact_for(principal, run)
 
     async def page(self, principal: Principal, workspace: WorkspaceRef, request: PageRequest) -> Page[Run]:
         """Runs, newest first. Errors: `InvalidInput` (cursor, page size), `DependencyUnavailable`."""
-        subject = None if manages(principal) else principal.subject
+        subject = None if may_manage_access(principal) else principal.subject
         page = await self._runs.page(workspace, request, subject)
-        return replace(page, items=tuple(await self._withheld(principal, workspace, page.items)))
+        return replace(page, items=tuple(await self._redact_unreadable(principal, workspace, page.items)))
 
-    async def shown(self, principal: Principal, run: Run) -> Run | None:
+    async def redact_for(self, principal: Principal, run: Run) -> Run | None:
         """What the caller may see of a run that is at hand."""
-        if run.subject != principal.subject and not manages(principal):
+        if run.subject != principal.subject and not may_manage_access(principal):
             return None
-        (shown,) = await self._withheld(principal, run.workspace, [run])
+        (shown,) = await self._redact_unreadable(principal, run.workspace, [run])
         return shown
 
-    async def _withheld(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
+    async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
         if not runs:
             return []
-        reading = readers(principal)
+        reading = read_identity(principal)
         async with self._database.transaction(workspace.org_id) as transaction:
             access = await transaction.access.readable(workspace, reading)
-            if access.is_everything:
+            if access.is_unrestricted:
                 return list(runs)
-            used = sorted({one for run in runs for one in cited_documents(run.answer)})
+            used = sorted({one for run in runs for one in collect_document_ids(run.answer)})
             hidden = await transaction.access.unreadable(workspace, used, reading)
         return [
-            withheld(
+            withhold_documents(
                 run
                 if run.subject == principal.subject and run.versions.corpus_version >= access.version
-                else without_lookups(run),
+                else drop_lookups(run),
                 hidden,
             )
             for run in runs

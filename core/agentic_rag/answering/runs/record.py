@@ -10,7 +10,7 @@ from uuid import UUID
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.ports import AnswerCache, RunStore
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs.cache_codec import TenantWall, sealed
+from agentic_rag.answering.runs.cache_codec import TenantGuard, encode_entry
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
@@ -54,7 +54,7 @@ class RunRecorder:
         self._cache = cache
         self._telemetry = telemetry
         self._capacity = capacity
-        self._wall = TenantWall(telemetry)
+        self._wall = TenantGuard(telemetry)
         self._waiting: OrderedDict[tuple[WorkspaceRef, UUID], Run] = OrderedDict()
         self._fills: OrderedDict[tuple[WorkspaceRef, str], CacheFill] = OrderedDict()
         self._wake = asyncio.Event()
@@ -83,12 +83,12 @@ class RunRecorder:
     def find(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
         """A run that was taken and is not stored yet."""
         run = self._waiting.get((workspace, run_id))
-        return run if run is not None and self._wall.holds(workspace, run.workspace, "waiting run") else None
+        return run if run is not None and self._wall.check_owner(workspace, run.workspace, "waiting run") else None
 
     def filling(self, workspace: WorkspaceRef, key: str) -> Answer | None:
         """An answer on its way into the cache: whoever asks now finds it here, and need not run once more."""
         fill = self._fills.get((workspace, key))
-        if fill is None or not self._wall.holds(workspace, fill.workspace, "waiting answer"):
+        if fill is None or not self._wall.check_owner(workspace, fill.workspace, "waiting answer"):
             return None
         return fill.answer
 
@@ -125,9 +125,9 @@ class RunRecorder:
             self._wake.set()
         if self._worker is None:
             self._worker = loop.create_task(self._work())
-            self._worker.add_done_callback(self._ended)
+            self._worker.add_done_callback(self._on_worker_end)
 
-    def _ended(self, worker: asyncio.Task[None]) -> None:
+    def _on_worker_end(self, worker: asyncio.Task[None]) -> None:
         """A fault nobody foresaw loses what was waiting, loudly; it must not stop a drain or the next run."""
         if not worker.cancelled() and (fault := worker.exception()) is not None:
             lost = len(self._waiting)
@@ -163,7 +163,9 @@ class RunRecorder:
         """
         try:
             if await self._is_current(fill):
-                await self._cache.put(fill.workspace, fill.key, sealed(fill.workspace, fill.answer), fill.ttl_seconds)
+                await self._cache.put(
+                    fill.workspace, fill.key, encode_entry(fill.workspace, fill.answer), fill.ttl_seconds
+                )
                 if not await self._is_current(fill):
                     await self._cache.forget(fill.workspace)
         except AgenticRagError as error:

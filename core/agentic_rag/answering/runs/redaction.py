@@ -18,7 +18,7 @@ SOURCE_WITHHELD = "source withheld"
 """Stands where an answer stood that leans on a document which its reader may not read."""
 
 
-def cited_documents(answer: Answer) -> frozenset[UUID]:
+def collect_document_ids(answer: Answer) -> frozenset[UUID]:
     """Every document whose words or title an answer may hold: cited, nearest, or a candidate."""
     nearest = answer.abstention.nearest if answer.abstention else ()
     passages = (*answer.citations, *nearest, *answer.debug.candidates)
@@ -28,7 +28,7 @@ def cited_documents(answer: Answer) -> frozenset[UUID]:
     )
 
 
-def redacted(answer: Answer, document_id: UUID) -> Answer:
+def redact_document(answer: Answer, document_id: UUID) -> Answer:
     """The answer without the words of one document.
 
     The text goes whole, because any of its sentences may lean on the document, and so does all of `debug` that is
@@ -38,7 +38,7 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
     abstention = answer.abstention
     if abstention is not None:
         abstention = replace(
-            abstention, explanation=SOURCE_ERASED, nearest=_redacted_citations(abstention.nearest, document_id)
+            abstention, explanation=SOURCE_ERASED, nearest=_redact_citations(abstention.nearest, document_id)
         )
     debug = AnswerDebug(
         search=answer.debug.search,
@@ -55,34 +55,34 @@ def redacted(answer: Answer, document_id: UUID) -> Answer:
         answer,
         text=SOURCE_ERASED,
         abstention=abstention,
-        citations=_redacted_citations(answer.citations, document_id),
+        citations=_redact_citations(answer.citations, document_id),
         debug=debug,
     )
 
 
-def without_erased(run: Run, erased: Container[UUID]) -> Run:
+def redact_erased_documents(run: Run, erased: Container[UUID]) -> Run:
     """A run that is stored after documents it used were erased: its answer keeps none of their words."""
     answer = run.answer
-    for document_id in sorted(cited_documents(answer)):
+    for document_id in sorted(collect_document_ids(answer)):
         if document_id in erased:
-            answer = redacted(answer, document_id)
+            answer = redact_document(answer, document_id)
     return run if answer is run.answer else replace(run, answer=answer)
 
 
-def withheld(run: Run, hidden: Container[UUID]) -> Run:
+def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
     """The run for somebody who may not read some documents. Unlike an erasure it names none of them: their citations
     and candidates are left out, and of the answer goes what `redacted` takes away.
     """
     answer = run.answer
-    if not any(document_id in hidden for document_id in cited_documents(answer)):
+    if not any(document_id in hidden for document_id in collect_document_ids(answer)):
         return run
     abstention = answer.abstention
     if abstention is not None:
         abstention = replace(
-            abstention, explanation=SOURCE_WITHHELD, nearest=_shown_citations(abstention.nearest, hidden)
+            abstention, explanation=SOURCE_WITHHELD, nearest=_visible_citations(abstention.nearest, hidden)
         )
     candidates = tuple(
-        replace(candidate, path=_shown_path(candidate.path, hidden))
+        replace(candidate, path=_visible_path(candidate.path, hidden))
         for candidate in answer.debug.candidates
         if candidate.document_id not in hidden
     )
@@ -90,13 +90,13 @@ def withheld(run: Run, hidden: Container[UUID]) -> Run:
         answer,
         text=SOURCE_WITHHELD,
         abstention=abstention,
-        citations=_shown_citations(answer.citations, hidden),
+        citations=_visible_citations(answer.citations, hidden),
         debug=AnswerDebug(search=answer.debug.search, candidates=candidates),
     )
     return replace(run, answer=shown)
 
 
-def without_lookups(run: Run) -> Run:
+def drop_lookups(run: Run) -> Run:
     """The run without what tools found: which document a result names is not kept with it."""
     debug = run.answer.debug
     if not any(call.tool == LOOKUP for call in debug.tool_calls):
@@ -107,28 +107,28 @@ def without_lookups(run: Run) -> Run:
     return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
 
 
-def _shown_citations(citations: Iterable[Citation], hidden: Container[UUID]) -> tuple[Citation, ...]:
+def _visible_citations(citations: Iterable[Citation], hidden: Container[UUID]) -> tuple[Citation, ...]:
     return tuple(
-        replace(citation, answer_spans=(), path=_shown_path(citation.path, hidden))
+        replace(citation, answer_spans=(), path=_visible_path(citation.path, hidden))
         for citation in citations
         if citation.document_id not in hidden
     )
 
 
-def _shown_path(path: tuple[Hop, ...], hidden: Container[UUID]) -> tuple[Hop, ...]:
+def _visible_path(path: tuple[Hop, ...], hidden: Container[UUID]) -> tuple[Hop, ...]:
     return () if any(hop.from_document_id in hidden or hop.to_document_id in hidden for hop in path) else path
 
 
-def _redacted_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:
+def _redact_citations(citations: Iterable[Citation], document_id: UUID) -> tuple[Citation, ...]:
     return tuple(
-        _redacted_citation(citation)
+        _redact_citation(citation)
         if citation.document_id == document_id
         else replace(citation, answer_spans=(), path=_path_without(citation.path, document_id))
         for citation in citations
     )
 
 
-def _redacted_citation(citation: Citation) -> Citation:
+def _redact_citation(citation: Citation) -> Citation:
     return replace(
         citation,
         title=SOURCE_ERASED,

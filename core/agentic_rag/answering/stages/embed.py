@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentic_rag.answering.hyde.merge_vectors import merged
-from agentic_rag.answering.lazy_snapshot import Reads
+from agentic_rag.answering.hyde.merge_vectors import merge_vectors
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.kernel.dependency import Dependency
@@ -21,12 +21,12 @@ class EmbedStage:
     def __init__(self, embedders: EmbedderSource) -> None:
         self._embedders = embedders
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the vectors; an embedder that fails leaves the arms that need none."""
-        return await embedded(self._embedders, state)
+        return await embed_searches(self._embedders, state)
 
 
-async def embedded(embedders: EmbedderSource, state: RunState) -> StageResult:
+async def embed_searches(embedders: EmbedderSource, state: RunState) -> StageResult:
     """The state with the vectors of its searches in the state's space. Errors: `SpaceMismatch`."""
     if state.options.weights.vector == 0:
         return StageResult(state, outcome="skipped: the text arms have no weight")
@@ -48,7 +48,7 @@ async def embedded(embedders: EmbedderSource, state: RunState) -> StageResult:
     found = dict(zip(distinct, matrix, strict=False))
     if written:
         asked = state.standalone if divided else texts[0]
-        found[asked] = merged(found[asked], matrix[-1])
+        found[asked] = merge_vectors(found[asked], matrix[-1])
     vectors = tuple(found[text] for text in texts)
     whole = found[state.standalone] if divided else None
     return StageResult(replace(state, vectors=vectors, whole_vector=whole))

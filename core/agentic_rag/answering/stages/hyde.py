@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from agentic_rag.answering.lazy_snapshot import Reads
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.ports import HypotheticalPassages
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.stages.stage import outcome_of, without_chat
 from agentic_rag.answering.state_machine import Stage
-from agentic_rag.models.chat.request import Told
+from agentic_rag.models.chat.request import LlmResult
 
 
 class HydeStage:
@@ -20,7 +20,7 @@ class HydeStage:
     def __init__(self, passages: HypotheticalPassages | None) -> None:
         self._passages = passages
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the passage; one that is late or fails is done without."""
         if not state.options.use_hyde:
             return StageResult(state, outcome="skipped: off")
@@ -29,6 +29,6 @@ class HydeStage:
         if state.options.weights.vector == 0:
             return StageResult(state, outcome="skipped: the text arms have no weight")
         written = await self._passages.write(state.question.workspace, state.standalone, state.deadline)
-        if isinstance(written, Told):
+        if isinstance(written, LlmResult):
             return StageResult(replace(state, hyde_text=written.value))
         return StageResult(without_chat(state), outcome=outcome_of([written]))

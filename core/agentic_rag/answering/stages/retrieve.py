@@ -10,34 +10,34 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.answering.evidence.answerability import signs_of, support_from
-from agentic_rag.answering.evidence.cited_before import kept_evidence
-from agentic_rag.answering.evidence.expand_context import grown, places_beside
-from agentic_rag.answering.evidence.intermediate_answers import names_found
-from agentic_rag.answering.extraction.candidate_units import PartQuery, reading_of
+from agentic_rag.answering.evidence.answerability import extract_features, score_support
+from agentic_rag.answering.evidence.cited_before import find_cited_before
+from agentic_rag.answering.evidence.expand_context import expand_passages, neighbour_positions
+from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
+from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
 from agentic_rag.answering.extraction.extractive import draft_part
-from agentic_rag.answering.extraction.multi_hop import trail_of
-from agentic_rag.answering.extraction.subquery import part_query
+from agentic_rag.answering.extraction.multi_hop import find_path
+from agentic_rag.answering.extraction.subquery import build_subquery
 from agentic_rag.answering.figures.search import figure_evidence
-from agentic_rag.answering.lazy_snapshot import Reads
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.plan import AnswerType, SubQuestion
-from agentic_rag.answering.query.planner import answer_type
-from agentic_rag.answering.query.rewrite import filled, needs_finding
+from agentic_rag.answering.query.planner import detect_answer_type
+from agentic_rag.answering.query.rewrite import fill_placeholder, has_placeholder
 from agentic_rag.answering.run_state import RunState, StageResult
-from agentic_rag.answering.stages.embed import embedded
-from agentic_rag.answering.state_machine import Stage, Verdict
+from agentic_rag.answering.stages.embed import embed_searches
+from agentic_rag.answering.state_machine import Stage, StageEvent
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.concurrency import under_way
-from agentic_rag.kernel.database import Snapshot
-from agentic_rag.language.prompt_injection import suspicions
+from agentic_rag.kernel.concurrency import background_task
+from agentic_rag.kernel.database import CorpusSnapshot
+from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.embedding.ports import EmbedderSource
-from agentic_rag.models.embedding.similarity_threshold import least_cosine
-from agentic_rag.retrieval.candidates import Candidate, CandidateTrace, Scope
+from agentic_rag.models.embedding.similarity_threshold import min_cosine
+from agentic_rag.retrieval.candidates import Candidate, CandidateTrace, SearchScope
 from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.passage import Passage
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve, Retrieved, scope_of, trace_of
+from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, RetrievalResult, Retrieve, scope_of, trace_of
 from agentic_rag.retrieval.selection import CONTEXT_BUDGET
 
 PART_SHARE = 0.85
@@ -53,10 +53,10 @@ _Read = TypeVar("_Read")
 
 
 @dataclass(frozen=True, slots=True)
-class _Searched:
+class _SearchResult:
     text: str
-    query: PartQuery
-    found: Retrieved
+    query: Subquery
+    result: RetrievalResult
 
 
 class RetrieveStage:
@@ -69,20 +69,20 @@ class RetrieveStage:
         self._embedders = embedders
         self._clock = clock
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach passages, candidates and the parts with their weighted terms."""
         snapshot = await reads.snapshot()
         state = await self._in_space(state, snapshot)
         scope = await scope_of(snapshot, state.options.filter, snapshot.access.access_ids)
         parts = state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
-        done: list[_Searched] = []
+        done: list[_SearchResult] = []
         cut_short = False
         for place, part in enumerate(parts):
             try:
                 findings = self._findings(state, part, done)
-                if not findings and needs_finding(part):
+                if not findings and has_placeholder(part):
                     break
-                asked = filled(part, findings) if part.depends_on else part.text
+                asked = fill_placeholder(part, findings) if part.depends_on else part.text
                 text = asked if part.depends_on else state.searches[place]
                 async with asyncio.timeout(state.deadline.remaining(self._clock.monotonic()) * PART_SHARE):
                     vector = state.vectors[place] if state.vectors else None
@@ -90,20 +90,20 @@ class RetrieveStage:
                     found = await self._retrieve.run(snapshot, query)
             except TimeoutError:
                 if not done:
-                    return StageResult(state, Verdict.OUT_OF_TIME, "BUDGET")
+                    return StageResult(state, StageEvent.OUT_OF_TIME, "BUDGET")
                 cut_short = True
                 break
             kind = _part_type(state, asked, len(parts))
-            query_part = part_query(asked, kind, found.rarity, findings if needs_finding(part) else ())
-            done.append(_Searched(text, query_part, found))
+            query_part = build_subquery(asked, kind, found.rarity, findings if has_placeholder(part) else ())
+            done.append(_SearchResult(text, query_part, found))
         hurried = cut_short
-        whole: Retrieved | None = None
+        whole: RetrievalResult | None = None
         if len(parts) > 1 and not hurried:
             whole = await self._in_time(state, self._whole(state, snapshot, scope))
             hurried = whole is None
         kept: list[tuple[Chunk, Candidate]] = []
         if not hurried and any(turn.cited for turn in state.question.history):
-            found_again = await self._in_time(state, self._kept(state, snapshot, scope))
+            found_again = await self._in_time(state, self._find_cited_before(state, snapshot, scope))
             kept, hurried = found_again or [], found_again is None
         read = replace(
             state,
@@ -112,20 +112,22 @@ class RetrieveStage:
             access=snapshot.access,
             cut_short=cut_short,
         )
-        collected = _collected(read, done, whole, kept)
+        collected = _collect_passages(read, done, whole, kept)
         beside: list[Chunk] | None = []
         if not hurried:
             collected, hurried = await self._with_figures(collected, snapshot, scope)
         if not hurried:
-            beside = await self._in_time(state, _beside(collected.state, snapshot))
+            beside = await self._in_time(state, _fetch_neighbours(collected.state, snapshot))
             hurried = beside is None
         if hurried:
             # Statements that are cut off leave their transaction unusable.
             await reads.release()
-        passages = grown(collected.state.passages, beside or (), state.options.max_context_tokens)
+        passages = expand_passages(collected.state.passages, beside or (), state.options.max_context_tokens)
         return replace(collected, state=replace(collected.state, passages=passages, hurried=hurried))
 
-    async def _with_figures(self, found: StageResult, snapshot: Snapshot, scope: Scope) -> tuple[StageResult, bool]:
+    async def _with_figures(
+        self, found: StageResult, snapshot: CorpusSnapshot, scope: SearchScope
+    ) -> tuple[StageResult, bool]:
         """With what states the figures asked for, and whether there was no time to look for it."""
         state = found.state
         try:
@@ -149,7 +151,7 @@ class RetrieveStage:
         except TimeoutError:
             return None
 
-    async def _in_space(self, state: RunState, snapshot: Snapshot) -> RunState:
+    async def _in_space(self, state: RunState, snapshot: CorpusSnapshot) -> RunState:
         """The question embedded in the space that this snapshot reads. It was already, unless the workspace was
         switched between the embedding and the opening of the snapshot; from then on nothing can change it.
         """
@@ -158,39 +160,41 @@ class RetrieveStage:
         switched = replace(state, space=snapshot.space.space)
         if not state.vectors:
             return switched
-        return (await embedded(self._embedders, switched)).state
+        return (await embed_searches(self._embedders, switched)).state
 
-    def _findings(self, state: RunState, part: SubQuestion, done: Sequence[_Searched]) -> tuple[str, ...]:
+    def _findings(self, state: RunState, part: SubQuestion, done: Sequence[_SearchResult]) -> tuple[str, ...]:
         """Names in the best sentences for the parts this one waits for that their questions did not name."""
         names: dict[str, None] = {}
         for place in part.depends_on:
             searched = done[place]
-            passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.found.chunks]
+            passages = [Passage(chunk, candidate, (place,)) for chunk, candidate in searched.result.chunks]
             draft = draft_part(searched.query, place, passages, SENTENCES_FOR_FINDINGS)
-            trail = trail_of(searched.found.chunks)
-            signs = signs_of(searched.query, draft, passages, trail, searched.found.standing)
-            if not support_from(signs, state.options.support_threshold).enough:
+            trail = find_path(searched.result.chunks)
+            signs = extract_features(searched.query, draft, passages, trail, searched.result.confidence)
+            if not score_support(signs, state.options.support_threshold).enough:
                 continue
             best = [passages[unit.passage].chunk.text[unit.start : unit.end] for unit in draft.units]
             workspace_id = state.question.workspace.workspace_id
-            names.update(dict.fromkeys(names_found(workspace_id, searched.text, best)))
+            names.update(dict.fromkeys(find_intermediate_answers(workspace_id, searched.text, best)))
         return tuple(names)
 
-    async def _whole(self, state: RunState, snapshot: Snapshot, scope: Scope) -> Retrieved:
+    async def _whole(self, state: RunState, snapshot: CorpusSnapshot, scope: SearchScope) -> RetrievalResult:
         """What the undivided question finds: passages that lead to one another stand together there."""
         return await self._retrieve.run(snapshot, self._query(state, state.standalone, state.whole_vector, scope))
 
-    async def _kept(self, state: RunState, snapshot: Snapshot, scope: Scope) -> list[tuple[Chunk, Candidate]]:
+    async def _find_cited_before(
+        self, state: RunState, snapshot: CorpusSnapshot, scope: SearchScope
+    ) -> list[tuple[Chunk, Candidate]]:
         """What earlier answers cited and still matters."""
         vector = state.whole_vector
         if vector is None and len(state.vectors) == 1:
             vector = state.vectors[0]
-        return await kept_evidence(
+        return await find_cited_before(
             snapshot, state.question.history, self._query(state, state.standalone, vector, scope)
         )
 
     def _query(
-        self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: Scope, about: str = ""
+        self, state: RunState, text: str, vector: NDArray[np.float32] | None, scope: SearchScope, about: str = ""
     ) -> RetrievalQuery:
         options = state.options
         return RetrievalQuery(
@@ -205,38 +209,38 @@ class RetrieveStage:
             min_score=options.min_score,
             per_document=options.per_document,
             diversity=options.diversity,
-            about=about,
-            min_cosine=least_cosine(options.similarity_threshold, state.space),
+            title_query=about,
+            min_cosine=min_cosine(options.similarity_threshold, state.space),
         )
 
 
-async def _beside(state: RunState, snapshot: Snapshot) -> list[Chunk]:
+async def _fetch_neighbours(state: RunState, snapshot: CorpusSnapshot) -> list[Chunk]:
     """The chunks beside the first passages. Drafting and assembling remember what they read of a text: while the
     database looks, this process reads the passages for them.
     """
-    asked = snapshot.documents.placed(places_beside(state.passages), snapshot.access.access_ids)
-    async with under_way(asked) as placed:
+    asked = snapshot.documents.chunks_at(neighbour_positions(state.passages), snapshot.access.access_ids)
+    async with background_task(asked) as placed:
         for passage in state.passages:
-            suspicions(passage.chunk.text)
+            find_suspicions(passage.chunk.text)
             if len(state.parts) == 1:
-                reading_of(passage).hits(state.parts[0].terms)
+                segment_passage(passage).hits(state.parts[0].terms)
         return await placed
 
 
 def _kind(state: RunState) -> AnswerType:
-    return state.plan.answer_type if state.plan is not None else answer_type(state.standalone)
+    return state.plan.answer_type if state.plan is not None else detect_answer_type(state.standalone)
 
 
 def _part_type(state: RunState, text: str, parts: int) -> AnswerType:
     if parts == 1 and state.plan is not None:
         return state.plan.answer_type
-    return answer_type(text)
+    return detect_answer_type(text)
 
 
-def _collected(
+def _collect_passages(
     state: RunState,
-    done: Sequence[_Searched],
-    whole: Retrieved | None,
+    done: Sequence[_SearchResult],
+    whole: RetrievalResult | None,
     kept_before: Sequence[tuple[Chunk, Candidate]],
 ) -> StageResult:
     """Passages of the whole question and of all parts, and those cited before, each once, within the context budget.
@@ -251,7 +255,7 @@ def _collected(
         merged[chunk.ordinal] = Passage(chunk, candidate, ())
         ranks[chunk.ordinal] = candidate.score
     for place, one in enumerate(done):
-        for rank, (chunk, candidate) in enumerate(one.found.chunks):
+        for rank, (chunk, candidate) in enumerate(one.result.chunks):
             known = merged.get(chunk.ordinal)
             if known is None:
                 merged[chunk.ordinal] = Passage(chunk, candidate, (place,))
@@ -260,7 +264,7 @@ def _collected(
                 merged[chunk.ordinal] = Passage(chunk, better, (*known.parts, place))
             weight = PART_WEIGHT if whole is not None and rank else 1.0
             ranks[chunk.ordinal] = max(ranks.get(chunk.ordinal, 0.0), weight * candidate.score)
-    for found in (*([whole] if whole is not None else []), *(one.found for one in done)):
+    for found in (*([whole] if whole is not None else []), *(one.result for one in done)):
         for trace in found.traces:
             traces.setdefault(trace.chunk_id.hex, trace)
     for chunk, candidate in kept_before:
@@ -280,16 +284,16 @@ def _collected(
         replace(trace, dropped_because=CONTEXT_BUDGET) if trace.chunk_id.hex in too_much else trace
         for trace in sorted(traces.values(), key=lambda trace: order.get(trace.chunk_id.hex, len(order)))
     )
-    missed = dict.fromkeys(name for one in done for name in one.found.degraded)
-    undivided = whole if whole is not None else done[0].found if len(done) == 1 else None
+    missed = dict.fromkeys(name for one in done for name in one.result.degraded)
+    undivided = whole if whole is not None else done[0].result if len(done) == 1 else None
     collected = replace(
         state,
         whole=None if undivided is None else _whole_part(state, done, undivided),
-        standing=None if undivided is None else undivided.standing,
-        trail=() if undivided is None else trail_of(undivided.chunks),
+        standing=None if undivided is None else undivided.confidence,
+        trail=() if undivided is None else find_path(undivided.chunks),
         searches=tuple(one.text for one in done),
         parts=tuple(one.query for one in done),
-        standings=tuple(one.found.standing for one in done),
+        standings=tuple(one.result.confidence for one in done),
         passages=kept,
         candidates=candidates,
         degraded=(*state.degraded, *missed),
@@ -298,13 +302,13 @@ def _collected(
     return StageResult(collected, outcome=outcome)
 
 
-def _whole_part(state: RunState, done: Sequence[_Searched], undivided: Retrieved) -> PartQuery:
+def _whole_part(state: RunState, done: Sequence[_SearchResult], undivided: RetrievalResult) -> Subquery:
     """The undivided question as synthesis needs it: its only part where that is the whole of it."""
     only = done[0].query if len(done) == 1 else None
     kind = _kind(state)
-    if only is not None and (only.text, only.answer_type, only.found) == (state.standalone, kind, ()):
+    if only is not None and (only.text, only.answer_type, only.earlier_names) == (state.standalone, kind, ()):
         return only
-    return part_query(state.standalone, kind, undivided.rarity)
+    return build_subquery(state.standalone, kind, undivided.rarity)
 
 
 def _within_budget(passages: Sequence[Passage], tokens: int) -> tuple[tuple[Passage, ...], frozenset[str]]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from agentic_rag.answering.lazy_snapshot import Reads
-from agentic_rag.answering.query.rewrite import FINANCE_ALIASES, filled, with_aliases
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.query.rewrite import FINANCE_ALIASES, add_aliases, fill_placeholder
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.state_machine import Stage
-from agentic_rag.retrieval.title_match import without_references
+from agentic_rag.retrieval.title_match import strip_references
 
 
 class RewriteStage:
@@ -22,9 +22,9 @@ class RewriteStage:
     def __init__(self, aliases: Mapping[str, str] = FINANCE_ALIASES) -> None:
         self._aliases = aliases
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the search texts."""
         parts = state.plan.sub_questions if state.plan else ()
-        texts = (filled(part, ()) if part.depends_on else part.text for part in parts)
-        searches = tuple(with_aliases(without_references(text), self._aliases) for text in texts)
+        texts = (fill_placeholder(part, ()) if part.depends_on else part.text for part in parts)
+        searches = tuple(add_aliases(strip_references(text), self._aliases) for text in texts)
         return StageResult(replace(state, searches=searches or (state.standalone,)))

@@ -6,11 +6,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, FetchedText, Outcome
-from agentic_rag.answering.lazy_snapshot import Reads
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import Ending, RunState, StageResult
-from agentic_rag.answering.state_machine import MAX_REPAIRS, Stage, Verdict
-from agentic_rag.answering.tools.web_pages import is_kept, kept_span
-from agentic_rag.answering.verification.check import Checked, check, quoted_only, report, write
+from agentic_rag.answering.state_machine import MAX_REPAIRS, Stage, StageEvent
+from agentic_rag.answering.tools.web_pages import is_page_revision, page_span
+from agentic_rag.answering.verification.check import CheckedDraft, check, cite_nearest, report, write
 from agentic_rag.answering.verification.citations import quotes_of, span_request
 from agentic_rag.answering.verification.defang_links import NO_HOSTS
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
@@ -27,12 +27,12 @@ class SelfCheckStage:
     def __init__(self, link_hosts: HostList = NO_HOSTS) -> None:
         self._link_hosts = link_hosts
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the ending, or ask for one repair."""
         if not state.draft:
-            return StageResult(_abstained(state, Checked((), ())))
+            return StageResult(_end_with_abstention(state, CheckedDraft((), ())))
         requests = [span_request(quote, state.passages) for sentence in state.draft for quote in quotes_of(sentence)]
-        stored = await _stored(requests, state.fetched, reads)
+        stored = await _read_spans(requests, state.fetched, reads)
         checked = check(state.draft, state.passages, stored)
         abstaining = state.shortfall is not None and not state.missing
         if checked.refused and state.repairs < MAX_REPAIRS and not abstaining:
@@ -45,25 +45,25 @@ class SelfCheckStage:
                 refusals=(*state.refusals, *checked.refused),
                 repairs=state.repairs + 1,
             )
-            return StageResult(again, Verdict.REPAIR, f"repair: {checked.refused[0].guardrail}")
+            return StageResult(again, StageEvent.REPAIR, f"repair: {checked.refused[0].guardrail}")
         if abstaining or not checked.passed:
-            return StageResult(_abstained(state, checked))
-        return StageResult(_answered(state, checked, self._link_hosts))
+            return StageResult(_end_with_abstention(state, checked))
+        return StageResult(_end_with_answer(state, checked, self._link_hosts))
 
 
-async def _stored(
-    requests: Sequence[SpanRequest], fetched: Sequence[FetchedText], reads: Reads
+async def _read_spans(
+    requests: Sequence[SpanRequest], fetched: Sequence[FetchedText], reads: LazySnapshot
 ) -> Sequence[RevisionSpan | None]:
     """The text behind each quote: of pages as they are kept with the run, of everything else from the store."""
-    in_store = [one for one in requests if not is_kept(one.revision_id, fetched)]
+    in_store = [one for one in requests if not is_page_revision(one.revision_id, fetched)]
     spans: Iterator[RevisionSpan | None] = iter(())
     if in_store:
         snapshot = await reads.snapshot()
         spans = iter(await snapshot.documents.revision_spans(in_store))
-    return [kept_span(one, fetched) if is_kept(one.revision_id, fetched) else next(spans) for one in requests]
+    return [page_span(one, fetched) if is_page_revision(one.revision_id, fetched) else next(spans) for one in requests]
 
 
-def _answered(state: RunState, checked: Checked, link_hosts: HostList) -> RunState:
+def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostList) -> RunState:
     written = write(checked, state.passages, link_hosts)
     abstention: Abstention | None = None
     outcome = Outcome.CONFLICTING if state.conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
@@ -75,13 +75,13 @@ def _answered(state: RunState, checked: Checked, link_hosts: HostList) -> RunSta
     return replace(state, ending=ending, report=found)
 
 
-def _abstained(state: RunState, checked: Checked) -> RunState:
+def _end_with_abstention(state: RunState, checked: CheckedDraft) -> RunState:
     if state.shortfall is not None and not state.missing:
         reason, why = state.shortfall.reason, state.shortfall.explanation
     elif state.draft:
         reason, why = AbstentionReason.LOW_SUPPORT, ALL_REFUSED
     else:
         reason, why = AbstentionReason.NO_EVIDENCE, ALL_REFUSED
-    close = quoted_only(checked, state.passages)
-    found = report(Checked((), checked.refused), (), repaired=state.repairs > 0, earlier=state.refusals)
+    close = cite_nearest(checked, state.passages)
+    found = report(CheckedDraft((), checked.refused), (), repaired=state.repairs > 0, earlier=state.refusals)
     return replace(state, ending=Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, close)), report=found)

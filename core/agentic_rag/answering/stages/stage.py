@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from agentic_rag.answering.lazy_snapshot import Reads
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.state_machine import Stage
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.models.chat.request import Fault
-from agentic_rag.models.providers.llm_client import Advisor, Advisors
+from agentic_rag.models.chat.request import LlmError
+from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 
 
 class StageStep(Protocol):
@@ -22,15 +22,15 @@ class StageStep(Protocol):
         """Which step this is."""
         ...
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Do the step."""
         ...
 
 
-class AdvisedStage:
+class LlmOrRulesStage:
     """`advised` makes the step of a chat model; `rules` is the step of workspaces without one."""
 
-    def __init__(self, rules: StageStep, advised: Callable[[Advisor], StageStep], advisors: Advisors) -> None:
+    def __init__(self, rules: StageStep, advised: Callable[[LlmClient], StageStep], advisors: LlmClients) -> None:
         self._rules = rules
         self._advised = advised
         self._advisors = advisors
@@ -40,9 +40,9 @@ class AdvisedStage:
         """The stage that both are."""
         return self._rules.stage
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Take the step of the workspace that is asked."""
-        advisor = await self._advisors.advisor_of(state.question.workspace)
+        advisor = await self._advisors.client_for(state.question.workspace)
         step = self._rules if advisor is None else self._advised(advisor)
         return await step.run(state, reads)
 
@@ -59,7 +59,7 @@ class SkippedStage:
         """Which step is switched off."""
         return self._stage
 
-    async def run(self, state: RunState, reads: Reads) -> StageResult:
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Change nothing."""
         return StageResult(state, outcome=self._outcome)
 
@@ -69,6 +69,6 @@ def without_chat(state: RunState) -> RunState:
     return replace(state, degraded=tuple(dict.fromkeys((*state.degraded, Dependency.CHAT_MODEL))))
 
 
-def outcome_of(faults: Sequence[Fault]) -> str:
+def outcome_of(faults: Sequence[LlmError]) -> str:
     """The stage's outcome."""
     return "degraded: " + ", ".join(dict.fromkeys(fault.code for fault in faults))

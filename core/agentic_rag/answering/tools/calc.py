@@ -28,10 +28,12 @@ MAX_DIGITS = 40
 """Digits of one number as written."""
 MAX_BITS = 4096
 """Bits of any numerator or denominator on the way (about 1,230 decimal digits)."""
-SHOWN_DIGITS = 12
+DISPLAY_DIGITS = 12
 """Significant digits of a result that has no short exact decimal form."""
 
-_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "\u2009": " ", "\u202f": " ", "\xa0": " "})
+_OPERATORS = str.maketrans(
+    {"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "\u2009": " ", "\u202f": " ", "\xa0": " "}
+)
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?|\.\d+)|(?P<sign>\*\*|[-+*/%^()])|(?P<of>of\b))",
     re.IGNORECASE,
@@ -46,10 +48,10 @@ class CalcError(InvalidInput):
 
 
 @dataclass(frozen=True, slots=True)
-class Token:
+class CalcToken:
     """A number (`value` set) or a sign, at a position of the expression (code points)."""
 
-    sign: str
+    symbol: str
     position: int
     value: Fraction | None = None
 
@@ -64,43 +66,43 @@ def calculate(expression: str) -> Fraction:
     return _Parser(_tokens(expression)).value()
 
 
-def shown(value: Fraction) -> str:
+def format_value(value: Fraction) -> str:
     """A value for people: exact with thousands separators when it has a short decimal form, else `≈` and 12
     significant digits.
     """
     exact = _exact_decimal(value)
     if exact is not None:
         return f"{exact:,f}"
-    context = Context(prec=SHOWN_DIGITS)
+    context = Context(prec=DISPLAY_DIGITS)
     rounded = context.divide(Decimal(value.numerator), Decimal(value.denominator))
-    if -SHOWN_DIGITS < rounded.adjusted() < 2 * SHOWN_DIGITS:
+    if -DISPLAY_DIGITS < rounded.adjusted() < 2 * DISPLAY_DIGITS:
         return f"≈ {rounded.normalize(context):,f}"
     return f"≈ {rounded.normalize(context):E}"
 
 
 def _exact_decimal(value: Fraction) -> Decimal | None:
     """The value as a decimal of at most 12 places and 30 digits, or None."""
-    scaled = value * 10**SHOWN_DIGITS
+    scaled = value * 10**DISPLAY_DIGITS
     if scaled.denominator != 1 or abs(scaled.numerator) >= 10**30:
         return None
     wide = Context(prec=60)
-    decimal = wide.divide(Decimal(scaled.numerator), Decimal(10**SHOWN_DIGITS))
+    decimal = wide.divide(Decimal(scaled.numerator), Decimal(10**DISPLAY_DIGITS))
     return wide.normalize(decimal) if decimal else Decimal(0)
 
 
-def _tokens(expression: str) -> list[Token]:
-    text = unicodedata.normalize("NFC", expression).translate(_SIGNS).rstrip()
-    found: list[Token] = []
+def _tokens(expression: str) -> list[CalcToken]:
+    text = unicodedata.normalize("NFC", expression).translate(_OPERATORS).rstrip()
+    found: list[CalcToken] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             raise CalcError(f"“{text[position:].strip()[:20]}” is not arithmetic.")
         if match["number"]:
-            found.append(Token("number", match.start("number"), _number(match["number"])))
+            found.append(CalcToken("number", match.start("number"), _number(match["number"])))
         else:
             sign = match["sign"] or "of"
-            found.append(Token("^" if sign == "**" else sign, match.start()))
+            found.append(CalcToken("^" if sign == "**" else sign, match.start()))
         position = match.end()
     return found
 
@@ -115,7 +117,7 @@ def _number(written: str) -> Fraction:
 class _Parser:
     """Recursive descent over the tokens of one expression; evaluates as it goes."""
 
-    def __init__(self, tokens: list[Token]) -> None:
+    def __init__(self, tokens: list[CalcToken]) -> None:
         self._tokens = tokens
         self._next = 0
         self._depth = 0
@@ -125,12 +127,12 @@ class _Parser:
             raise CalcError("There is nothing to calculate.")
         result = self._expression()
         if self._next < len(self._tokens):
-            raise CalcError(f"The expression goes on where it should end: “{self._tokens[self._next].sign}”.")
+            raise CalcError(f"The expression goes on where it should end: “{self._tokens[self._next].symbol}”.")
         return result
 
     def _peek(self, ahead: int = 0) -> str | None:
         place = self._next + ahead
-        return self._tokens[place].sign if place < len(self._tokens) else None
+        return self._tokens[place].symbol if place < len(self._tokens) else None
 
     def _take(self, *signs: str) -> str | None:
         sign = self._peek()
@@ -143,33 +145,33 @@ class _Parser:
         total = self._product()
         while sign := self._take("+", "-"):
             right = self._product()
-            total = _bounded(total + right if sign == "+" else total - right)
+            total = _check_size(total + right if sign == "+" else total - right)
         return total
 
     def _product(self) -> Fraction:
-        result = self._signed()
+        result = self._unary()
         while sign := self._take("*", "/", "%", "of"):
-            right = self._signed()
+            right = self._unary()
             if sign in ("*", "of"):
-                result = _bounded(result * right)
+                result = _check_size(result * right)
                 continue
             if right == 0:
                 raise CalcError("The expression divides by zero.", code="CALC_DIVISION_BY_ZERO")
-            result = _bounded(result / right if sign == "/" else result % right)
+            result = _check_size(result / right if sign == "/" else result % right)
         return result
 
-    def _signed(self) -> Fraction:
+    def _unary(self) -> Fraction:
         self._depth += 1
         if self._depth > MAX_DEPTH:
             raise CalcError(f"The expression is nested deeper than {MAX_DEPTH} levels.", code="CALC_TOO_DEEP")
         sign = self._take("+", "-")
-        result = self._signed() if sign else self._power()
+        result = self._unary() if sign else self._power()
         self._depth -= 1
         return -result if sign == "-" else result
 
     def _power(self) -> Fraction:
         base = self._percentage()
-        return _raised(base, self._signed()) if self._take("^") else base
+        return _raise_power(base, self._unary()) if self._take("^") else base
 
     def _percentage(self) -> Fraction:
         result = self._atom()
@@ -191,7 +193,7 @@ class _Parser:
         raise CalcError("A number is missing.")
 
 
-def _raised(base: Fraction, exponent: Fraction) -> Fraction:
+def _raise_power(base: Fraction, exponent: Fraction) -> Fraction:
     if exponent.denominator != 1:
         raise CalcError("Only whole exponents are calculated exactly.", code="CALC_UNSUPPORTED")
     if base == 0 and exponent < 0:
@@ -202,7 +204,7 @@ def _raised(base: Fraction, exponent: Fraction) -> Fraction:
     return base ** int(exponent)
 
 
-def _bounded(value: Fraction) -> Fraction:
+def _check_size(value: Fraction) -> Fraction:
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
         raise CalcError("A number on the way grows too large to calculate.", code="CALC_TOO_LARGE")
     return value
@@ -210,5 +212,5 @@ def _bounded(value: Fraction) -> Fraction:
 
 def calc(expression: str) -> str:
     """`expression = value`, exact where a short decimal is. Errors: `CalcError`."""
-    value = shown(calculate(expression))
+    value = format_value(calculate(expression))
     return f"{expression} ≈ {value[2:]}" if value.startswith("≈ ") else f"{expression} = {value}"

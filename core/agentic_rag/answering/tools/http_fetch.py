@@ -20,7 +20,7 @@ _FILE_NAMES = {"text/html": "page.html", "application/xhtml+xml": "page.html", "
 
 
 @dataclass(frozen=True, slots=True)
-class Fetch:
+class FetchResult:
     """What came of one request; `page` is None when nothing could be read."""
 
     call: ToolCall
@@ -34,7 +34,7 @@ class HttpFetch:
         self._fetcher = fetcher
         self._parser = parser
 
-    async def run(self, request: ToolRequest, place: int, seconds: float) -> Fetch:
+    async def run(self, request: ToolRequest, place: int, seconds: float) -> FetchResult:
         """The page, or the code that says why there is none."""
         try:
             async with asyncio.timeout(seconds * TIME_SHARE):
@@ -43,12 +43,12 @@ class HttpFetch:
                 parsed = await self._parser.parse(fetched.body, name, fetched.media_type)
                 page = await asyncio.to_thread(web_page, fetched.url, parsed, place, estimate_tokens)
         except TimeoutError:
-            return _failed(request, "FETCH_TIMEOUT")
+            return _failure(request, "FETCH_TIMEOUT")
         except AgenticRagError as error:
-            return _failed(request, error.code)
-        call = ToolCall(HTTP_FETCH, request.argument, f"{page.kept.title} ({page.kept.url})", None, NO_DURATION)
-        return Fetch(call, page)
+            return _failure(request, error.code)
+        call = ToolCall(HTTP_FETCH, request.argument, f"{page.fetched.title} ({page.fetched.url})", None, NO_DURATION)
+        return FetchResult(call, page)
 
 
-def _failed(request: ToolRequest, code: str) -> Fetch:
-    return Fetch(ToolCall(request.tool, request.argument, None, code, NO_DURATION), None)
+def _failure(request: ToolRequest, code: str) -> FetchResult:
+    return FetchResult(ToolCall(request.tool, request.argument, None, code, NO_DURATION), None)

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from agentic_rag.answering.query.planner import LOOKUP
 from agentic_rag.documents.document import Chunk, DocumentFilter
-from agentic_rag.kernel.database import Snapshot
+from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.retrieval.candidates import Candidate
 from agentic_rag.retrieval.graph.entities import question_entities
 from agentic_rag.retrieval.passage import Passage
@@ -16,7 +16,9 @@ MAX_OPENING_CHUNKS = 64
 """Chunks of a document among which its first is looked for; ordinals rise with the index except after edits."""
 
 
-async def lookup(snapshot: Snapshot, workspace_id: UUID, name: str, access_ids: tuple[int, ...]) -> Passage | None:
+async def lookup(
+    snapshot: CorpusSnapshot, workspace_id: UUID, name: str, access_ids: tuple[int, ...]
+) -> Passage | None:
     """The opening passage of the document called `name`, else a passage about the entity `name`, else None."""
     for document in await snapshot.documents.find_documents(name, access_ids, MAX_NAMESAKES):
         only = DocumentFilter(document_ids=(document.document_id,))
@@ -28,7 +30,7 @@ async def lookup(snapshot: Snapshot, workspace_id: UUID, name: str, access_ids: 
 
 
 async def _entity_passage(
-    snapshot: Snapshot, workspace_id: UUID, name: str, access_ids: tuple[int, ...]
+    snapshot: CorpusSnapshot, workspace_id: UUID, name: str, access_ids: tuple[int, ...]
 ) -> Passage | None:
     entities = [entity.entity_id for entity in question_entities(workspace_id, name)]
     if not entities:

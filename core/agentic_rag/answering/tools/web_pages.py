@@ -12,12 +12,12 @@ from dataclasses import dataclass
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 from agentic_rag.answering.answer import FetchedText
-from agentic_rag.answering.extraction.candidate_units import PartQuery
-from agentic_rag.answering.extraction.term_matching import lowered, mask_of, weight_of
+from agentic_rag.answering.extraction.candidate_units import Subquery
+from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
 from agentic_rag.answering.plan import ToolRequest
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import Chunk, ParsedDocument, RevisionSpan, SpanRequest
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Candidate
 from agentic_rag.retrieval.passage import Passage
 from agentic_rag.workspaces.chunk_profiles import chunk_profile
@@ -26,7 +26,7 @@ HTTP_FETCH = "http_fetch"
 MAX_PAGES = 2
 """Of one question."""
 
-PROFILE = "small"
+PAGE_CHUNK_PROFILE = "small"
 MAX_PASSAGES = 6
 """Of one page."""
 
@@ -38,36 +38,36 @@ _ENDING = ".,;:!?…)]}"
 _THE_PAGE = "the page"
 
 
-def pages_asked_for(question: str) -> tuple[ToolRequest, ...]:
+def request_pages(question: str) -> tuple[ToolRequest, ...]:
     """A request for each page that the question names, at most `MAX_PAGES`."""
     named = dict.fromkeys(address.rstrip(_ENDING) for address in _ADDRESS.findall(question))
     return tuple(ToolRequest(HTTP_FETCH, address) for address in list(named)[:MAX_PAGES])
 
 
-def without_addresses(question: str) -> str:
+def strip_addresses(question: str) -> str:
     """The question as it is searched for: “the page” for each address."""
 
-    def told(match: re.Match[str]) -> str:
+    def replace(match: re.Match[str]) -> str:
         return _THE_PAGE + match[0][len(match[0].rstrip(_ENDING)) :]
 
-    return _ADDRESS.sub(told, question)
+    return _ADDRESS.sub(replace, question)
 
 
 @dataclass(frozen=True, slots=True)
 class WebPage:
     """A page's text and its chunks; their ordinals are negative, so that none is one of the corpus."""
 
-    kept: FetchedText
+    fetched: FetchedText
     chunks: tuple[Chunk, ...]
 
 
 def web_page(url: str, parsed: ParsedDocument, place: int, count_tokens: Callable[[str], int]) -> WebPage:
     """The page at position `place` of those that the run read."""
-    text = storable_text(parsed.text[:MAX_KEPT_CHARACTERS])
+    text = strip_unstorable(parsed.text[:MAX_KEPT_CHARACTERS])
     document_id = uuid5(NAMESPACE_URL, url)
     revision_id = uuid5(document_id, hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest())
     title = parsed.title or url
-    drafts = chunk_document(document_id, parsed, chunk_profile(PROFILE), count_tokens)
+    drafts = chunk_document(document_id, parsed, chunk_profile(PAGE_CHUNK_PROFILE), count_tokens)
     chunks = tuple(
         Chunk(
             ordinal=-1 - place * MAX_KEPT_CHARACTERS - draft.index,
@@ -93,7 +93,7 @@ def web_page(url: str, parsed: ParsedDocument, place: int, count_tokens: Callabl
     return WebPage(FetchedText(revision_id, url, title, text), chunks)
 
 
-def page_passages(page: WebPage, parts: Sequence[PartQuery]) -> tuple[Passage, ...]:
+def page_passages(page: WebPage, parts: Sequence[Subquery]) -> tuple[Passage, ...]:
     """The chunks that hold most of what some part asks, best first; each counts for all parts."""
     everywhere = tuple(range(len(parts)))
     scored = [(_score(chunk, parts), chunk) for chunk in page.chunks]
@@ -103,13 +103,13 @@ def page_passages(page: WebPage, parts: Sequence[PartQuery]) -> tuple[Passage, .
     )
 
 
-def _score(chunk: Chunk, parts: Sequence[PartQuery]) -> float:
-    low = lowered(" ".join((*chunk.heading_path, chunk.text)))
+def _score(chunk: Chunk, parts: Sequence[Subquery]) -> float:
+    low = lower_text(" ".join((*chunk.heading_path, chunk.text)))
     held = max((weight_of(mask_of(low, part.terms), part.terms) for part in parts), default=0.0)
     return round(held, SCORE_DIGITS)
 
 
-def kept_span(request: SpanRequest, fetched: Sequence[FetchedText]) -> RevisionSpan | None:
+def page_span(request: SpanRequest, fetched: Sequence[FetchedText]) -> RevisionSpan | None:
     """The asked span of a page that is kept with the run; None for what no page is."""
     for page in fetched:
         if page.revision_id == request.revision_id:
@@ -117,6 +117,6 @@ def kept_span(request: SpanRequest, fetched: Sequence[FetchedText]) -> RevisionS
     return None
 
 
-def is_kept(revision_id: UUID, fetched: Sequence[FetchedText]) -> bool:
+def is_page_revision(revision_id: UUID, fetched: Sequence[FetchedText]) -> bool:
     """Whether a revision is a page of the run, and none of the corpus."""
     return any(page.revision_id == revision_id for page in fetched)

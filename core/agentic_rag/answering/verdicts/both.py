@@ -7,9 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.negation import has_negation
-from agentic_rag.answering.verdicts.nationalities import are_opposed, nationalities_in, nationality_of
-from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated, named, subject_of
-from agentic_rag.language.tokenizer import terms
+from agentic_rag.answering.verdicts.nationalities import are_exclusive, nationalities_in, nationality_of
+from agentic_rag.answering.verdicts.statements import (
+    DecidableQuestion,
+    QuotedSentence,
+    SideFact,
+    clean_names,
+    find_subject,
+)
+from agentic_rag.language.tokenizer import tokenize
 
 _NAME = r"[\"“]?[A-Z0-9][^\s,?]*(?: (?:(?:of|the|and|de|du|von|van|for|in|to|at|on|la|le|&) )*[A-Z0-9][^\s,?]*)*"
 _BOTH = re.compile(
@@ -45,7 +51,7 @@ _WEAKENS = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class BothAre:
+class SharedKind:
     """Whether both are of a kind."""
 
     names: tuple[str, str]
@@ -58,18 +64,18 @@ class BothAre:
         """Two."""
         return 2
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The kind, when the sentence opens with the name and says that it is of this kind."""
         predicate = _predicate(source, self.names[side])
         phrase = "" if predicate is None else _phrase(predicate)[0]
-        said = terms(phrase)
+        said = tokenize(phrase)
         if _WEAKENS.search(phrase) or not said or said[-1] not in self.value or not self.value <= frozenset(said):
             return None
-        return Stated(self.what, self.what)
+        return SideFact(self.what, self.what)
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """Yes: each says so."""
-        return f"Yes: {self.names[0]} and {self.names[1]} are both {stated[0].shown}."
+        return f"Yes: {self.names[0]} and {self.names[1]} are both {stated[0].text}."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +91,7 @@ class SameNationality:
         """Two."""
         return 2
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The one nationality that the sentence names in saying what the side is, or where."""
         said = _predicate(source, self.names[side])
         if said is None or _WEAKENS.search(said) or _JOINED.search(said):
@@ -97,23 +103,23 @@ class SameNationality:
         if len(found) != 1 or not nationalities_in(named_at):
             return None
         (one,) = found
-        return Stated(one.title(), one)
+        return SideFact(one.title(), one)
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """Yes or no with both nationalities; None where one may include the other."""
         first, second = stated
         wanted = self.asked or first.unit
         if first.unit == second.unit == wanted:
-            return f"Yes: {self.names[0]} and {self.names[1]} are both {first.shown}."
+            return f"Yes: {self.names[0]} and {self.names[1]} are both {first.text}."
         pairs = ((first.unit, second.unit),) if not self.asked else ((first.unit, wanted), (second.unit, wanted))
-        if not any(are_opposed(one, other) for one, other in pairs):
+        if not any(are_exclusive(one, other) for one, other in pairs):
             return None
-        return f"No: {self.names[0]} is {first.shown}, {self.names[1]} is {second.shown}."
+        return f"No: {self.names[0]} is {first.text}, {self.names[1]} is {second.text}."
 
 
-def _predicate(source: Source, name: str) -> str | None:
+def _predicate(source: QuotedSentence, name: str) -> str | None:
     """What a sentence that opens with the name says it is, to its end; None when it denies anything."""
-    subject = subject_of(source, name)
+    subject = find_subject(source, name)
     predicate = None if subject is None else _PREDICATE.match(subject.rest)
     return None if predicate is None or has_negation(predicate["what"]) else predicate["what"]
 
@@ -125,21 +131,21 @@ def _phrase(said: str) -> tuple[str, str]:
     return said[:place].strip(" ."), said[place:]
 
 
-def shared_questions(question: str) -> tuple[Decidable, ...]:
+def parse_both_questions(question: str) -> tuple[DecidableQuestion, ...]:
     """What a question whether both are something may ask; none for any other question."""
     same = _SAME.match(question)
     if same is not None:
-        return (SameNationality(named(same["a"], same["b"]), ""),)
+        return (SameNationality(clean_names(same["a"], same["b"]), ""),)
     both = _BOTH_FIRST.match(question) or _BOTH.match(question)
     if both is None:
         return ()
-    names, what = named(both["a"], both["b"]), both["what"].strip()
+    names, what = clean_names(both["a"], both["b"]), both["what"].strip()
     place = _FROM.match(what)
     nationality = nationality_of(what if place is None else place["place"])
     if nationality is not None:
         return (SameNationality(names, nationality),)
     kind = _LEAD.sub("", what)
-    value = frozenset(terms(kind))
+    value = frozenset(tokenize(kind))
     if place is not None or not value or _NO_KIND.search(kind):
         return ()
-    return (BothAre(names, kind, value),)
+    return (SharedKind(names, kind, value),)

@@ -10,13 +10,13 @@ from fractions import Fraction
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.statements import (
     WHO,
-    Decidable,
-    Source,
-    Stated,
-    choice_of,
-    named,
-    opening,
-    subject_of,
+    DecidableQuestion,
+    QuotedSentence,
+    SideFact,
+    clean_names,
+    find_subject,
+    open_verdict,
+    parse_choice_question,
 )
 from agentic_rag.language.calendar import MONTH_NAMES
 
@@ -90,7 +90,7 @@ _MOST_BETWEEN = 160
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedDates:
+class DateComparison:
     """Which of two comes first, or whether one does."""
 
     names: tuple[str, str]
@@ -105,60 +105,65 @@ class ComparedDates:
         """Two."""
         return 2
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """When the side's event was, if the sentence opens with its name and states one date of it."""
         return event_date(source, self.names[side], self.events[side])
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """The one that is asked for with both dates; None when the dates may be the same."""
-        begun = opening(self.label, stated, wants_lower=self.earlier)
+        begun = open_verdict(self.label, stated, wants_lower=self.earlier)
         if begun is None:
             return None
         label, told = begun
         other = 1 - told
         relation = "before" if stated[told].is_below(stated[other]) else "after"
         return (
-            f"{label}: {self.names[told]} ({stated[told].shown}), "
-            f"{relation} {self.names[other]} ({stated[other].shown})."
+            f"{label}: {self.names[told]} ({stated[told].text}), {relation} {self.names[other]} ({stated[other].text})."
         )
 
 
-def date_questions(question: str) -> tuple[Decidable, ...]:
+def parse_date_questions(question: str) -> tuple[DecidableQuestion, ...]:
     """What a question for the earlier, later, older or younger of two may ask; none for any other question."""
     came = _CAME_FIRST.match(question)
     if came is not None:
         events = [_EVENTS_BY_NOUN.get(came[group].lower()) for group in ("one", "other")]
         if events[0] is None or events[1] is None:
             return ()
-        return _asked(named(came["a"], came["b"]), [(events[0], events[1])], came["when"], yes_no=False)
-    choice = choice_of(question)
+        return _date_comparisons(
+            clean_names(came["a"], came["b"]), [(events[0], events[1])], came["when"], yes_no=False
+        )
+    choice = parse_choice_question(question)
     if choice is None:
         return _yes_no(question)
     age = _ASK_AGE.match(choice.ask)
     if age is not None:
-        return _asked(choice.sides, [(one, one) for one in _OF_AGE], age["age"], yes_no=False)
+        return _date_comparisons(choice.sides, [(one, one) for one in _OF_AGE], age["age"], yes_no=False)
     active = _ASK_ACTIVE.match(choice.ask)
     if active is not None:
-        return _asked(choice.sides, _of_both(active["verb"]), active["when"], yes_no=False)
+        return _date_comparisons(choice.sides, _of_both(active["verb"]), active["when"], yes_no=False)
     event = _ASK_EVENT.match(choice.ask)
     if event is None or (event["when"] is None) == (event["last"] is None):
         return ()
-    return _asked(choice.sides, _of_both(event["verb"]), event["when"] or event["last"], yes_no=False)
+    return _date_comparisons(choice.sides, _of_both(event["verb"]), event["when"] or event["last"], yes_no=False)
 
 
-def _yes_no(question: str) -> tuple[Decidable, ...]:
+def _yes_no(question: str) -> tuple[DecidableQuestion, ...]:
     event = _WAS_EVENT.match(question)
     if event is not None:
-        return _asked(named(event["a"], event["b"]), _of_both(event["verb"]), event["when"], yes_no=True)
+        return _date_comparisons(
+            clean_names(event["a"], event["b"]), _of_both(event["verb"]), event["when"], yes_no=True
+        )
     age = _IS_AGE.match(question)
     if age is not None:
-        return _asked(named(age["a"], age["b"]), [(one, one) for one in _OF_AGE], age["age"], yes_no=True)
+        return _date_comparisons(
+            clean_names(age["a"], age["b"]), [(one, one) for one in _OF_AGE], age["age"], yes_no=True
+        )
     return ()
 
 
-def _asked(
+def _date_comparisons(
     names: tuple[str, str], events: Sequence[tuple[frozenset[str], frozenset[str]]], when: str, *, yes_no: bool
-) -> tuple[Decidable, ...]:
+) -> tuple[DecidableQuestion, ...]:
     word = when.lower()
     earlier = word in _EARLIER or word in _ELDER
     if word in _ELDER:
@@ -167,7 +172,7 @@ def _asked(
         label = "Younger"
     else:
         label = "Earlier" if earlier else "Later"
-    return tuple(ComparedDates(names, pair, "" if yes_no else label, earlier) for pair in events)
+    return tuple(DateComparison(names, pair, "" if yes_no else label, earlier) for pair in events)
 
 
 def _of_both(verb: str) -> list[tuple[frozenset[str], frozenset[str]]]:
@@ -182,12 +187,12 @@ def _event(verb: str) -> frozenset[str]:
     return next((group for group in _SAME_EVENT if word in group), frozenset([word]))
 
 
-def event_date(source: Source, name: str, event: frozenset[str]) -> Stated | None:
+def event_date(source: QuotedSentence, name: str, event: frozenset[str]) -> SideFact | None:
     """The date that a sentence about `name` states of an event; None when it states none, several or a vague one."""
-    subject = subject_of(source, name)
+    subject = find_subject(source, name)
     if subject is None:
         return None
-    found: list[Stated] = []
+    found: list[SideFact] = []
     if event in (BIRTH, DEATH):
         found += _life_dates(subject.rest, birth=event is BIRTH)
     work = _WORK_OF.match(subject.rest) if "released" in event else None
@@ -199,7 +204,7 @@ def event_date(source: Source, name: str, event: frozenset[str]) -> Stated | Non
     return min(found, key=lambda one: one.high - one.low)
 
 
-def _life_dates(rest: str, *, birth: bool) -> list[Stated]:
+def _life_dates(rest: str, *, birth: bool) -> list[SideFact]:
     """Dates of birth or death in the brackets behind a name."""
     bracket = _BRACKET.match(rest)
     if bracket is None:
@@ -216,12 +221,12 @@ def _life_dates(rest: str, *, birth: bool) -> list[Stated]:
     return [] if born is None else [_interval(born)]
 
 
-def _verb_dates(rest: str, event: frozenset[str]) -> list[Stated]:
+def _verb_dates(rest: str, event: frozenset[str]) -> list[SideFact]:
     """The date behind each of the verbs, where nothing lets it belong to something else."""
     open_text = re.sub(r"\([^()]*\)", lambda match: " " * len(match[0]), rest)
     if has_negation(open_text):
         return []
-    found: list[Stated] = []
+    found: list[SideFact] = []
     for verb in re.finditer(rf"(?<![\w-])(?:{'|'.join(sorted(event))})(?![\w-])", open_text):
         if _STRAYS.search(open_text[: verb.start()]):
             break
@@ -235,11 +240,11 @@ def _verb_dates(rest: str, event: frozenset[str]) -> list[Stated]:
     return found
 
 
-def _interval(match: re.Match[str]) -> Stated:
+def _interval(match: re.Match[str]) -> SideFact:
     """The days that a date may mean, as ordinals of a calendar whose months all have 31."""
     day, month = match["day"] or match["day2"], match["month"] or match["month2"]
     place = 0 if month is None else MONTH_NAMES.index(month.lower())
     low = int(match["year"]) * 372 + place * 31 + (0 if day is None else int(day) - 1)
     span = 371 if month is None else 30 if day is None else 0
     shown = " ".join(part for part in (day, month, match["year"]) if part)
-    return Stated(shown, "date", Fraction(low), Fraction(low + span))
+    return SideFact(shown, "date", Fraction(low), Fraction(low + span))

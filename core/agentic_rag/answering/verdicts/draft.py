@@ -5,40 +5,42 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from agentic_rag.answering.extraction.candidate_units import reading_of
-from agentic_rag.answering.extraction.extractive import DraftSentence, Excluded
+from agentic_rag.answering.extraction.candidate_units import segment_passage
+from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.verdicts.rules import decidable
-from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated
+from agentic_rag.answering.verdicts.rules import parse_decidable
+from agentic_rag.answering.verdicts.statements import DecidableQuestion, QuotedSentence, SideFact
 from agentic_rag.retrieval.passage import Passage
 
 _READ = frozenset([UnitKind.PROSE, UnitKind.LIST_ITEM])
 
 
 @dataclass(frozen=True, slots=True)
-class _Quote:
+class _SourceQuote:
     passage: int
     start: int
     end: int
     kind: UnitKind
-    source: Source
+    source: QuotedSentence
 
 
-def draft_verdict(question: str, passages: Sequence[Passage], excluded: Excluded = frozenset()) -> DraftSentence | None:
+def draft_verdict(
+    question: str, passages: Sequence[Passage], excluded: ExcludedSpans = frozenset()
+) -> DraftSentence | None:
     """The verdict as a sentence that rests on one quote for each side; None when no rule proves one, or passages state
     different things of a side.
     """
-    asked = decidable(question)
+    asked = parse_decidable(question)
     if not asked:
         return None
     quotes = list(_quotes(passages, excluded))
-    return next((found for one in asked if (found := _decided(one, question, quotes)) is not None), None)
+    return next((found for one in asked if (found := _decide(one, question, quotes)) is not None), None)
 
 
-def _decided(asked: Decidable, question: str, quotes: Sequence[_Quote]) -> DraftSentence | None:
-    chosen: list[tuple[Stated, _Quote]] = []
+def _decide(asked: DecidableQuestion, question: str, quotes: Sequence[_SourceQuote]) -> DraftSentence | None:
+    chosen: list[tuple[SideFact, _SourceQuote]] = []
     for side in range(asked.sides):
-        found = [(stated, one) for one in quotes if (stated := asked.stated(side, one.source)) is not None]
+        found = [(stated, one) for one in quotes if (stated := asked.read_side(side, one.source)) is not None]
         if not found or any(not first.agrees(other) for first, _ in found for other, _ in found):
             return None
         chosen.append(found[0])
@@ -46,17 +48,20 @@ def _decided(asked: Decidable, question: str, quotes: Sequence[_Quote]) -> Draft
     if text is None:
         return None
     quoted = [
-        DraftSentence(0, one.passage, one.start, one.end, text, one.kind, 0.0, decides=question) for _, one in chosen
+        DraftSentence(0, one.passage, one.start, one.end, text, one.kind, 0.0, verdict_question=question)
+        for _, one in chosen
     ]
-    return replace(quoted[0], kind=UnitKind.PROSE, also=tuple(quoted[1:]))
+    return replace(quoted[0], kind=UnitKind.PROSE, more_quotes=tuple(quoted[1:]))
 
 
-def _quotes(passages: Sequence[Passage], excluded: Excluded) -> Iterator[_Quote]:
+def _quotes(passages: Sequence[Passage], excluded: ExcludedSpans) -> Iterator[_SourceQuote]:
     for place, passage in enumerate(passages):
-        reading = reading_of(passage)
+        reading = segment_passage(passage)
         chunk = passage.chunk
         for block in range(len(reading.ends)):
             for start, end in reading.sentences(reading.block(block))[0]:
                 kind = reading.kind((start, end))
                 if kind in _READ and (chunk.ordinal, start) not in excluded:
-                    yield _Quote(place, start, end, kind, Source(chunk.document_title, chunk.text[start:end]))
+                    yield _SourceQuote(
+                        place, start, end, kind, QuotedSentence(chunk.document_title, chunk.text[start:end])
+                    )

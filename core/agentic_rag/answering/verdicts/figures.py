@@ -10,13 +10,13 @@ from fractions import Fraction
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.verdicts.statements import (
     WHO,
-    Decidable,
-    Source,
-    Stated,
-    choice_of,
-    named,
-    opening,
-    subject_of,
+    DecidableQuestion,
+    QuotedSentence,
+    SideFact,
+    clean_names,
+    find_subject,
+    open_verdict,
+    parse_choice_question,
     words_of,
 )
 
@@ -91,7 +91,7 @@ _STRAYS = re.compile(r"\b(?:whose|which|that|who|while|but|than|where|when|if|wo
 
 
 @dataclass(frozen=True, slots=True)
-class ComparedFigures:
+class FigureComparison:
     """Which of two has the larger or smaller figure, or whether the first one has."""
 
     names: tuple[str, str]
@@ -108,9 +108,9 @@ class ComparedFigures:
         """Two."""
         return 2
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The side's figure, if the sentence opens with its name and states exactly one."""
-        subject = subject_of(source, self.names[side])
+        subject = find_subject(source, self.names[side])
         if subject is None or has_negation(subject.rest):
             return None
         found = [self._figure(match) for match in self.pattern.finditer(subject.rest)]
@@ -118,29 +118,27 @@ class ComparedFigures:
             return None
         return found[0][0]
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """The one that is asked for with both figures; None when they are equal or in different units."""
-        begun = opening(self.label, stated, wants_lower=not self.larger)
+        begun = open_verdict(self.label, stated, wants_lower=not self.larger)
         if begun is None:
             return None
         label, told = begun
         other = 1 - told
-        return (
-            f"{label}: {self.names[told]} ({stated[told].shown}), against {self.names[other]} ({stated[other].shown})."
-        )
+        return f"{label}: {self.names[told]} ({stated[told].text}), against {self.names[other]} ({stated[other].text})."
 
-    def _figure(self, match: re.Match[str]) -> tuple[Stated, int] | None:
+    def _figure(self, match: re.Match[str]) -> tuple[SideFact, int] | None:
         if _VAGUE.search(match.string[: match.start("number")]):
             return None
         unit = match["unit"] or self.unit
         value = value_of(match)
         said = (match["sign"] or "") + " ".join(part for part in (match["number"], match["scale"], unit) if part)
         unit = (match["sign"] or "") + _UNITS.get(unit.lower(), unit.lower())
-        return Stated(said, unit, value, value), match.start()
+        return SideFact(said, unit, value, value), match.start()
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FigureChange:
     """Whether a figure rose or fell from one year to another."""
 
     measure: str
@@ -152,9 +150,9 @@ class Change:
         """Two: the years."""
         return 2
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """The year's figure, if the sentence opens with the measure and states exactly one for that year."""
-        subject = subject_of(source, self.measure)
+        subject = find_subject(source, self.measure)
         if subject is None or has_negation(subject.rest):
             return None
         form = re.compile(
@@ -172,32 +170,32 @@ class Change:
         sign, percent, unit = match["sign"] or "", match["percent"] or "", match["unit"] or ""
         value = value_of(match)
         figure = " ".join(part for part in (match["number"], match["scale"]) if part)
-        return Stated(f"{sign}{figure}{percent} {unit}".strip(), f"{sign} {percent.strip()} {unit}", value, value)
+        return SideFact(f"{sign}{figure}{percent} {unit}".strip(), f"{sign} {percent.strip()} {unit}", value, value)
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """Yes or no with both figures; None when they are equal or in different units."""
         first, last = stated
         if not first.is_below(last) and not last.is_below(first):
             return None
         label = "Yes" if first.is_below(last) is self.rises else "No"
-        return f"{label}: {self.measure}, {first.shown} in {self.years[0]}, {last.shown} in {self.years[1]}."
+        return f"{label}: {self.measure}, {first.text} in {self.years[0]}, {last.text} in {self.years[1]}."
 
 
-def figure_questions(question: str) -> tuple[Decidable, ...]:
+def parse_figure_questions(question: str) -> tuple[DecidableQuestion, ...]:
     """What a question for the larger or smaller of two figures may ask; none for any other question."""
     for form in (_CHANGE, _HIGHER_IN):
         match = form.match(question)
         if match is not None:
             how = match["how"].lower()
             rises = how.startswith(tuple(_RISE)) or how in ("grown", "risen", "higher", "larger", "greater", "more")
-            return (Change(match["what"], (match["first"], match["last"]), rises),)
-    choice = choice_of(question)
+            return (FigureChange(match["what"], (match["first"], match["last"]), rises),)
+    choice = parse_choice_question(question)
     if choice is not None:
         dimension, count, names = _ASK_DIMENSION.match(choice.ask), _ASK_COUNT.match(choice.ask), choice.sides
     else:
         dimension, count = _IS_DIMENSION.match(question), _DOES_COUNT.match(question)
         sides = dimension or count
-        names = None if sides is None else named(sides["a"], sides["b"])
+        names = None if sides is None else clean_names(sides["a"], sides["b"])
     if names is None:
         return ()
     if dimension is not None:
@@ -205,10 +203,10 @@ def figure_questions(question: str) -> tuple[Decidable, ...]:
     return () if count is None else _count(names, count["how"].lower(), count["what"].lower(), asked=choice is not None)
 
 
-def _dimension(names: tuple[str, str], how: str, *, asked: bool) -> tuple[Decidable, ...]:
+def _dimension(names: tuple[str, str], how: str, *, asked: bool) -> tuple[DecidableQuestion, ...]:
     label, larger = how.capitalize() if asked else "", how not in _SHORT
     return tuple(
-        ComparedFigures(names, _with_unit(adjective, noun), "", label, larger)
+        FigureComparison(names, _with_unit(adjective, noun), "", label, larger)
         for words, adjective, noun in _DIMENSIONS
         if how in words
     )
@@ -220,7 +218,7 @@ def _with_unit(adjective: str, noun: str) -> re.Pattern[str]:
     return re.compile(rf"(?P<of>{lead})?{_FIGURE_TEXT}[ -]?(?P<unit>{_UNIT})\b(?(of)|{behind})", re.IGNORECASE)
 
 
-def _count(names: tuple[str, str], how: str, what: str, *, asked: bool) -> tuple[Decidable, ...]:
+def _count(names: tuple[str, str], how: str, what: str, *, asked: bool) -> tuple[DecidableQuestion, ...]:
     """46 floors, a capacity of 4,000 pallets."""
     if re.match(_NO_UNIT, what):
         return ()
@@ -228,7 +226,7 @@ def _count(names: tuple[str, str], how: str, what: str, *, asked: bool) -> tuple
     form = re.compile(
         rf"(?P<of>\b{noun} of )?{_FIGURE_TEXT}(?(of)(?: (?P<unit>(?!{_NO_UNIT})[a-z]+))?|[ -]{noun}\b)", re.IGNORECASE
     )
-    return (ComparedFigures(names, form, what, how.capitalize() if asked else "", how not in _DOWN),)
+    return (FigureComparison(names, form, what, how.capitalize() if asked else "", how not in _DOWN),)
 
 
 def value_of(match: re.Match[str]) -> Fraction:

@@ -102,6 +102,6 @@ def nationalities_in(text: str) -> frozenset[str]:
     return frozenset(_KNOWN[match[0].lower()] for match in _NAMED.finditer(text) if match[0][0].isupper())
 
 
-def are_opposed(first: str, second: str) -> bool:
+def are_exclusive(first: str, second: str) -> bool:
     """True when one nationality keeps no room for the other: English people are British too."""
     return first != second and not {first, second} <= _NOT_OPPOSED

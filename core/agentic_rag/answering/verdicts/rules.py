@@ -8,28 +8,28 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.answering.verdicts.both import shared_questions
-from agentic_rag.answering.verdicts.dates import date_questions
-from agentic_rag.answering.verdicts.figures import figure_questions
-from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated
-from agentic_rag.answering.verdicts.yes_no import propositions
+from agentic_rag.answering.verdicts.both import parse_both_questions
+from agentic_rag.answering.verdicts.dates import parse_date_questions
+from agentic_rag.answering.verdicts.figures import parse_figure_questions
+from agentic_rag.answering.verdicts.statements import DecidableQuestion, QuotedSentence, SideFact
+from agentic_rag.answering.verdicts.yes_no import parse_propositions
 
 
-def decidable(question: str) -> tuple[Decidable, ...]:
+def parse_decidable(question: str) -> tuple[DecidableQuestion, ...]:
     """What the question may ask that a rule decides, likeliest first; none when no rule reads it."""
-    for rule in (date_questions, figure_questions, shared_questions, propositions):
+    for rule in (parse_date_questions, parse_figure_questions, parse_both_questions, parse_propositions):
         found = rule(question)
         if found:
             return found
     return ()
 
 
-def follows(verdict: str, question: str, sources: Sequence[Source]) -> bool:
+def follows(verdict: str, question: str, sources: Sequence[QuotedSentence]) -> bool:
     """True when the verdict is what the sources, one for each side in order, say on the question."""
-    for asked in decidable(question):
+    for asked in parse_decidable(question):
         if asked.sides == len(sources):
-            stated = [asked.stated(side, source) for side, source in enumerate(sources)]
-            known: list[Stated] = [one for one in stated if one is not None]
+            stated = [asked.read_side(side, source) for side, source in enumerate(sources)]
+            known: list[SideFact] = [one for one in stated if one is not None]
             if len(known) == asked.sides and asked.verdict(known) == verdict:
                 return True
     return False

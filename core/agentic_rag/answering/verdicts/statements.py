@@ -12,7 +12,7 @@ from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class QuotedSentence:
     """A quoted sentence and the title of its document."""
 
     title: str
@@ -20,26 +20,26 @@ class Source:
 
 
 @dataclass(frozen=True, slots=True)
-class Stated:
+class SideFact:
     """What a sentence states of one side: an interval [low, high] of days or of figures in a unit, or only a value
     (`unit`), and how it is said.
     """
 
-    shown: str
+    text: str
     unit: str = ""
     low: Fraction = Fraction(0)
     high: Fraction = Fraction(0)
 
-    def agrees(self, other: Stated) -> bool:
+    def agrees(self, other: SideFact) -> bool:
         """True when both may be said of one thing."""
         return self.unit == other.unit and self.low <= other.high and other.low <= self.high
 
-    def is_below(self, other: Stated) -> bool:
+    def is_below(self, other: SideFact) -> bool:
         """True when it is less or earlier beyond doubt, in the same unit."""
         return self.unit == other.unit and self.high < other.low
 
 
-def opening(label: str, stated: Sequence[Stated], *, wants_lower: bool) -> tuple[str, int] | None:
+def open_verdict(label: str, stated: Sequence[SideFact], *, wants_lower: bool) -> tuple[str, int] | None:
     """How a verdict on two begins, and which it names first: the one that is asked for behind its `label`; without a
     label the first one, behind yes when it is the one. None when neither is below the other beyond doubt.
     """
@@ -53,7 +53,7 @@ def opening(label: str, stated: Sequence[Stated], *, wants_lower: bool) -> tuple
     return (label, wanted) if label else ("Yes" if wanted == 0 else "No", 0)
 
 
-class Decidable(Protocol):
+class DecidableQuestion(Protocol):
     """A question that a rule decides from one sentence for each side."""
 
     @property
@@ -61,11 +61,11 @@ class Decidable(Protocol):
         """How many sides it has."""
         ...
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """What the sentence states of a side; None when it does not beyond doubt."""
         ...
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """The verdict on what is stated of each side, in order; None when that decides nothing."""
         ...
 
@@ -82,7 +82,7 @@ MOST_EXTRA = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Subject:
+class SentenceSubject:
     """The opening of a sentence that names its subject."""
 
     beside: str
@@ -91,7 +91,7 @@ class Subject:
     """The sentence behind it."""
 
 
-def subject_of(source: Source, name: str) -> Subject | None:
+def find_subject(source: QuotedSentence, name: str) -> SentenceSubject | None:
     """How the sentence opens when it opens with this name and says something of it. Further words within the name, or
     before it, are allowed when the document's title is the name: "Adeline Virginia Woolf" in "Virginia Woolf".
     """
@@ -107,7 +107,7 @@ def subject_of(source: Source, name: str) -> Subject | None:
             place += 1
             if place == len(wanted):
                 rest = source.text[match.end() :]
-                return Subject(" ".join(extra), rest) if _OPENS_PREDICATE.match(rest) else None
+                return SentenceSubject(" ".join(extra), rest) if _OPENS_PREDICATE.match(rest) else None
         elif place or extra or word not in _ARTICLES:
             extra.append(word)
             if not titled or len(extra) > MOST_EXTRA or word in _NO_NAME:
@@ -141,22 +141,26 @@ _JOINS = re.compile(r"\b(?:and|or)\b", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Choice:
+class ChoiceQuestion:
     """A question which of two is meant, and how it asks."""
 
     ask: str
     sides: tuple[str, str]
 
 
-def choice_of(question: str) -> Choice | None:
+def parse_choice_question(question: str) -> ChoiceQuestion | None:
     """The two sides of "Which is …, A or B?"; None for another form, or when it is doubtful where a side ends."""
     for form in _SIDES:
         match = form.match(question)
         if match is not None:
-            return None if _JOINS.search(match["b"]) else Choice(match["ask"].strip(), named(match["a"], match["b"]))
+            return (
+                None
+                if _JOINS.search(match["b"])
+                else ChoiceQuestion(match["ask"].strip(), clean_names(match["a"], match["b"]))
+            )
     return None
 
 
-def named(first: str, second: str) -> tuple[str, str]:
+def clean_names(first: str, second: str) -> tuple[str, str]:
     """Two sides as names, without an article or what they are: "the film Always"."""
     return _NOISE.sub("", first.strip(' "“”')), _NOISE.sub("", second.strip(' "“”'))

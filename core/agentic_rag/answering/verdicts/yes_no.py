@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.negation import has_negation
-from agentic_rag.answering.verdicts.statements import Decidable, Source, Stated
-from agentic_rag.language.tokenizer import terms
+from agentic_rag.answering.verdicts.statements import DecidableQuestion, QuotedSentence, SideFact
+from agentic_rag.language.tokenizer import tokenize
 
 _ASKS = re.compile(
     r"^(?P<verb>is|are|was|were|do|does|did|can|could|must|should|may|shall|will|has|have|had) "
@@ -31,7 +31,7 @@ _WORD = re.compile(r"[^\W_]+(?:['’.-][^\W_]+)*")
 _DROPPED = frozenset(["the", "a", "an", "also", "currently", "now", "still", "already"])
 _NOT = frozenset(["not", "never"])
 _SHORT_NOT = re.compile(r"n['’]t\b", re.IGNORECASE)
-Placed = tuple[str, int]
+WordPosition = tuple[str, int]
 """A word in lower case and where it ends."""
 LEAST_WORDS = 3
 """Words beside the verb below which a question says too little to be recognised."""
@@ -41,7 +41,7 @@ LEAST_WORDS = 3
 class Proposition:
     """What is asked to be so: its words in order, and the verb that opens the question."""
 
-    said: tuple[str, ...]
+    words: tuple[str, ...]
     verb: str
 
     @property
@@ -49,7 +49,7 @@ class Proposition:
         """One."""
         return 1
 
-    def stated(self, side: int, source: Source) -> Stated | None:
+    def read_side(self, side: int, source: QuotedSentence) -> SideFact | None:
         """Yes or no, when the sentence opens with the question's words in their order, adds nothing among them and
         nothing right behind them.
         """
@@ -59,24 +59,24 @@ class Proposition:
         if _WEAKENS.search(text) or has_negation(text) != (len(denied) == 1) or len(denied) > 1:
             return None
         said = self._without_verb([one for one in words if one[0] not in _NOT], denied=bool(denied))
-        opening = said[: len(self.said)]
-        if tuple(_stem(word) for word, _ in opening) != self.said or not _ENDS.match(text, opening[-1][1]):
+        opening = said[: len(self.words)]
+        if tuple(_stem(word) for word, _ in opening) != self.words or not _ENDS.match(text, opening[-1][1]):
             return None
-        return Stated("No", "no") if denied else Stated("Yes", "yes")
+        return SideFact("No", "no") if denied else SideFact("Yes", "yes")
 
-    def verdict(self, stated: Sequence[Stated]) -> str | None:
+    def verdict(self, stated: Sequence[SideFact]) -> str | None:
         """What the sentence says."""
-        return f"{stated[0].shown}."
+        return f"{stated[0].text}."
 
-    def _without_verb(self, words: list[Placed], *, denied: bool) -> list[Placed]:
+    def _without_verb(self, words: list[WordPosition], *, denied: bool) -> list[WordPosition]:
         """The words of the sentence without the verb that a question puts first; none when it lacks that."""
         if self.verb in _DO and not denied:
             return words
         place = next((at for at, (word, _) in enumerate(words) if word == self.verb), 0)
-        return [*words[:place], *words[place + 1 :]] if 0 < place <= len(self.said) else []
+        return [*words[:place], *words[place + 1 :]] if 0 < place <= len(self.words) else []
 
 
-def propositions(question: str) -> tuple[Decidable, ...]:
+def parse_propositions(question: str) -> tuple[DecidableQuestion, ...]:
     """The proposition that a yes/no question asks for; none for any other question."""
     match = _ASKS.match(question)
     if match is None or _OTHERWISE.search(match["rest"]):
@@ -85,10 +85,10 @@ def propositions(question: str) -> tuple[Decidable, ...]:
     return (Proposition(said, match["verb"].lower()),) if len(said) >= LEAST_WORDS else ()
 
 
-def _plain(text: str) -> list[Placed]:
+def _plain(text: str) -> list[WordPosition]:
     return [(word, one.end()) for one in _WORD.finditer(text) if (word := one[0].lower()) not in _DROPPED]
 
 
 def _stem(word: str) -> str:
-    found = terms(word)
+    found = tokenize(word)
     return found[0] if found else word

@@ -7,15 +7,15 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from agentic_rag.answering.answer import Citation, SelfCheckReport
-from agentic_rag.answering.extraction.contradiction import figures
+from agentic_rag.answering.extraction.contradiction import extract_figures
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.negation import has_negation
 from agentic_rag.answering.extraction.text_units import UnitKind
-from agentic_rag.answering.prompts.fence import invented
+from agentic_rag.answering.prompts.fence import find_unsupported_words
 from agentic_rag.answering.verdicts.rules import follows
-from agentic_rag.answering.verdicts.statements import Source
-from agentic_rag.answering.verification.citations import cite, compose, followed, matches, quotes_of
-from agentic_rag.answering.verification.defang_links import NO_HOSTS, inert
+from agentic_rag.answering.verdicts.statements import QuotedSentence
+from agentic_rag.answering.verification.citations import cite, compose, keep_followed_paths, matches, quotes_of
+from agentic_rag.answering.verification.defang_links import NO_HOSTS, defang_links
 from agentic_rag.documents.document import RevisionSpan
 from agentic_rag.language.hidden_characters import HIDDEN
 from agentic_rag.language.tables import caption_span, header_span
@@ -30,7 +30,7 @@ _LINK = re.compile(r"https?://[^\s)\]>\"']+")
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class RefusedSentence:
     """A sentence that may not be said, and the guardrail that stopped it."""
 
     sentence: DraftSentence
@@ -38,16 +38,16 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckedDraft:
     """What passed and what did not."""
 
     passed: tuple[tuple[DraftSentence, tuple[RevisionSpan, ...]], ...]
     """With the stored text of each quote."""
-    refused: tuple[Refusal, ...]
+    refused: tuple[RefusedSentence, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class WrittenAnswer:
     """The text of an answer and its citations."""
 
     text: str
@@ -56,10 +56,10 @@ class Written:
 
 def check(
     sentences: Sequence[DraftSentence], passages: Sequence[Passage], stored: Sequence[RevisionSpan | None]
-) -> Checked:
+) -> CheckedDraft:
     """Check each drafted sentence against the stored spans of its quotes (`quotes_of` all sentences, in order)."""
     passed: list[tuple[DraftSentence, tuple[RevisionSpan, ...]]] = []
-    refused: list[Refusal] = []
+    refused: list[RefusedSentence] = []
     at = 0
     for sentence in sentences:
         spans = stored[at : at + len(quotes_of(sentence))]
@@ -68,11 +68,11 @@ def check(
         if guardrail is None:
             passed.append((sentence, tuple(span for span in spans if span is not None)))
         else:
-            refused.append(Refusal(sentence, guardrail))
-    return Checked(tuple(passed), tuple(refused))
+            refused.append(RefusedSentence(sentence, guardrail))
+    return CheckedDraft(tuple(passed), tuple(refused))
 
 
-def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = NO_HOSTS) -> Written:
+def write(checked: CheckedDraft, passages: Sequence[Passage], link_hosts: HostList = NO_HOSTS) -> WrittenAnswer:
     """The answer made of the sentences that passed, each with its citation. Links work when they lead to a cited
     source or to one of `link_hosts`; the others are written so that they can be read and not followed.
     """
@@ -82,7 +82,7 @@ def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = 
         for quote in quotes_of(sentence)
         if (url := passages[quote.passage].chunk.url) is not None
     }
-    sentences = [replace(one, text=inert(one.text, cited, link_hosts)) for one, _ in checked.passed]
+    sentences = [replace(one, text=defang_links(one.text, cited, link_hosts)) for one, _ in checked.passed]
     composed = compose(sentences)
     stored = {
         marker: (quote, span)
@@ -90,12 +90,12 @@ def write(checked: Checked, passages: Sequence[Passage], link_hosts: HostList = 
         for quote, span, marker in zip(quotes_of(sentence), spans, markers, strict=True)
     }
     citations = tuple(
-        cite(marker, quote, passages, span, composed.supported_by(marker)) for marker, (quote, span) in stored.items()
+        cite(marker, quote, passages, span, composed.spans_citing(marker)) for marker, (quote, span) in stored.items()
     )
-    return Written(composed.text, followed(citations))
+    return WrittenAnswer(composed.text, keep_followed_paths(citations))
 
 
-def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation, ...]:
+def cite_nearest(checked: CheckedDraft, passages: Sequence[Passage]) -> tuple[Citation, ...]:
     """Verified citations that no sentence uses: the nearest evidence of an abstention."""
     return tuple(
         replace(cite(marker, sentence, passages, spans[0], ()), path=())
@@ -104,7 +104,7 @@ def quoted_only(checked: Checked, passages: Sequence[Passage]) -> tuple[Citation
 
 
 def report(
-    checked: Checked, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[Refusal]
+    checked: CheckedDraft, unsupported: Sequence[str], *, repaired: bool, earlier: Sequence[RefusedSentence]
 ) -> SelfCheckReport:
     """What the check found, for `debug`. Only verified sentences are written, so coverage is 1 or, without any, 0."""
     refused = (*earlier, *checked.refused)
@@ -129,10 +129,10 @@ def _broken_guardrail(
     links = _LINK.findall(sentence.text)
     if any(not any(_links_to(quote, passages, link) for quote in quotes) for link in links):
         return "link_to_uncited_source"
-    source = "\n".join((_row if sentence.written else _source)(quote, passages) for quote in quotes)
-    if sentence.decides:
-        sources = [Source(_title(quote, passages), _quoted(quote, passages)) for quote in quotes]
-        return None if follows(sentence.text, sentence.decides, sources) else "verdict_not_proved"
+    source = "\n".join((_row if sentence.is_model_text else _source)(quote, passages) for quote in quotes)
+    if sentence.verdict_question:
+        sources = [QuotedSentence(_title(quote, passages), _quote_text(quote, passages)) for quote in quotes]
+        return None if follows(sentence.text, sentence.verdict_question, sources) else "verdict_not_proved"
     if sentence.text == source and not links:
         # Said word for word: the quote holds each of its words, figures and names.
         return None if _WORD.search(source) else "low_overlap"
@@ -140,11 +140,13 @@ def _broken_guardrail(
     held = frozenset(_WORD.findall(source.lower()))
     if not said or sum(word in held for word in said) < MIN_OVERLAP * len(said):
         return "low_overlap"
-    if figures(sentence.text) - figures(source):
+    if extract_figures(sentence.text) - extract_figures(source):
         return "figure_not_in_source"
-    if sentence.written and has_negation(sentence.text) != has_negation(source):
+    if sentence.is_model_text and has_negation(sentence.text) != has_negation(source):
         return "negation_not_in_source"
-    if sentence.written and invented(sentence.text, source, *(_title(quote, passages) for quote in quotes)):
+    if sentence.is_model_text and find_unsupported_words(
+        sentence.text, source, *(_title(quote, passages) for quote in quotes)
+    ):
         return "name_not_in_source"
     return None
 
@@ -153,12 +155,12 @@ def _title(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     return passages[quote.passage].chunk.document_title
 
 
-def _quoted(quote: DraftSentence, passages: Sequence[Passage]) -> str:
+def _quote_text(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     return passages[quote.passage].chunk.text[quote.start : quote.end]
 
 
 def _links_to(quote: DraftSentence, passages: Sequence[Passage], link: str) -> bool:
-    return link in _quoted(quote, passages) or link == passages[quote.passage].chunk.url
+    return link in _quote_text(quote, passages) or link == passages[quote.passage].chunk.url
 
 
 def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
@@ -166,8 +168,8 @@ def _row(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     if quote.kind is not UnitKind.TABLE_ROW:
         return _source(quote, passages)
     passage = passages[quote.passage]
-    text = passage.above + passage.chunk.text
-    start, end = (at + len(passage.above) for at in (quote.start, quote.end))
+    text = passage.table_head + passage.chunk.text
+    start, end = (at + len(passage.table_head) for at in (quote.start, quote.end))
     line = text.rfind("\n", 0, start) + 1
     header = header_span(text, line)
     named: tuple[str, ...] = ()
@@ -182,7 +184,7 @@ def _source(quote: DraftSentence, passages: Sequence[Passage]) -> str:
     chunk = passages[quote.passage].chunk
     source = chunk.text[quote.start : quote.end]
     if quote.kind is UnitKind.TABLE_ROW:
-        source = passages[quote.passage].above + chunk.text[: quote.end]
+        source = passages[quote.passage].table_head + chunk.text[: quote.end]
     if quote.kind in (UnitKind.TABLE_ROW, UnitKind.LABELLED):
         source = f"{chunk.document_title}\n{source}"
     return source

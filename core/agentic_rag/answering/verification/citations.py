@@ -9,12 +9,12 @@ from agentic_rag.answering.answer import Citation, TextSpan
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
-from agentic_rag.language.prompt_injection import suspicions
+from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.retrieval.passage import Passage
 
 
 @dataclass(frozen=True, slots=True)
-class Composed:
+class ComposedText:
     """An answer's text and where each of its sentences stands in it (markers included)."""
 
     text: str
@@ -22,14 +22,14 @@ class Composed:
     markers: tuple[tuple[int, ...], ...]
     """Of each sentence's quotes, in order."""
 
-    def supported_by(self, marker: int) -> tuple[TextSpan, ...]:
+    def spans_citing(self, marker: int) -> tuple[TextSpan, ...]:
         """The sentences that carry a marker."""
         return tuple(span for span, markers in zip(self.spans, self.markers, strict=True) if marker in markers)
 
 
 def quotes_of(sentence: DraftSentence) -> tuple[DraftSentence, ...]:
     """The sentence once for each span that it rests on; each becomes a citation."""
-    return (sentence, *sentence.also)
+    return (sentence, *sentence.more_quotes)
 
 
 def span_request(sentence: DraftSentence, passages: Sequence[Passage]) -> SpanRequest:
@@ -44,7 +44,7 @@ def matches(sentence: DraftSentence, passages: Sequence[Passage], stored: Revisi
     return stored is not None and bool(quote) and stored.text == quote
 
 
-def compose(sentences: Sequence[DraftSentence]) -> Composed:
+def compose(sentences: Sequence[DraftSentence]) -> ComposedText:
     """Join sentences with the markers of their quotes `[1]`, `[2]` …; list items stand on lines of their own. What a
     verdict rests on keeps its marker where it is quoted again.
     """
@@ -64,7 +64,7 @@ def compose(sentences: Sequence[DraftSentence]) -> Composed:
             known = decided.get(place)
             if known is None:
                 known = count = count + 1
-            if sentence.decides:
+            if sentence.verdict_question:
                 decided[place] = known
             if known not in markers:
                 markers.append(known)
@@ -73,7 +73,7 @@ def compose(sentences: Sequence[DraftSentence]) -> Composed:
         marked.append(tuple(markers))
         pieces.append(piece)
         length += len(piece)
-    return Composed("".join(pieces), tuple(spans), tuple(marked))
+    return ComposedText("".join(pieces), tuple(spans), tuple(marked))
 
 
 def cite(
@@ -109,11 +109,11 @@ def cite(
         verified=True,
         path=passage.candidate.path,
         read_at=stored.read_at,
-        flags=suspicions(chunk.text),
+        flags=find_suspicions(chunk.text),
     )
 
 
-def followed(citations: Sequence[Citation]) -> tuple[Citation, ...]:
+def keep_followed_paths(citations: Sequence[Citation]) -> tuple[Citation, ...]:
     """The citations, each with its path only where the answer followed it: where it begins in a cited passage."""
     cited = {citation.chunk_id for citation in citations}
     return tuple(

@@ -21,21 +21,21 @@ _LINK = re.compile(
     r"(?P<bare>(?<![\w@/.])(?:www\.|[/\\]{2}(?=[\w.-]+\.[a-z]{2,}))[^\s<>\"'`)\]}]*)",
     re.IGNORECASE | re.MULTILINE,
 )
-_SIGN = re.compile(r"[<:]|\]\(|!\[|[/\\]{2}|www\.", re.IGNORECASE)
+_LINK_HINT = re.compile(r"[<:]|\]\(|!\[|[/\\]{2}|www\.", re.IGNORECASE)
 """A text without any of these has no link, image or tag; looking for them takes a tenth of the time."""
 _ENDING = ".,;:!?…"
 
 
-def inert(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) -> str:
+def defang_links(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) -> str:
     """`text` with every link that is neither one of `cited` nor to a listed host written so that no viewer follows it:
     `https://x.example/y` becomes `hxxps[:]//x[.]example/y`. Images and tags are never live.
     """
 
-    def rewritten(match: re.Match[str]) -> str:
+    def rewrite(match: re.Match[str]) -> str:
         if match["url"] is not None:
-            return _told(match["url"], cited, hosts)
+            return _defang_url(match["url"], cited, hosts)
         if match["bare"] is not None:
-            return _no_markup(_unreadable(match["bare"])).replace("//", "/ /").replace("\\\\", "\\ \\")
+            return _no_markup(_break_dots(match["bare"])).replace("//", "/ /").replace("\\\\", "\\ \\")
         if match["tag"] is not None:
             return "‹"
         if match["bang"] is not None:
@@ -44,16 +44,16 @@ def inert(text: str, cited: Collection[str], hosts: HostList = NO_HOSTS) -> str:
             return match["definition"][:-1] + " :"
         return "] ("
 
-    return text if _SIGN.search(text) is None else _LINK.sub(rewritten, text)
+    return text if _LINK_HINT.search(text) is None else _LINK.sub(rewrite, text)
 
 
-def _told(url: str, cited: Collection[str], hosts: HostList) -> str:
+def _defang_url(url: str, cited: Collection[str], hosts: HostList) -> str:
     link = url.rstrip(_ENDING)
-    if _may_live(link, cited, hosts):
+    if _may_stay_clickable(link, cited, hosts):
         return url
     scheme, _, rest = link.partition(":")
     hidden = {"http": "hxxp", "https": "hxxps"}.get(scheme.lower(), scheme)
-    return _no_markup(f"{hidden}[:]{_unreadable(rest)}") + url[len(link) :]
+    return _no_markup(f"{hidden}[:]{_break_dots(rest)}") + url[len(link) :]
 
 
 def _no_markup(told: str) -> str:
@@ -61,11 +61,11 @@ def _no_markup(told: str) -> str:
     return told.replace("![", "! [").replace("](", "] (")
 
 
-def _unreadable(rest: str) -> str:
+def _break_dots(rest: str) -> str:
     return rest.replace(".", "[.]").replace("@", "[at]").replace(":/", "[:]/")
 
 
-def _may_live(link: str, cited: Collection[str], hosts: HostList) -> bool:
+def _may_stay_clickable(link: str, cited: Collection[str], hosts: HostList) -> bool:
     if link in cited:
         return True
     try:
@@ -73,4 +73,4 @@ def _may_live(link: str, cited: Collection[str], hosts: HostList) -> bool:
         host = (parts.hostname or "").rstrip(".")
     except ValueError:
         return False
-    return parts.scheme.lower() == "https" and "@" not in parts.netloc and bool(host) and hosts.holds(host)
+    return parts.scheme.lower() == "https" and "@" not in parts.netloc and bool(host) and hosts.allows(host)

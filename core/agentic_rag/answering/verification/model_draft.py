@@ -10,8 +10,8 @@ from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.prompts.synthesis import ClaimedAnswer, ClaimedQuote, ClaimedSentence
 from agentic_rag.answering.verification.citations import quotes_of
-from agentic_rag.kernel.text import folded
-from agentic_rag.language.quote_matching import locate
+from agentic_rag.kernel.text import fold_text
+from agentic_rag.language.quote_matching import locate_quote
 from agentic_rag.language.tables import is_row
 from agentic_rag.retrieval.passage import Passage
 
@@ -30,12 +30,12 @@ class ModelDraft:
     conflicting: bool
 
 
-def model_draft(answer: ClaimedAnswer, passages: Sequence[Passage], parts: Sequence[SubQuestion]) -> ModelDraft:
+def draft_from_model(answer: ClaimedAnswer, passages: Sequence[Passage], parts: Sequence[SubQuestion]) -> ModelDraft:
     """The draft of an answer to `parts`. A part that another one waits for may be answered within that one."""
-    drafted = [_drafted(sentence, passages) for sentence in answer.sentences]
+    drafted = [_draft_sentence(sentence, passages) for sentence in answer.sentences]
     sentences = tuple(dict.fromkeys(sentence for sentence in drafted if sentence is not None))
     answered = {sentence.part for sentence in sentences}
-    lost = lost_parts({sentence.part for sentence in answer.sentences}, answered, parts)
+    lost = find_lost_parts({sentence.part for sentence in answer.sentences}, answered, parts)
     documents = {passages[quote.passage].chunk.document_id for one in sentences for quote in quotes_of(one)}
     return ModelDraft(
         sentences,
@@ -45,13 +45,13 @@ def model_draft(answer: ClaimedAnswer, passages: Sequence[Passage], parts: Seque
     )
 
 
-def lost_parts(before: Collection[int], after: Collection[int], parts: Sequence[SubQuestion]) -> tuple[int, ...]:
+def find_lost_parts(before: Collection[int], after: Collection[int], parts: Sequence[SubQuestion]) -> tuple[int, ...]:
     """The parts that had sentences before a check and have none after it, but for those that only lead to others."""
     steps = {place for part in parts for place in part.depends_on}
     return tuple(sorted(set(before) - set(after) - steps))
 
 
-def _drafted(sentence: ClaimedSentence, passages: Sequence[Passage]) -> DraftSentence | None:
+def _draft_sentence(sentence: ClaimedSentence, passages: Sequence[Passage]) -> DraftSentence | None:
     text = _without_markers(sentence.text)
     found: dict[tuple[int, int, int], DraftSentence] = {}
     for quote in sentence.quotes:
@@ -64,11 +64,11 @@ def _drafted(sentence: ClaimedSentence, passages: Sequence[Passage]) -> DraftSen
     if not found:
         return None
     first, *others = found.values()
-    return replace(first, also=tuple(others), written=True)
+    return replace(first, more_quotes=tuple(others), is_model_text=True)
 
 
 def _span(quote: ClaimedQuote, passages: Sequence[Passage]) -> tuple[int, int] | None:
-    return locate(quote.text, passages[quote.passage].chunk.text) if 0 <= quote.passage < len(passages) else None
+    return locate_quote(quote.text, passages[quote.passage].chunk.text) if 0 <= quote.passage < len(passages) else None
 
 
 def _kind(text: str, span: tuple[int, int]) -> UnitKind:
@@ -88,4 +88,4 @@ def _without_markers(text: str) -> str:
             kept.append(rest)
         else:
             kept.append("[" + piece)
-    return folded("".join(kept))
+    return fold_text("".join(kept))

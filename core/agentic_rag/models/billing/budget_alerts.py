@@ -8,7 +8,7 @@ from uuid import UUID
 
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.models.billing.limits import Ceiling
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -16,7 +16,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 _TOLD_AT_MOST = 10_000
 
 
-class SoftLimits:
+class BudgetAlerts:
     """Writes behind the call that was admitted. Nothing it does may fail a request: what the database did not take is
     told with a later call.
     """
@@ -27,7 +27,7 @@ class SoftLimits:
         self._told: OrderedDict[tuple[UUID, UUID | None, str], None] = OrderedDict()
         self._writing: set[asyncio.Task[None]] = set()
 
-    def tell(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
+    def record_alert(self, workspace: WorkspaceRef, ceiling: Ceiling) -> None:
         """Tell it unless this process has, or learned that another one had."""
         place = workspace.workspace_id if ceiling.scope == "workspace" else None
         key = (workspace.org_id, place, ceiling.key)
@@ -55,7 +55,7 @@ class SoftLimits:
                 "spent_usd": f"{ceiling.spent_usd:g}",
                 "resets_at": ceiling.resets_at.isoformat(),
             },
-            trace_id=trace_id_in(self._telemetry.carrier()),
+            trace_id=parse_trace_id(self._telemetry.carrier()),
         )
         try:
             async with self._database.transaction(org_id) as transaction:

@@ -47,7 +47,7 @@ class EmbeddingCost:
         return _price(self.tokens + self.reused_tokens, self.usd_per_million)
 
     @property
-    def saved_usd(self) -> float | None:
+    def savings_usd(self) -> float | None:
         """What reuse saved."""
         return _price(self.reused_tokens, self.usd_per_million)
 
@@ -79,7 +79,7 @@ class RecordedCost:
     """What embedding all chunks would have cost, as estimated before: the difference was saved by reuse."""
 
 
-def embedding_cost(
+def compute_embedding_cost(
     paid: Sequence[int], reused: Sequence[int], space: EmbeddingSpace, price: TokenPrice | None
 ) -> EmbeddingCost:
     """The cost of embedding chunks of so many tokens each, beside chunks that are reused; without a price only their
@@ -95,7 +95,7 @@ def embedding_cost(
     )
 
 
-def recorded_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
+def read_cost(provenance: Mapping[str, str]) -> RecordedCost | None:
     """What a document's provenance says of its embedding; None when it was never published, or before costs were
     recorded.
     """

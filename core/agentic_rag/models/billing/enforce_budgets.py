@@ -12,9 +12,16 @@ from datetime import date
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.ttl_cache import Fresh
-from agentic_rag.models.billing.budget_alerts import SoftLimits
-from agentic_rag.models.billing.limits import Ceiling, SpendingLimits, Spent, ceilings, is_soft, refuse_beyond
+from agentic_rag.kernel.ttl_cache import TtlCache
+from agentic_rag.models.billing.budget_alerts import BudgetAlerts
+from agentic_rag.models.billing.limits import (
+    Ceiling,
+    Expenditure,
+    SpendingLimits,
+    ceilings,
+    check_ceiling,
+    reaches_soft_limit,
+)
 from agentic_rag.models.billing.usage import Charge
 from agentic_rag.models.billing.usage_ledger import UsageLedger
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -24,13 +31,13 @@ MAX_WORKSPACES = 1024
 
 
 @dataclass(slots=True)
-class _Account:
+class _WorkspaceSpend:
     """What a process knows of a workspace's ceilings."""
 
     day: date
     organisation: SpendingLimits
     workspace: SpendingLimits
-    spent: dict[str, Spent]
+    spent: dict[str, Expenditure]
 
     def ceilings(self) -> list[tuple[Ceiling, float]]:
         """The ceilings that are set, each with its soft share."""
@@ -42,26 +49,26 @@ class _Account:
         ]
 
 
-class Budgets:
+class EnforceBudgets:
     """Decides before each call that costs something."""
 
-    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: SoftLimits) -> None:
+    def __init__(self, database: Database, ledger: UsageLedger, clock: Clock, soft_limits: BudgetAlerts) -> None:
         self._database = database
         self._ledger = ledger
         self._clock = clock
         self._soft_limits = soft_limits
-        self._accounts = Fresh(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
-        ledger.heard = self._charged
+        self._accounts = TtlCache(self._read, clock, seconds=FRESH_SECONDS, most=MAX_WORKSPACES)
+        ledger.heard = self._apply_charge
 
     async def admit(self, workspace: WorkspaceRef, usd: float | None) -> None:
         """Let a call pass that costs about `usd` (None: not known beforehand). Errors: `BudgetExceeded`."""
         account = await self._account(workspace)
         for ceiling, soft_share in account.ceilings():
-            if is_soft(ceiling, usd or 0.0, soft_share):
-                self._soft_limits.tell(workspace, ceiling)
-            refuse_beyond(ceiling, usd or 0.0)
+            if reaches_soft_limit(ceiling, usd or 0.0, soft_share):
+                self._soft_limits.record_alert(workspace, ceiling)
+            check_ceiling(ceiling, usd or 0.0)
 
-    async def standing(self, workspace: WorkspaceRef) -> list[Ceiling]:
+    async def ceilings(self, workspace: WorkspaceRef) -> list[Ceiling]:
         """The ceilings that hold for a workspace, with what is spent of each."""
         self.forget()
         return [ceiling for ceiling, _ in (await self._account(workspace)).ceilings()]
@@ -70,10 +77,10 @@ class Budgets:
         """Look again at the next call: a ceiling was changed here."""
         self._accounts.forget()
 
-    async def _account(self, workspace: WorkspaceRef) -> _Account:
-        return await self._accounts.of((workspace, self._clock.now().date()))
+    async def _account(self, workspace: WorkspaceRef) -> _WorkspaceSpend:
+        return await self._accounts.get((workspace, self._clock.now().date()))
 
-    async def _read(self, key: tuple[WorkspaceRef, date], known: _Account | None) -> _Account:
+    async def _read(self, key: tuple[WorkspaceRef, date], known: _WorkspaceSpend | None) -> _WorkspaceSpend:
         workspace, today = key
         await self._ledger.flush()
         async with self._database.transaction(workspace.org_id) as transaction:
@@ -83,17 +90,17 @@ class Budgets:
             except NotFound:
                 organisation = SpendingLimits()
             of_workspace = stored.settings.budget if stored else SpendingLimits()
-            spent = {"organisation": Spent(), "workspace": Spent()}
-            if organisation.is_limited:
-                spent["organisation"] = await transaction.usage.spent(today)
-            if of_workspace.is_limited:
-                spent["workspace"] = await transaction.usage.spent(today, workspace.workspace_id)
-        return _Account(today, organisation, of_workspace, spent)
+            spent = {"organisation": Expenditure(), "workspace": Expenditure()}
+            if organisation.has_ceiling:
+                spent["organisation"] = await transaction.usage.spending(today)
+            if of_workspace.has_ceiling:
+                spent["workspace"] = await transaction.usage.spending(today, workspace.workspace_id)
+        return _WorkspaceSpend(today, organisation, of_workspace, spent)
 
-    def _charged(self, charge: Charge) -> None:
+    def _apply_charge(self, charge: Charge) -> None:
         if not charge.cost_usd:
             return
-        for (workspace, _), account in self._accounts.known():
+        for (workspace, _), account in self._accounts.items():
             if workspace.org_id == charge.workspace.org_id:
                 account.spent["organisation"] = account.spent["organisation"].plus(charge.cost_usd)
             if workspace == charge.workspace:

@@ -28,21 +28,21 @@ class SpendingLimits:
             raise InvalidInput("`softShare` takes a number above 0 and up to 1.", path=("input", "softShare"))
 
     @property
-    def is_limited(self) -> bool:
+    def has_ceiling(self) -> bool:
         """Whether there is a ceiling at all."""
         return self.day_usd is not None or self.month_usd is not None
 
 
 @dataclass(frozen=True, slots=True)
-class Spent:
+class Expenditure:
     """US dollars of the present day and month."""
 
     day_usd: float = 0.0
     month_usd: float = 0.0
 
-    def plus(self, usd: float) -> Spent:
+    def plus(self, usd: float) -> Expenditure:
         """And so much more."""
-        return Spent(self.day_usd + usd, self.month_usd + usd)
+        return Expenditure(self.day_usd + usd, self.month_usd + usd)
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Ceiling:
         return f"{self.scope} {self.period} {self.resets_at:%Y-%m-%d}"
 
 
-def ceilings(scope: str, limits: SpendingLimits, spent: Spent, today: date) -> list[Ceiling]:
+def ceilings(scope: str, limits: SpendingLimits, spent: Expenditure, today: date) -> list[Ceiling]:
     """The ceilings that are set."""
     found: list[Ceiling] = []
     if limits.day_usd is not None:
@@ -73,7 +73,7 @@ def ceilings(scope: str, limits: SpendingLimits, spent: Spent, today: date) -> l
     return found
 
 
-def refuse_beyond(ceiling: Ceiling, usd: float) -> None:
+def check_ceiling(ceiling: Ceiling, usd: float) -> None:
     """Let a call of `usd` pass. Errors: `BudgetExceeded`, with the amounts."""
     if ceiling.spent_usd + usd <= ceiling.limit_usd and ceiling.spent_usd < ceiling.limit_usd:
         return
@@ -87,7 +87,7 @@ def refuse_beyond(ceiling: Ceiling, usd: float) -> None:
     )
 
 
-def is_soft(ceiling: Ceiling, usd: float, soft_share: float) -> bool:
+def reaches_soft_limit(ceiling: Ceiling, usd: float, soft_share: float) -> bool:
     """Whether a call of `usd` reaches the soft part of a ceiling."""
     return ceiling.spent_usd + usd >= soft_share * ceiling.limit_usd
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
-from agentic_rag.models.billing.enforce_budgets import Budgets
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 from agentic_rag.models.billing.limits import Ceiling, SpendingLimits
 from agentic_rag.models.billing.usage import UsageLine
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
@@ -37,10 +37,10 @@ class UsageReport:
         return sum(line.unpriced_calls for line in self.lines)
 
 
-class Spending:
+class ManageBudgets:
     """The use cases behind `usage`, `budgets` and `setBudget`."""
 
-    def __init__(self, database: Database, budgets: Budgets, telemetry: Telemetry) -> None:
+    def __init__(self, database: Database, budgets: EnforceBudgets, telemetry: Telemetry) -> None:
         self._database = database
         self._budgets = budgets
         self._telemetry = telemetry
@@ -52,9 +52,9 @@ class Spending:
         async with self._database.transaction(org_id) as transaction:
             return UsageReport(await transaction.usage.between(first, last, workspace_id))
 
-    async def standing(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
+    async def ceilings(self, workspace: WorkspaceRef) -> Sequence[Ceiling]:
         """The ceilings that hold for a workspace, its organisation's among them."""
-        return await self._budgets.standing(workspace)
+        return await self._budgets.ceilings(workspace)
 
     async def set_limits(
         self, org_id: UUID, workspace_id: UUID | None, limits: SpendingLimits, actor: str
@@ -76,7 +76,7 @@ class Spending:
                     actor,
                     workspace_id,
                     {"day_usd": _text(limits.day_usd), "month_usd": _text(limits.month_usd)},
-                    trace_id_in(self._telemetry.carrier()),
+                    parse_trace_id(self._telemetry.carrier()),
                 )
             )
         self._budgets.forget()

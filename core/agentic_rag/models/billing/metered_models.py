@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.language.token_estimate import estimate_tokens
-from agentic_rag.models.billing.enforce_budgets import Budgets
+from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
 from agentic_rag.models.billing.prices import FREE, PriceTable
 from agentic_rag.models.billing.usage import Charge, UsageKind
 from agentic_rag.models.billing.usage_ledger import UsageLedger
@@ -19,10 +19,10 @@ from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
-class Meters:
+class UsageMeters:
     """Opens accounts of workspaces."""
 
-    def __init__(self, budgets: Budgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
+    def __init__(self, budgets: EnforceBudgets, ledger: UsageLedger, clock: Clock, prices: PriceTable) -> None:
         self.budgets = budgets
         self.ledger = ledger
         self.clock = clock
@@ -40,7 +40,7 @@ class Meters:
 class ChatMeter:
     """Charges a chat model's calls to one workspace; implements `models.providers.llm_client.ChatAccount`."""
 
-    def __init__(self, meters: Meters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
+    def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
         self._meters = meters
         self._workspace = workspace
         self._provider = provider
@@ -71,7 +71,9 @@ class ChatMeter:
 class MeteredEmbedders:
     """Implements `models.embedding.ports.Embedders` over others."""
 
-    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]) -> None:
+    def __init__(
+        self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedders, own_keys: frozenset[str]
+    ) -> None:
         self._meters = meters
         self._workspace = workspace
         self._inner = inner
@@ -80,21 +82,21 @@ class MeteredEmbedders:
     @property
     def default(self) -> Embedder:
         """What a workspace without vectors begins with."""
-        return self._metered(self._inner.default)
+        return self._wrap_embedder(self._inner.default)
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
         """The embedder of a space."""
-        return self._metered(self._inner.for_space(space))
+        return self._wrap_embedder(self._inner.for_space(space))
 
     def starting(self, dimensions: int | None) -> EmbeddingSpace:
         """The space of a new workspace."""
         return self._inner.starting(dimensions)
 
-    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+    def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named."""
-        return self._inner.named(choice)
+        return self._inner.resolve_space(choice)
 
-    def _metered(self, embedder: Embedder) -> Embedder:
+    def _wrap_embedder(self, embedder: Embedder) -> Embedder:
         if embedder.space.is_local:
             return embedder
         own_key = embedder.space.provider in self._own_keys
@@ -106,7 +108,7 @@ class MeteredEmbedder:
     fit the budget unless it costs nothing. Errors besides its own: `BudgetExceeded`.
     """
 
-    def __init__(self, meters: Meters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
+    def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, inner: Embedder, *, own_key: bool) -> None:
         self._meters = meters
         self._workspace = workspace
         self._inner = inner
@@ -128,7 +130,7 @@ class MeteredEmbedder:
         estimate = sum(map(estimate_tokens, texts))
         if price != FREE:
             await self._meters.budgets.admit(self._workspace, None if price is None else price.of(estimate))
-        vectors, tokens = await _counted(self._inner, texts)
+        vectors, tokens = await _embed_with_usage(self._inner, texts)
         tokens = estimate if tokens is None else tokens
         self._meters.ledger.note(
             Charge(
@@ -150,7 +152,7 @@ class MeteredEmbedder:
         await self._inner.aclose()
 
 
-async def _counted(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+async def _embed_with_usage(embedder: Embedder, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
     if isinstance(embedder, CountingEmbedder):
-        return await embedder.embed_counted(texts)
+        return await embedder.embed_with_usage(texts)
     return await embedder.embed(texts), None

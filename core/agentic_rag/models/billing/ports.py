@@ -7,7 +7,7 @@ from datetime import date
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.models.billing.limits import Spent
+from agentic_rag.models.billing.limits import Expenditure
 from agentic_rag.models.billing.usage import UsageLine
 
 
@@ -24,6 +24,6 @@ class UsageStore(Protocol):
         """What was used on the days from `first` to `last`, both included, in the order of the keys."""
         ...
 
-    async def spent(self, today: date, workspace_id: UUID | None = None) -> Spent:
+    async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
         """What this day and its month cost so far; of all workspaces, or of one."""
         ...

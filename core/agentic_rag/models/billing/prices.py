@@ -56,7 +56,7 @@ PLATFORM = "platform"
 class PriceTable:
     """The published prices and, before them, the operator's own."""
 
-    own: Mapping[str, TokenPrice] = field(default_factory=dict[str, TokenPrice])
+    overrides: Mapping[str, TokenPrice] = field(default_factory=dict[str, TokenPrice])
     """By `PROVIDER:MODEL`, for that provider, or `MODEL`, for all."""
 
     def of(self, provider: str, model: str) -> TokenPrice | None:
@@ -64,14 +64,14 @@ class PriceTable:
         if provider in LOCAL_PROVIDERS:
             return FREE
         bare = model.removeprefix("models/")
-        return self.own.get(f"{provider}:{bare}") or self.own.get(bare) or PUBLISHED.get(bare)
+        return self.overrides.get(f"{provider}:{bare}") or self.overrides.get(bare) or PUBLISHED.get(bare)
 
     def of_space(self, space: EmbeddingSpace) -> TokenPrice | None:
         """The price of a space's model."""
         return self.of(space.provider, space.model)
 
 
-def read_prices(text: str) -> Mapping[str, TokenPrice]:
+def parse_prices(text: str) -> Mapping[str, TokenPrice]:
     """The prices of `MODEL=INPUT[/OUTPUT],…`. Raises ValueError, which names the entry, for anything else."""
     found: dict[str, TokenPrice] = {}
     for entry in filter(None, map(str.strip, text.split(","))):

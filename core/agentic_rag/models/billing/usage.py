@@ -72,7 +72,7 @@ class UsageLine:
         )
 
 
-def line_of(charge: Charge) -> UsageLine:
+def usage_line(charge: Charge) -> UsageLine:
     """One call as a line."""
     key = UsageKey(
         charge.workspace.workspace_id, charge.day, charge.kind.value, charge.provider, charge.model, charge.own_key
@@ -81,7 +81,7 @@ def line_of(charge: Charge) -> UsageLine:
     return UsageLine(key, 1, charge.input_tokens, charge.output_tokens, charge.cost_usd or 0.0, unpriced)
 
 
-def added_up(lines: Iterable[UsageLine]) -> list[UsageLine]:
+def sum_by_key(lines: Iterable[UsageLine]) -> list[UsageLine]:
     """One line for each key, in the order of the keys."""
     sums: dict[UsageKey, UsageLine] = {}
     for line in lines:

@@ -12,7 +12,7 @@ from uuid import UUID
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.models.billing.usage import Charge, UsageKey, UsageKind, UsageLine, added_up, line_of
+from agentic_rag.models.billing.usage import Charge, UsageKey, UsageKind, UsageLine, sum_by_key, usage_line
 
 LINGER_SECONDS = 0.5
 """How long a charge waits for company."""
@@ -39,7 +39,7 @@ class UsageLedger:
         """Take a charge for storing soon, and count it."""
         self._count(charge)
         self.heard(charge)
-        self._take(charge.workspace.org_id, line_of(charge))
+        self._take(charge.workspace.org_id, usage_line(charge))
         if self._flushing is None or self._flushing.done():
             self._flushing = asyncio.get_running_loop().create_task(self._flush_later())
 
@@ -70,7 +70,7 @@ class UsageLedger:
 
     async def _store(self, org_id: UUID, lines: Mapping[UsageKey, UsageLine]) -> None:
         async with self._database.transaction(org_id) as transaction:
-            await transaction.usage.add(added_up(lines.values()))
+            await transaction.usage.add(sum_by_key(lines.values()))
 
     def _take(self, org_id: UUID, line: UsageLine) -> None:
         held = self._waiting[org_id]

@@ -6,13 +6,13 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import cast
 
-from agentic_rag.kernel.text import folded
+from agentic_rag.kernel.text import fold_text
 from agentic_rag.models.chat.request import ReplyInvalid
 
 Fields = Mapping[str, object]
 
 
-def fields_of(text: str, *names: str) -> Fields:
+def parse_fields(text: str, *names: str) -> Fields:
     """The object that `text` is, with exactly these properties."""
     try:
         value = json.loads(text)
@@ -33,7 +33,7 @@ def text_in(fields: Fields, name: str, longest: int) -> str:
     value = fields[name]
     if not isinstance(value, str):
         raise ReplyInvalid(f"{name} is not a text.")
-    text = folded(value)
+    text = fold_text(value)
     if not text or len(text) > longest:
         raise ReplyInvalid(f"{name} has {len(text)} characters, not 1 to {longest}.")
     return text
@@ -57,7 +57,7 @@ def numbers_in(fields: Fields, name: str) -> tuple[int, ...]:
     return tuple(_number(one, name) for one in items_in(fields, name))
 
 
-def flag_in(fields: Fields, name: str) -> bool:
+def boolean_in(fields: Fields, name: str) -> bool:
     """True or false."""
     value = fields[name]
     if not isinstance(value, bool):

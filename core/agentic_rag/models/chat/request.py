@@ -55,7 +55,7 @@ class ReplyInvalid(Permanent):
 
 
 @dataclass(frozen=True, slots=True)
-class ChatForm:
+class ReplySchema:
     """The JSON schema of a reply, within what OpenAI's strict structured output allows: every property required, no
     others, no bounds on lengths.
     """
@@ -70,7 +70,7 @@ class ChatRequest:
 
     system: str
     user: str
-    form: ChatForm
+    reply_schema: ReplySchema
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,13 +81,13 @@ class ChatUsage:
     output_tokens: int
 
 
-class ChatEnd(enum.Enum):
+class FinishReason(enum.Enum):
     """How a reply ended; the value is the error code of those that are none."""
 
     COMPLETE = ""
     REFUSED = "CHAT_REFUSED"
     """The model, or the provider's filter, declined."""
-    CUT_SHORT = "CHAT_CUT_SHORT"
+    TRUNCATED = "CHAT_CUT_SHORT"
     """Its tokens ran out."""
     EMPTY = "CHAT_EMPTY"
 
@@ -98,27 +98,27 @@ class ChatReply:
 
     text: str
     usage: ChatUsage | None
-    end: ChatEnd = ChatEnd.COMPLETE
+    finish_reason: FinishReason = FinishReason.COMPLETE
 
 
 @dataclass(frozen=True, slots=True)
-class Consultation(Generic[T]):
+class Prompt(Generic[T]):
     """A request with the reader of its reply. `read` raises `ReplyInvalid`."""
 
     task: ChatTask
     request: ChatRequest
-    read: Callable[[str], T]
+    parse: Callable[[str], T]
 
 
 @dataclass(frozen=True, slots=True)
-class Told(Generic[T]):
+class LlmResult(Generic[T]):
     """What a model said, read and found valid."""
 
     value: T
 
 
 @dataclass(frozen=True, slots=True)
-class Fault:
+class LlmError:
     """Why there is nothing from the model: an error code of docs/errors.md."""
 
     code: str

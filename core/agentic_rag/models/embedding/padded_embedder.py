@@ -12,7 +12,7 @@ from agentic_rag.models.embedding.ports import CountingEmbedder, Embedder
 from agentic_rag.models.embedding.space import EmbeddingSpace
 
 
-def padded(vectors: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
+def pad_vectors(vectors: NDArray[np.float32], dimensions: int) -> NDArray[np.float32]:
     """The rows with zeros up to `dimensions`, which is at least what they have."""
     return np.pad(vectors, ((0, 0), (0, dimensions - vectors.shape[1])))
 
@@ -36,14 +36,14 @@ class PaddedEmbedder:
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
         """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
-        return padded(await self._inner.embed(texts), self._space.dimensions)
+        return pad_vectors(await self._inner.embed(texts), self._space.dimensions)
 
-    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+    async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
         """The same, with the tokens that the provider charges for."""
         if not isinstance(self._inner, CountingEmbedder):
             return await self.embed(texts), None
-        vectors, tokens = await self._inner.embed_counted(texts)
-        return padded(vectors, self._space.dimensions), tokens
+        vectors, tokens = await self._inner.embed_with_usage(texts)
+        return pad_vectors(vectors, self._space.dimensions), tokens
 
     async def aclose(self) -> None:
         """Release connections."""

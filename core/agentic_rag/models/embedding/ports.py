@@ -10,7 +10,7 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.models.embedding.recall_gate import GateVerdict, RecallGate
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice, SpaceRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -47,7 +47,7 @@ class Embedders(Protocol):
         """The space of a new workspace, which may fix its dimensions (None: those of the default)."""
         ...
 
-    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+    def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named, its gaps filled from the settings. Errors: `InvalidInput` code SPACE_UNKNOWN."""
         ...
 
@@ -83,13 +83,13 @@ class Embedder(Protocol):
 class CountingEmbedder(Protocol):
     """An embedder whose provider says how many tokens it charges for."""
 
-    async def embed_counted(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
+    async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
         """As `Embedder.embed`, with the tokens of all calls; None when the provider did not say."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Unembedded:
+class ChunkWithoutVector:
     """A readable passage (of the newest or an older version) without a vector in some space."""
 
     ordinal: int
@@ -116,7 +116,9 @@ class SpaceStore(Protocol):
         """What the switch to the space must not worsen."""
         ...
 
-    async def missing(self, workspace: WorkspaceRef, space_id: int, after: int, limit: int) -> Sequence[Unembedded]:
+    async def missing(
+        self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
+    ) -> Sequence[ChunkWithoutVector]:
         """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
         ...
 
@@ -139,7 +141,7 @@ class SpaceStore(Protocol):
         """
         ...
 
-    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: GateVerdict) -> None:
+    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
         """Keep what the gate measured."""
         ...
 
@@ -153,7 +155,7 @@ class SpaceStore(Protocol):
         """FILLING to ABANDONED; False when it was not FILLING."""
         ...
 
-    async def drop_expired(self, workspace: WorkspaceRef, limit: int) -> bool:
+    async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
         """Drop up to `limit` vectors of spaces past their grace period, and the spaces that have none left; True when
         there may be more.
         """

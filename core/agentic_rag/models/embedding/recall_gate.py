@@ -18,7 +18,7 @@ MAX_CHARACTERS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class GateQuestion:
+class RecallQuestion:
     """A question and the documents that answer it, each by source path or id."""
 
     question: str
@@ -29,13 +29,13 @@ class GateQuestion:
 class RecallGate:
     """What a switch must not worsen: the mean recall@k over the questions, by more than `tolerance`."""
 
-    questions: tuple[GateQuestion, ...]
+    questions: tuple[RecallQuestion, ...]
     k: int = DEFAULT_K
     tolerance: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
-class GateVerdict:
+class RecallComparison:
     """Mean recall@k in the space that answers and in the one it would be switched to."""
 
     k: int
@@ -45,7 +45,7 @@ class GateVerdict:
     passed: bool
 
 
-def checked_gate(questions: Sequence[GateQuestion], k: int = DEFAULT_K, tolerance: float = 0.0) -> RecallGate:
+def build_recall_gate(questions: Sequence[RecallQuestion], k: int = DEFAULT_K, tolerance: float = 0.0) -> RecallGate:
     """A gate over the questions that have gold documents. Errors: `InvalidInput` code GATE_INVALID."""
     judged = tuple(one for one in questions if one.gold and one.question.strip())
     size = sum(len(one.question) + sum(map(len, one.gold)) for one in judged)
@@ -66,10 +66,10 @@ def recall_at_k(found: Sequence[frozenset[str]], gold: Sequence[str], k: int) ->
     return sum(any(name in document for document in distinct) for name in gold) / len(gold)
 
 
-def judge(gate: RecallGate, before: Sequence[float], after: Sequence[float]) -> GateVerdict:
+def compare_recall(gate: RecallGate, before: Sequence[float], after: Sequence[float]) -> RecallComparison:
     """Compare recalls question by question in the same order; equality passes whatever the last bits say."""
     mean_before, mean_after = round(fmean(before), 6), round(fmean(after), 6)
-    return GateVerdict(
+    return RecallComparison(
         gate.k, len(before), mean_before, mean_after, mean_after >= round(mean_before - gate.tolerance, 6)
     )
 

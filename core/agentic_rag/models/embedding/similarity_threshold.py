@@ -16,7 +16,7 @@ for 0.10.
 """
 
 
-def least_cosine(threshold: float, space: EmbeddingSpace) -> float:
+def min_cosine(threshold: float, space: EmbeddingSpace) -> float:
     """The cosine from which a passage is as similar as `threshold` asks: it grows with it, 0 asks for nothing and 1 for
     the question itself.
     """

@@ -9,7 +9,7 @@ from datetime import datetime
 from types import MappingProxyType
 
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
-from agentic_rag.models.embedding.recall_gate import GateVerdict
+from agentic_rag.models.embedding.recall_gate import RecallComparison
 
 MAX_DIMENSIONS = 4000
 """Of a half-precision vector that pgvector can index."""
@@ -87,7 +87,7 @@ class SpaceState(enum.Enum):
     """Its vectors and its row are gone."""
 
 
-SPACE_MOVES: Mapping[SpaceState, frozenset[SpaceState]] = MappingProxyType(
+SPACE_TRANSITIONS: Mapping[SpaceState, frozenset[SpaceState]] = MappingProxyType(
     {
         SpaceState.FILLING: frozenset({SpaceState.ACTIVE, SpaceState.ABANDONED}),
         SpaceState.ACTIVE: frozenset({SpaceState.RETIRED}),
@@ -110,11 +110,11 @@ class SpaceRecord:
     since: datetime
     drop_after: datetime | None = None
     """When a retired or abandoned space may be dropped."""
-    verdict: GateVerdict | None = None
+    verdict: RecallComparison | None = None
     """What the quality gate of its last switch measured."""
 
 
-def startable(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> bool:
+def must_start_fill(record: SpaceRecord | None, under_way: Sequence[SpaceRecord]) -> bool:
     """Whether a switch to a space has to change its state to FILLING (False: it is being filled already).
 
     `record` is what is known of the space, `under_way` the workspace's spaces that are being filled. Errors:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from uuid import UUID
 
 from agentic_rag.kernel.database import Database
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
 from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
-from agentic_rag.models.providers.model_choice import ModelSettings, read_embedding, read_model
+from agentic_rag.models.providers.model_choice import ModelSettings, parse_embedding, parse_model
 from agentic_rag.tenancy.audit import AuditAction, AuditEntry
 
 
@@ -41,10 +41,10 @@ class ChangeModels:
 
     async def run(self, org_id: UUID, changes: ModelChanges, actor: str) -> ModelSettings:
         """Change it. Errors: `InvalidInput` (MODEL_RETIRED among its codes), `NotFound` (organisation)."""
-        checked = _applied(ModelSettings(), changes)
+        checked = _parse_changes(ModelSettings(), changes)
         async with self._database.transaction(org_id) as transaction:
             changed = await transaction.organisations.change(
-                lambda settings: replace(settings, models=_merged(settings.models, checked, changes))
+                lambda settings: replace(settings, models=_merge_changes(settings.models, checked, changes))
             )
             await transaction.audit.record(
                 AuditEntry(
@@ -52,22 +52,22 @@ class ChangeModels:
                     str(org_id),
                     actor,
                     detail={"must_bring_key": changed.settings.models.must_bring_key},
-                    trace_id=trace_id_in(self._telemetry.carrier()),
+                    trace_id=parse_trace_id(self._telemetry.carrier()),
                 )
             )
         self._on_change(org_id)
         return changed.settings.models
 
 
-def _applied(before: ModelSettings, changes: ModelChanges) -> ModelSettings:
+def _parse_changes(before: ModelSettings, changes: ModelChanges) -> ModelSettings:
     return ModelSettings(
-        default_model=read_model(changes.default_model) if changes.default_model else before.default_model,
-        embedding=read_embedding(changes.embedding, KNOWN_DIMENSIONS) if changes.embedding else before.embedding,
+        default_model=parse_model(changes.default_model) if changes.default_model else before.default_model,
+        embedding=parse_embedding(changes.embedding, KNOWN_DIMENSIONS) if changes.embedding else before.embedding,
         must_bring_key=before.must_bring_key if changes.must_bring_key is None else changes.must_bring_key,
     )
 
 
-def _merged(before: ModelSettings, checked: ModelSettings, changes: ModelChanges) -> ModelSettings:
+def _merge_changes(before: ModelSettings, checked: ModelSettings, changes: ModelChanges) -> ModelSettings:
     return ModelSettings(
         default_model=before.default_model if changes.default_model is None else checked.default_model,
         embedding=before.embedding if changes.embedding is None else checked.embedding,

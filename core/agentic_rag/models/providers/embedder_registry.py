@@ -8,7 +8,7 @@ from dataclasses import replace
 from agentic_rag.kernel.errors import InvalidInput, Permanent, SpaceMismatch
 from agentic_rag.models.embedding.ports import Embedder
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
-from agentic_rag.models.providers.model_choice import in_use
+from agentic_rag.models.providers.model_choice import require_current
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 KNOWN_DIMENSIONS: Mapping[str, int] = {
@@ -20,7 +20,7 @@ KNOWN_DIMENSIONS: Mapping[str, int] = {
 """What these models answer with when nothing else is asked for (the providers' documentation)."""
 
 
-class RegisteredEmbedders:
+class EmbedderRegistry:
     """`models.embedding.ports.Embedders` over the process's default embedder and a maker for others.
 
     `make` raises `SpaceMismatch` for a space that the settings have no embedder for; `keyless` are the providers that
@@ -38,7 +38,7 @@ class RegisteredEmbedders:
         self._keyless = keyless
         self._made: dict[EmbeddingSpace, Embedder] = {default.space: default}
 
-    async def of(self, workspace: WorkspaceRef) -> RegisteredEmbedders:
+    async def of(self, workspace: WorkspaceRef) -> EmbedderRegistry:
         """These, for every workspace."""
         return self
 
@@ -62,7 +62,7 @@ class RegisteredEmbedders:
         space = self._default.space
         return space if dimensions is None else replace(space, dimensions=dimensions)
 
-    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+    def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named; a model's dimensions come from the name, the settings or what is known of it.
         Errors: `InvalidInput` code SPACE_UNKNOWN; `Misconfigured` (a local model that is not there).
         """
@@ -71,7 +71,7 @@ class RegisteredEmbedders:
             return keyless()
         model = choice.model or ""
         try:
-            in_use(model)
+            require_current(model)
         except Permanent as error:
             raise InvalidInput(error.message, code=error.code, path=("to",)) from error
         default = self._default.space
@@ -87,7 +87,7 @@ class RegisteredEmbedders:
         return EmbeddingSpace(choice.provider, model, dimensions)
 
 
-def only(embedder: Embedder) -> RegisteredEmbedders:
+def only(embedder: Embedder) -> EmbedderRegistry:
     """The embedders of a process that knows a single space."""
 
     def refuse(space: EmbeddingSpace) -> Embedder:
@@ -96,4 +96,4 @@ def only(embedder: Embedder) -> RegisteredEmbedders:
             "switch the workspace."
         )
 
-    return RegisteredEmbedders(embedder, refuse, {embedder.space.provider: lambda: embedder.space})
+    return EmbedderRegistry(embedder, refuse, {embedder.space.provider: lambda: embedder.space})

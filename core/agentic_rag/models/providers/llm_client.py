@@ -17,11 +17,11 @@ from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.chat.request import (
     CHAT_SHARE,
     MIN_CHAT_SECONDS,
-    ChatEnd,
     ChatUsage,
-    Consultation,
-    Fault,
-    Told,
+    FinishReason,
+    LlmError,
+    LlmResult,
+    Prompt,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -29,20 +29,20 @@ T = TypeVar("T")
 
 PAUSE_SECONDS = 2.0
 """After an outage or a rate limit nobody asks the model for so long, so that no answer waits for it stage by stage."""
-PATIENCE_SECONDS = 2.0
+SLOW_CALL_SECONDS = 2.0
 """A model that took longer than this without a reply counts as out of service, too."""
 LONGEST_PAUSE_SECONDS = 60.0
 """The most that a provider's own wish is honoured."""
 
 LATE = "CHAT_NO_TIME"
-RESTING = "CHAT_RESTING"
+COOLING_DOWN = "CHAT_RESTING"
 _PAUSING = frozenset({"PROVIDER_UNAVAILABLE", "PROVIDER_RATE_LIMITED", "PROVIDER_KEY_REJECTED"})
 
 
-class Advisors(Protocol):
+class LlmClients(Protocol):
     """Finds the chat model that works for a workspace."""
 
-    async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
+    async def client_for(self, workspace: WorkspaceRef) -> LlmClient | None:
         """That of the key which its organisation brought, else the platform's; None when rules do all. Errors:
         those of `models.providers.tenant_models`.
         """
@@ -62,13 +62,13 @@ class ChatAccount(Protocol):
 
 
 @dataclass(slots=True)
-class Rest:
+class CoolDown:
     """Until when (monotonic seconds) nobody asks a model that failed."""
 
     until: float = float("-inf")
 
 
-class Advisor:
+class LlmClient:
     """The one way to the chat model. Whatever goes wrong is a `Fault`: the caller goes on by rules and says so."""
 
     def __init__(
@@ -80,7 +80,7 @@ class Advisor:
         *,
         timeout_seconds: float = 30.0,
         price: TokenPrice | None = None,
-        rest: Rest | None = None,
+        rest: CoolDown | None = None,
         account: ChatAccount | None = None,
     ) -> None:
         self._model = model
@@ -89,12 +89,12 @@ class Advisor:
         self._telemetry = telemetry
         self._timeout = timeout_seconds
         self._price = price
-        self._rests = rest or Rest()
+        self._rests = rest or CoolDown()
         self._account = account
 
-    def charged_to(self, account: ChatAccount) -> Advisor:
+    def with_account(self, account: ChatAccount) -> LlmClient:
         """The same model on a workspace's account; both rest together."""
-        return Advisor(
+        return LlmClient(
             self._model,
             self._clock,
             self._ids,
@@ -110,34 +110,34 @@ class Advisor:
         """The model's name."""
         return self._model.name
 
-    async def advisor_of(self, _: WorkspaceRef) -> Advisor:
+    async def client_for(self, _: WorkspaceRef) -> LlmClient:
         """This one, for every workspace."""
         return self
 
-    async def ask(self, make: Callable[[str], Consultation[T]], deadline: Deadline) -> Told[T] | Fault:
+    async def ask(self, make: Callable[[str], Prompt[T]], deadline: Deadline) -> LlmResult[T] | LlmError:
         """Ask what `make` makes of a fresh nonce, within its task's share of the time left."""
         consultation = make(self._ids.new().hex)
         left = deadline.remaining(self._clock.monotonic())
-        return await self._asked(consultation, left * CHAT_SHARE[consultation.task])
+        return await self._complete(consultation, left * CHAT_SHARE[consultation.task])
 
-    async def ask_within(self, make: Callable[[str], Consultation[T]], seconds: float) -> Told[T] | Fault:
+    async def ask_within(self, make: Callable[[str], Prompt[T]], seconds: float) -> LlmResult[T] | LlmError:
         """The same with all of `seconds`."""
-        return await self._asked(make(self._ids.new().hex), seconds)
+        return await self._complete(make(self._ids.new().hex), seconds)
 
-    async def _asked(self, consultation: Consultation[T], seconds: float) -> Told[T] | Fault:
+    async def _complete(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:
         task = consultation.task
         with self._telemetry.span("rag.chat", {"rag.chat.task": task.value}) as span:
             advice = await self._ask(consultation, min(self._timeout, seconds))
-            outcome = advice.code if isinstance(advice, Fault) else "ok"
+            outcome = advice.code if isinstance(advice, LlmError) else "ok"
             span.set("rag.chat.outcome", outcome)
         self._telemetry.count("rag_chat_requests_total", task=task.value, outcome=outcome)
         return advice
 
-    async def _ask(self, consultation: Consultation[T], seconds: float) -> Told[T] | Fault:
+    async def _ask(self, consultation: Prompt[T], seconds: float) -> LlmResult[T] | LlmError:
         if self._clock.monotonic() < self._rests.until:
-            return Fault(RESTING)
+            return LlmError(COOLING_DOWN)
         if seconds < MIN_CHAT_SECONDS:
-            return Fault(LATE)
+            return LlmError(LATE)
         try:
             if self._account is not None:
                 await self._account.admit()
@@ -145,17 +145,17 @@ class Advisor:
                 reply = await self._model.complete(consultation.request)
             if reply.usage is not None:
                 self._count(reply.usage)
-            if reply.end is not ChatEnd.COMPLETE:
-                return Fault(reply.end.value)
-            return Told(consultation.read(reply.text))
+            if reply.finish_reason is not FinishReason.COMPLETE:
+                return LlmError(reply.finish_reason.value)
+            return LlmResult(consultation.parse(reply.text))
         except TimeoutError:
-            if seconds >= PATIENCE_SECONDS:
-                self._rest(PAUSE_SECONDS)
-            return Fault(LATE)
+            if seconds >= SLOW_CALL_SECONDS:
+                self._cool_down(PAUSE_SECONDS)
+            return LlmError(LATE)
         except AgenticRagError as error:
-            self._rest_after(error)
+            self._cool_down_after(error)
             self._telemetry.event("rag_chat_failed", task=consultation.task.value, code=error.code, reason=error.reason)
-            return Fault(error.code)
+            return LlmError(error.code)
 
     def _count(self, usage: ChatUsage) -> None:
         if self._account is not None:
@@ -167,11 +167,11 @@ class Advisor:
             cost = self._price.of(usage.input_tokens, usage.output_tokens)
             self._telemetry.count("rag_provider_cost_usd_total", cost)
 
-    def _rest_after(self, error: AgenticRagError) -> None:
+    def _cool_down_after(self, error: AgenticRagError) -> None:
         if error.code not in _PAUSING:
             return
         wished = error.retry_after_seconds if isinstance(error, Retryable) else None
-        self._rest(min(LONGEST_PAUSE_SECONDS, max(PAUSE_SECONDS, wished or 0.0)))
+        self._cool_down(min(LONGEST_PAUSE_SECONDS, max(PAUSE_SECONDS, wished or 0.0)))
 
-    def _rest(self, seconds: float) -> None:
+    def _cool_down(self, seconds: float) -> None:
         self._rests.until = self._clock.monotonic() + seconds

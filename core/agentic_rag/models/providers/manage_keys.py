@@ -9,14 +9,14 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import Permanent
-from agentic_rag.kernel.telemetry import Telemetry, trace_id_in
-from agentic_rag.models.providers.ports import KeyHomes, KeyVault
-from agentic_rag.models.providers.provider_keys import GivenKey, Provider, ProviderKey, checked_key
+from agentic_rag.kernel.telemetry import Telemetry, parse_trace_id
+from agentic_rag.models.providers.ports import KeyVault, MasterKeyUsage
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey, validate_key
 from agentic_rag.tenancy.audit import SYSTEM_ACTOR, AuditAction, AuditEntry
 
 
 @dataclass(frozen=True, slots=True)
-class Rotation:
+class RotationReport:
     """What a rotation of the master key did: envelopes wrapped anew, and those that could not be opened."""
 
     active: str
@@ -24,7 +24,7 @@ class Rotation:
     unreadable: int
 
 
-class ProviderKeys:
+class ManageProviderKeys:
     """The use cases behind `setProviderKey` and its siblings. `on_change` hears of each organisation whose keys
     changed in this process.
     """
@@ -33,7 +33,7 @@ class ProviderKeys:
         self,
         database: Database,
         vault: KeyVault,
-        homes: KeyHomes,
+        homes: MasterKeyUsage,
         clock: Clock,
         telemetry: Telemetry,
         *,
@@ -53,13 +53,13 @@ class ProviderKeys:
         async with self._database.transaction(org_id) as transaction:
             return await transaction.providers.keys()
 
-    async def set(self, org_id: UUID, given: GivenKey, actor: str) -> ProviderKey:
+    async def set(self, org_id: UUID, given: NewProviderKey, actor: str) -> ProviderKey:
         """Store a key in the place of the last one of its provider.
 
         Errors: `InvalidInput` codes PROVIDER_KEY_INVALID, PROVIDER_URL_REFUSED; `Misconfigured` code
         MASTER_KEY_MISSING.
         """
-        checked = checked_key(given, self._allowed_urls)
+        checked = validate_key(given, self._allowed_urls)
         now = self._clock.now()
         key = ProviderKey(
             provider=checked.provider,
@@ -85,14 +85,14 @@ class ProviderKeys:
         self._on_change(org_id)
         return removed
 
-    async def rotate(self, actor: str = SYSTEM_ACTOR) -> Rotation:
+    async def rotate(self, actor: str = SYSTEM_ACTOR) -> RotationReport:
         """Have the active master key wrap every envelope of every organisation; may be run any number of times, and
         while keys are used and stored. Errors: `Misconfigured` code MASTER_KEY_MISSING (an envelope names a master key
         that this process does not have), after those before it were wrapped.
         """
         rewrapped = unreadable = 0
         active = self._vault.active
-        for org_id in await self._homes.wrapped_by_others(active):
+        for org_id in await self._homes.organisations_to_rewrap(active):
             async with self._database.transaction(org_id) as transaction:
                 for key in await transaction.providers.keys():
                     if key.sealed.master_id == active:
@@ -109,8 +109,8 @@ class ProviderKeys:
                         rewrapped += 1
                         await self._audit(transaction, AuditAction.ROTATE_MASTER_KEY, key.provider, actor)
         self._telemetry.event("rag_master_key_rotated", rewrapped=rewrapped, unreadable=unreadable)
-        return Rotation(active, rewrapped, unreadable)
+        return RotationReport(active, rewrapped, unreadable)
 
     async def _audit(self, transaction: Transaction, action: AuditAction, provider: Provider, actor: str) -> None:
-        trace_id = trace_id_in(self._telemetry.carrier())
+        trace_id = parse_trace_id(self._telemetry.carrier())
         await transaction.audit.record(AuditEntry(action, provider.value, actor, trace_id=trace_id))

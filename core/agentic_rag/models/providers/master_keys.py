@@ -10,12 +10,12 @@ KEY_BYTES = 32
 """AES-256."""
 
 
-def written(master_id: str, key: bytes) -> str:
+def format_master_key(master_id: str, key: bytes) -> str:
     """A master key as AGENTIC_RAG_MASTER_KEYS takes it: `ID:BASE64`."""
     return f"{master_id}:{base64.b64encode(key).decode()}"
 
 
-def read_masters(text: str) -> Mapping[str, bytes]:
+def parse_master_keys(text: str) -> Mapping[str, bytes]:
     """`ID:BASE64[,ID:BASE64…]` as keys by id. Errors: `ValueError`, without repeating any key."""
     masters: dict[str, bytes] = {}
     for place, part in enumerate((one.strip() for one in text.split(",") if one.strip()), 1):

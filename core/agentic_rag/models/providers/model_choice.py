@@ -22,7 +22,7 @@ RETIRED_MODELS: Mapping[str, str] = MappingProxyType(
 2026-11-21 (embedding-001 and the experimental ones ended on 2025-10-30, text-embedding-004 in January 2026).
 """
 
-SET_KEY = "store it with `setProviderKey` or `rag provider-key set`"
+SET_KEY_REMEDY = "store it with `setProviderKey` or `rag provider-key set`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +65,14 @@ class ModelSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Resolution:
+class ResolvedModels:
     """Whose models are used; None stands for the platform's, and for no chat model where there is none."""
 
     chat: ModelChoice | None = None
     embedding: EmbeddingChoice | None = None
 
 
-def resolve(settings: ModelSettings, held: Collection[Provider]) -> Resolution:
+def resolve_models(settings: ModelSettings, held: Collection[Provider]) -> ResolvedModels:
     """The models of an organisation that brought the keys of `held`.
 
     Errors: `MissingProviderKey`, saying which key; `InvalidInput` code EMBEDDING_MODEL_UNKNOWN.
@@ -82,19 +82,20 @@ def resolve(settings: ModelSettings, held: Collection[Provider]) -> Resolution:
     if provider is None:
         if settings.must_bring_key:
             raise MissingProviderKey(
-                f"Your organisation works with its own key for a provider of models, and none is stored: {SET_KEY}."
+                f"Your organisation works with its own key for a provider of models, and none is stored: "
+                f"{SET_KEY_REMEDY}."
             )
-        return Resolution()
+        return ResolvedModels()
     if provider not in held:
         if settings.must_bring_key:
             raise missing_key(provider)
-        return Resolution()
-    return Resolution(default, _embedding(settings, provider, held))
+        return ResolvedModels()
+    return ResolvedModels(default, _embedding(settings, provider, held))
 
 
 def missing_key(provider: Provider) -> MissingProviderKey:
     """No key is stored for a provider whose models the organisation works with."""
-    return MissingProviderKey(f"Your organisation has no key for {provider.value}: {SET_KEY}.")
+    return MissingProviderKey(f"Your organisation has no key for {provider.value}: {SET_KEY_REMEDY}.")
 
 
 def _embedding(settings: ModelSettings, provider: Provider, held: Collection[Provider]) -> EmbeddingChoice | None:
@@ -107,7 +108,8 @@ def _embedding(settings: ModelSettings, provider: Provider, held: Collection[Pro
         second = next((one for one in DEFAULT_EMBEDDINGS if one in held), None)
         if second is None:
             raise MissingProviderKey(
-                f"Anthropic has no embeddings: a second key, for openai or gemini, is needed to embed with; {SET_KEY}."
+                f"Anthropic has no embeddings: a second key, for openai or gemini, is needed to embed with; "
+                f"{SET_KEY_REMEDY}."
             )
         return DEFAULT_EMBEDDINGS[second]
     known = DEFAULT_EMBEDDINGS.get(provider)
@@ -120,7 +122,7 @@ def _embedding(settings: ModelSettings, provider: Provider, held: Collection[Pro
     return known
 
 
-def in_use(model: str) -> str:
+def require_current(model: str) -> str:
     """The model, unless it is retired. Errors: `Permanent` code MODEL_RETIRED, naming its successor."""
     successor = RETIRED_MODELS.get(model.removeprefix("models/"))
     if successor is not None:
@@ -131,13 +133,13 @@ def in_use(model: str) -> str:
     return model
 
 
-def read_model(text: str, path: tuple[str, ...] = ("input", "defaultModel")) -> ModelChoice:
+def parse_model(text: str, path: tuple[str, ...] = ("input", "defaultModel")) -> ModelChoice:
     """`PROVIDER:MODEL`. Errors: `InvalidInput`; MODEL_RETIRED among its codes."""
     provider, model = _provider_of(text, path)
-    return ModelChoice(provider, _checked(model, path))
+    return ModelChoice(provider, _validate_model(model, path))
 
 
-def read_embedding(
+def parse_embedding(
     text: str, known_dimensions: Mapping[str, int], path: tuple[str, ...] = ("input", "embedding")
 ) -> EmbeddingChoice:
     """`PROVIDER:MODEL[:DIMENSIONS]`; a model that is known needs no dimensions. Errors: `InvalidInput`."""
@@ -147,7 +149,7 @@ def read_embedding(
     model, _, last = rest.rpartition(":")
     if not (model and last.isascii() and last.isdecimal()):
         model, last = rest, str(known_dimensions.get(rest, 0))
-    model = _checked(model, path)
+    model = _validate_model(model, path)
     if not 1 <= int(last[:6]) <= MAX_DIMENSIONS:
         raise InvalidInput(
             f"Say how many dimensions {model[:100]!r} has, 1 to {MAX_DIMENSIONS:,}: `PROVIDER:MODEL:DIMENSIONS`.",
@@ -164,8 +166,8 @@ def _provider_of(text: str, path: tuple[str, ...]) -> tuple[Provider, str]:
     return known[name], rest
 
 
-def _checked(model: str, path: tuple[str, ...]) -> str:
+def _validate_model(model: str, path: tuple[str, ...]) -> str:
     try:
-        return in_use(model)
+        return require_current(model)
     except Permanent as error:
         raise InvalidInput(error.message, code=error.code, path=path) from error

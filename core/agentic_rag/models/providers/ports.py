@@ -61,10 +61,10 @@ class ProviderStore(Protocol):
         ...
 
 
-class KeyHomes(Protocol):
+class MasterKeyUsage(Protocol):
     """Looks over all organisations, for the rotation of master keys."""
 
-    async def wrapped_by_others(self, active: str) -> Sequence[UUID]:
+    async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
         """Organisations with a key whose envelope names another master key than `active`."""
         ...
 

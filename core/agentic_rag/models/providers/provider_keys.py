@@ -14,9 +14,9 @@ from agentic_rag.kernel.secret import Secret
 MIN_KEY_CHARACTERS = 8
 """Shorter texts are typing mistakes, and four shown characters would be half of them."""
 MAX_KEY_CHARACTERS = 500
-SHOWN_CHARACTERS = 4
+HINT_CHARACTERS = 4
 """Of a key, so that its owner can tell which one is stored."""
-MIN_SHOWN_KEY = 20
+MIN_HINTED_KEY_CHARACTERS = 20
 """Of a shorter key nothing is shown."""
 
 
@@ -57,7 +57,7 @@ class ProviderKey:
 
 
 @dataclass(frozen=True, slots=True)
-class GivenKey:
+class NewProviderKey:
     """A key as somebody hands it over, checked."""
 
     provider: Provider
@@ -68,10 +68,10 @@ class GivenKey:
     def hint(self) -> str:
         """What may be shown of the key."""
         text = self.key.reveal()
-        return text[-SHOWN_CHARACTERS:] if len(text) >= MIN_SHOWN_KEY else ""
+        return text[-HINT_CHARACTERS:] if len(text) >= MIN_HINTED_KEY_CHARACTERS else ""
 
 
-def checked_key(given: GivenKey, allowed_urls: Collection[str]) -> GivenKey:
+def validate_key(given: NewProviderKey, allowed_urls: Collection[str]) -> NewProviderKey:
     """A key without the space around it and with its URL in canonical form. `allowed_urls` are canonical, too.
 
     Errors: `InvalidInput` codes PROVIDER_KEY_INVALID, PROVIDER_URL_REFUSED. Neither message repeats the key.
@@ -88,20 +88,20 @@ def checked_key(given: GivenKey, allowed_urls: Collection[str]) -> GivenKey:
         raise InvalidInput(
             "A provider's key holds no spaces: give the key alone.", code="PROVIDER_KEY_INVALID", path=("input", "key")
         )
-    return replace(given, key=Secret(text), base_url=_checked_url(given, allowed_urls))
+    return replace(given, key=Secret(text), base_url=_validate_url(given, allowed_urls))
 
 
-def _checked_url(given: GivenKey, allowed_urls: Collection[str]) -> str | None:
+def _validate_url(given: NewProviderKey, allowed_urls: Collection[str]) -> str | None:
     if given.provider is not Provider.COMPATIBLE:
         if given.base_url:
-            raise _url_refused(f"The address of {given.provider.value} is set by the operator: give no base URL.")
+            raise _url_error(f"The address of {given.provider.value} is set by the operator: give no base URL.")
         return None
     try:
         url = canonical_url(given.base_url or "")
     except ValueError as error:
-        raise _url_refused(f"A key for `compatible` needs the base URL of the server: {error}.") from error
+        raise _url_error(f"A key for `compatible` needs the base URL of the server: {error}.") from error
     if url not in allowed_urls:
-        raise _url_refused(
+        raise _url_error(
             "The operator does not allow this base URL. Ask for it to be added to AGENTIC_RAG_COMPATIBLE_URLS."
         )
     return url
@@ -128,5 +128,5 @@ def canonical_url(text: str) -> str:
     return f"{parts.scheme}://{place}{parts.path.rstrip('/')}"
 
 
-def _url_refused(message: str) -> InvalidInput:
+def _url_error(message: str) -> InvalidInput:
     return InvalidInput(message, code="PROVIDER_URL_REFUSED", path=("input", "baseUrl"))

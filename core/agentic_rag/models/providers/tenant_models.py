@@ -12,16 +12,22 @@ from uuid import UUID
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError, NotFound
-from agentic_rag.kernel.ttl_cache import Fresh
-from agentic_rag.models.billing.metered_models import Meters
+from agentic_rag.kernel.ttl_cache import TtlCache
+from agentic_rag.models.billing.metered_models import UsageMeters
 from agentic_rag.models.billing.prices import FREE, PLATFORM
 from agentic_rag.models.chat.ports import ChatModel
 from agentic_rag.models.embedding.padded_embedder import PaddedEmbedder
 from agentic_rag.models.embedding.ports import Embedder, Embedders
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.models.providers.embedder_registry import KNOWN_DIMENSIONS
-from agentic_rag.models.providers.llm_client import Advisor, Rest
-from agentic_rag.models.providers.model_choice import ModelSettings, Resolution, in_use, missing_key, resolve
+from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
+from agentic_rag.models.providers.model_choice import (
+    ModelSettings,
+    ResolvedModels,
+    missing_key,
+    require_current,
+    resolve_models,
+)
 from agentic_rag.models.providers.ports import Credentials, KeyVault, ModelMaker
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -34,32 +40,32 @@ MAX_ORGANISATIONS = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Platform:
+class PlatformModels:
     """What organisations without a key of their own work with; `advisor` is None without a chat model."""
 
     embedders: Embedders
-    advisor: Advisor | None
+    llm_client: LlmClient | None
 
 
 @dataclass(slots=True)
-class _Known:
+class _TenantState:
     """What was stored when an organisation was last looked at, and what was made of it."""
 
     settings: ModelSettings
     keys: tuple[tuple[Provider, bytes, str | None], ...]
-    resolution: Resolution | AgenticRagError
+    resolution: ResolvedModels | AgenticRagError
     credentials: Mapping[Provider, Credentials]
     embedders: Embedders | None = None
-    advisor: Advisor | None = None
+    llm_client: LlmClient | None = None
 
-    def resolved(self) -> Resolution:
+    def require_resolution(self) -> ResolvedModels:
         """Errors: what resolving raised."""
         if isinstance(self.resolution, AgenticRagError):
             raise self.resolution
         return self.resolution
 
 
-class ProviderAccess:
+class TenantModels:
     """Implements `models.embedding.ports.EmbedderSource` and `models.providers.llm_client.Advisors` for organisations
     with and without keys.
 
@@ -72,10 +78,10 @@ class ProviderAccess:
         database: Database,
         vault: KeyVault,
         maker: ModelMaker,
-        platform: Callable[[], Platform],
-        advisor: Callable[[ChatModel, Rest], Advisor],
+        platform: Callable[[], PlatformModels],
+        advisor: Callable[[ChatModel, CoolDown], LlmClient],
         clock: Clock,
-        meters: Meters,
+        meters: UsageMeters,
     ) -> None:
         self._database = database
         self._vault = vault
@@ -83,12 +89,12 @@ class ProviderAccess:
         self._platform = platform
         self._advisor = advisor
         self._meters = meters
-        self._known = Fresh(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
+        self._known = TtlCache(self._look, clock, seconds=FRESH_SECONDS, most=MAX_ORGANISATIONS)
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
         """The embedders that work for a workspace."""
-        known = await self._known.of(workspace.org_id)
-        resolution = known.resolved()
+        known = await self._known.get(workspace.org_id)
+        resolution = known.require_resolution()
         if known.embedders is None:
             known.embedders = TenantEmbedders(
                 self._platform().embedders, self._maker, known.settings, resolution, known.credentials
@@ -102,40 +108,40 @@ class ProviderAccess:
         if self._meters.prices.of_space(space) != FREE:
             await self._meters.budgets.admit(workspace, 0.0)
 
-    async def advisor_of(self, workspace: WorkspaceRef) -> Advisor | None:
+    async def client_for(self, workspace: WorkspaceRef) -> LlmClient | None:
         """The chat model that works for a workspace; None when rules do."""
-        known = await self._known.of(workspace.org_id)
-        resolution = known.resolved()
+        known = await self._known.get(workspace.org_id)
+        resolution = known.require_resolution()
         if resolution.chat is None:
-            platform = None if known.settings.must_bring_key else self._platform().advisor
+            platform = None if known.settings.must_bring_key else self._platform().llm_client
             if platform is None:
                 return None
-            return platform.charged_to(self._meters.chat(workspace, PLATFORM, own_key=False))
-        if known.advisor is None:
+            return platform.with_account(self._meters.chat(workspace, PLATFORM, own_key=False))
+        if known.llm_client is None:
             model = self._maker.chat(known.credentials[resolution.chat.provider], resolution.chat.model)
-            known.advisor = self._advisor(model, Rest())
-        return known.advisor.charged_to(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
+            known.llm_client = self._advisor(model, CoolDown())
+        return known.llm_client.with_account(self._meters.chat(workspace, resolution.chat.provider.value, own_key=True))
 
     async def check(self, org_id: UUID) -> None:
         """Pass when the organisation's documents can be embedded. Errors: those of every look."""
-        (await self._known.of(org_id)).resolved()
+        (await self._known.get(org_id)).require_resolution()
 
     async def settings(self, org_id: UUID) -> ModelSettings:
         """What the organisation decided about models."""
-        return (await self._known.of(org_id)).settings
+        return (await self._known.get(org_id)).settings
 
     def forget(self, org_id: UUID) -> None:
         """Look again at the next use."""
         self._known.forget(org_id)
 
-    async def _look(self, org_id: UUID, known: _Known | None) -> _Known:
-        settings, keys = await self._stored(org_id)
+    async def _look(self, org_id: UUID, known: _TenantState | None) -> _TenantState:
+        settings, keys = await self._load_settings(org_id)
         identity = tuple((key.provider, key.sealed.ciphertext, key.base_url) for key in keys)
         if known is not None and (known.settings, known.keys) == (settings, identity):
             return known
-        return _Known(settings, identity, _resolution(settings, keys), self._opened(org_id, keys))
+        return _TenantState(settings, identity, _resolution(settings, keys), self._decrypt_keys(org_id, keys))
 
-    async def _stored(self, org_id: UUID) -> tuple[ModelSettings, list[ProviderKey]]:
+    async def _load_settings(self, org_id: UUID) -> tuple[ModelSettings, list[ProviderKey]]:
         async with self._database.transaction(org_id) as transaction:
             try:
                 organisation = await transaction.organisations.current()
@@ -143,7 +149,7 @@ class ProviderAccess:
                 return ModelSettings(), []
             return organisation.settings.models, await transaction.providers.keys()
 
-    def _opened(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
+    def _decrypt_keys(self, org_id: UUID, keys: list[ProviderKey]) -> Mapping[Provider, Credentials]:
         return {
             key.provider: Credentials(key.provider, self._vault.open(org_id, key.provider, key.sealed), key.base_url)
             for key in keys
@@ -158,7 +164,7 @@ class TenantEmbedders:
         platform: Embedders,
         maker: ModelMaker,
         settings: ModelSettings,
-        resolution: Resolution,
+        resolution: ResolvedModels,
         credentials: Mapping[Provider, Credentials],
     ) -> None:
         self._platform = platform
@@ -180,7 +186,7 @@ class TenantEmbedders:
         """The embedder of a space. Errors: `MissingProviderKey`, `Permanent` code MODEL_RETIRED, `SpaceMismatch`."""
         if space.is_local:
             return self._platform.for_space(space)
-        in_use(space.model)
+        require_current(space.model)
         provider = Provider(space.provider)
         if provider not in self._credentials:
             if self._settings.must_bring_key or provider is not Provider.OPENAI:
@@ -196,9 +202,9 @@ class TenantEmbedders:
         space = self.default.space
         return space if dimensions is None else replace(space, dimensions=dimensions)
 
-    def named(self, choice: SpaceChoice) -> EmbeddingSpace:
+    def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
         """The space a person named."""
-        return self._platform.named(choice)
+        return self._platform.resolve_space(choice)
 
     def _make(self, space: EmbeddingSpace, credentials: Credentials) -> Embedder:
         native = self._native(space)
@@ -213,8 +219,8 @@ class TenantEmbedders:
         return KNOWN_DIMENSIONS.get(space.model)
 
 
-def _resolution(settings: ModelSettings, keys: list[ProviderKey]) -> Resolution | AgenticRagError:
+def _resolution(settings: ModelSettings, keys: list[ProviderKey]) -> ResolvedModels | AgenticRagError:
     try:
-        return resolve(settings, frozenset(key.provider for key in keys))
+        return resolve_models(settings, frozenset(key.provider for key in keys))
     except AgenticRagError as error:
         return error

@@ -36,7 +36,7 @@ class GraphFeed(Protocol):
         """
         ...
 
-    async def changed(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
+    async def next_changes(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
         """The next `limit` documents that were published or erased after the cursor, by version, then id."""
         ...
 
@@ -52,13 +52,13 @@ class GraphFeed(Protocol):
         """
         ...
 
-    async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
+    async def record_watermark(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
         """Note how far the graph is, and on the certificates of what was erased up to there that it is gone. Errors:
         `LeaseLost` when a later claim was made.
         """
         ...
 
-    async def finished(self, lease: Lease, fence: int, version: int) -> bool:
+    async def complete_job(self, lease: Lease, fence: int, version: int) -> bool:
         """The same, and end the job with it, unless something was published meanwhile (False: nothing was written).
 
         Publishing looks for the job first, so what it publishes is either seen here or gets a job of its own.
@@ -98,7 +98,9 @@ class GraphWriter(Protocol):
         """
         ...
 
-    async def held(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> dict[UUID, frozenset[int]]:
+    async def document_ordinals(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID]
+    ) -> dict[UUID, frozenset[int]]:
         """The ordinals that the graph holds of each document it knows."""
         ...
 
@@ -106,7 +108,7 @@ class GraphWriter(Protocol):
         """Chunks as the graph holds them."""
         ...
 
-    async def homed(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
+    async def entities_first_seen_in(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
         """Entities whose first source is one of these documents."""
         ...
 
@@ -114,7 +116,7 @@ class GraphWriter(Protocol):
         """Carry out a change whole or not at all. Errors: `LeaseLost`."""
         ...
 
-    async def reached(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
+    async def set_watermark(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
         """Set the watermark. Errors: `LeaseLost`."""
         ...
 

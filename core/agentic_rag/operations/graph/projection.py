@@ -14,10 +14,10 @@ from uuid import UUID
 
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
 
-CLEARING = -1
+CLEARING_VERSION = -1
 """The watermark of a graph whose content cannot be relied on, not even to be compared with."""
 
-SLICE = 128
+CHUNKS_PER_TRANSACTION = 128
 """Chunks that one transaction adds or removes: about 2,000 mentions and a tenth of a second."""
 
 
@@ -139,7 +139,7 @@ class GraphCounts:
 
 
 @dataclass(frozen=True, slots=True)
-class GraphPart:
+class GraphChangeBatch:
     """One transaction's worth of chunks to remove and to add."""
 
     removed: tuple[int, ...]
@@ -154,7 +154,7 @@ class GraphChange:
     """What one transaction does. Rows come in id order, so that two writers never wait for each other in a circle."""
 
     sources: tuple[GraphSource, ...]
-    gone: tuple[UUID, ...]
+    erased_sources: tuple[UUID, ...]
     entities: tuple[GraphEntity, ...]
     removed: tuple[int, ...]
     added: tuple[GraphChunk, ...]
@@ -182,16 +182,16 @@ def is_usable(watermark: GraphWatermark | None, version: int, max_lag: int) -> b
     return version - watermark.version <= max_lag
 
 
-def seen_version(watermark: GraphWatermark, version: int) -> int:
+def visible_version(watermark: GraphWatermark, version: int) -> int:
     """The version to state for a read at this watermark: that of the corpus only when the graph stood exactly there."""
     if watermark.version == version and watermark.target != version:
         return watermark.target
     return watermark.version
 
 
-def parts_of(
-    documents: Sequence[ChangedDocument], held: Mapping[UUID, frozenset[int]], size: int = SLICE
-) -> Iterator[GraphPart]:
+def split_change(
+    documents: Sequence[ChangedDocument], held: Mapping[UUID, frozenset[int]], size: int = CHUNKS_PER_TRANSACTION
+) -> Iterator[GraphChangeBatch]:
     """Cut the difference between what the graph holds of some documents and what it should into transactions of `size`
     chunks; at least one, removals first: a chunk may come back under another ordinal.
     """
@@ -210,12 +210,12 @@ def parts_of(
     pieces = [(tuple(removed[start : start + size]), ()) for start in range(0, len(removed), size)]
     pieces += [((), tuple(added[start : start + size])) for start in range(0, len(added), size)]
     for place, (out, new) in enumerate(pieces or [((), ())]):
-        yield GraphPart(out, new, place == 0, place >= len(pieces) - 1)
+        yield GraphChangeBatch(out, new, place == 0, place >= len(pieces) - 1)
 
 
-def change_of(
+def build_change(
     documents: Sequence[ChangedDocument],
-    part: GraphPart,
+    part: GraphChangeBatch,
     removed: Sequence[GraphChunk],
     added: Sequence[GraphChunk],
     entities: Iterable[GraphEntity],
@@ -234,7 +234,7 @@ def change_of(
     gone = sorted(document_id for document_id, source in latest.items() if source is None) if part.is_last else []
     return GraphChange(
         sources=tuple(sources),
-        gone=tuple(gone),
+        erased_sources=tuple(gone),
         entities=tuple(sorted(entities, key=lambda entity: entity.entity_id)),
         removed=tuple(chunk.ordinal for chunk in removed),
         added=tuple(added),

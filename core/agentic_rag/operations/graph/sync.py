@@ -5,21 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from agentic_rag.ingestion.ingest import Progress
+from agentic_rag.ingestion.ingest import JobProgress
 from agentic_rag.jobs.job import JobRef, Lease
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.operations.graph.ports import GraphFeed, GraphWriter
 from agentic_rag.operations.graph.projection import (
-    SLICE,
+    CHUNKS_PER_TRANSACTION,
     ChangedDocument,
     GraphChunk,
     GraphCounts,
     GraphCursor,
-    change_of,
+    build_change,
     entities_in,
     graph_since,
-    parts_of,
+    split_change,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -63,7 +63,7 @@ class GraphSync:
         telemetry: Telemetry,
         *,
         documents: int = DOCUMENTS,
-        chunks: int = SLICE,
+        chunks: int = CHUNKS_PER_TRANSACTION,
     ) -> None:
         self._feed = feed
         self._writer = writer
@@ -71,7 +71,7 @@ class GraphSync:
         self._documents = documents
         self._chunks = chunks
 
-    async def run(self, lease: Lease, progress: Progress) -> bool:
+    async def run(self, lease: Lease, progress: JobProgress) -> bool:
         """The body of GRAPH jobs; True when it recorded its own end with its last effect.
 
         An outage of the graph, or a login that it refuses, is no failure of the job: it ends, and upkeep asks again
@@ -119,27 +119,27 @@ class GraphSync:
         reached = max(0, min(position.graph_version, watermark.version))
         return GraphStatus(True, position.corpus_version, reached, expected, held)
 
-    async def _follow(self, lease: Lease, writer: GraphWriter, progress: Progress) -> bool:
+    async def _follow(self, lease: Lease, writer: GraphWriter, progress: JobProgress) -> bool:
         workspace = lease.job.workspace
         fence = await self._feed.claim(lease, (await writer.watermark(workspace)).fence)
         watermark = await writer.claim(workspace, fence)
         since = graph_since(await self._feed.position(workspace), watermark)
         if since == 0 and watermark.version != 0:
-            await self._feed.reached(workspace, fence, 0)
+            await self._feed.record_watermark(workspace, fence, 0)
             while await writer.clear(workspace, fence):
                 progress.advance()
         cursor = GraphCursor(since)
         while True:
-            batch = await self._feed.changed(workspace, cursor, self._documents)
+            batch = await self._feed.next_changes(workspace, cursor, self._documents)
             await self._bring(writer, workspace, fence, batch.corpus_version, batch.documents, progress)
             if batch.is_last:
-                await writer.reached(workspace, fence, batch.corpus_version, batch.corpus_version)
-                if await self._feed.finished(lease, fence, batch.corpus_version):
+                await writer.set_watermark(workspace, fence, batch.corpus_version, batch.corpus_version)
+                if await self._feed.complete_job(lease, fence, batch.corpus_version):
                     return True
             elif since and batch.complete > cursor.version:
                 # A first filling states no version before it is whole: what it lacks is not only the newest.
-                await writer.reached(workspace, fence, batch.complete, batch.corpus_version)
-                await self._feed.reached(workspace, fence, batch.complete)
+                await writer.set_watermark(workspace, fence, batch.complete, batch.corpus_version)
+                await self._feed.record_watermark(workspace, fence, batch.complete)
             cursor = batch.cursor
 
     async def _bring(
@@ -149,20 +149,20 @@ class GraphSync:
         fence: int,
         target: int,
         documents: Sequence[ChangedDocument],
-        progress: Progress,
+        progress: JobProgress,
     ) -> None:
         """Make the graph hold of these documents what Postgres does."""
         if not documents:
             return
-        held = await writer.held(workspace, [document.document_id for document in documents])
+        held = await writer.document_ordinals(workspace, [document.document_id for document in documents])
         gone = [document.document_id for document in documents if document.source is None]
         if losses := {one: len(held[one]) + 1 for one in gone if one in held}:
             await self._feed.losing(workspace, losses)
-        for part in parts_of(documents, held, self._chunks):
+        for part in split_change(documents, held, self._chunks):
             removed = await writer.chunks(workspace, part.removed) if part.removed else []
             touched = entities_in(removed)
             if gone and part.is_last:
-                touched.update(await writer.homed(workspace, gone))
+                touched.update(await writer.entities_first_seen_in(workspace, gone))
             ordinals = [ordinal for _, ordinal, _ in part.added]
             mentions, entities = await self._feed.payload(workspace, ordinals, sorted(touched))
             added = [
@@ -174,6 +174,6 @@ class GraphSync:
                 )
                 for document, ordinal, chunk_id in part.added
             ]
-            change = change_of(documents, part, removed, added, entities.values())
+            change = build_change(documents, part, removed, added, entities.values())
             await writer.apply(workspace, fence, target, change)
             progress.advance()

@@ -12,7 +12,7 @@ from uuid import UUID
 
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.operations.snapshots.snapshot import MANIFEST, ArchivePart, Manifest, damaged, decode_manifest
+from agentic_rag.operations.snapshots.snapshot import MANIFEST, ArchivePart, Manifest, damage_error, decode_manifest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PART_BYTES = 4 * 1024 * 1024
@@ -33,7 +33,7 @@ def snapshot_folder(workspace: WorkspaceRef, snapshot_id: UUID) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class ArchivePlace:
+class ArchiveLocation:
     """Where an archive lies: keys of its files are relative to the folder (empty: the store's root)."""
 
     blobs: BlobStore
@@ -57,9 +57,9 @@ class ArchivePlace:
     async def lines(self, part: ArchivePart) -> list[str]:
         """The rows of a part. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
         content = await self.read(part.key, part.sha256)
-        lines = await asyncio.to_thread(_unpacked, content, part.raw_size)
+        lines = await asyncio.to_thread(_decompress, content, part.raw_size)
         if len(lines) != part.rows:
-            raise damaged(f"{part.key} has {len(lines)} rows instead of {part.rows}")
+            raise damage_error(f"{part.key} has {len(lines)} rows instead of {part.rows}")
         return lines
 
     async def read(self, key: str, sha256: str) -> bytes:
@@ -67,20 +67,20 @@ class ArchivePlace:
         try:
             content = await self.blobs.read(self.key(key))
         except NotFound as error:
-            raise damaged(f"{key} is missing") from error
+            raise damage_error(f"{key} is missing") from error
         digest = await asyncio.to_thread(lambda: hashlib.sha256(content).hexdigest())
         if digest != sha256:
-            raise damaged(f"{key} is not what was written")
+            raise damage_error(f"{key} is not what was written")
         return content
 
 
-async def archives_in(blobs: BlobStore, prefix: str) -> list[ArchivePlace]:
+async def archives_in(blobs: BlobStore, prefix: str) -> list[ArchiveLocation]:
     """Every archive below a prefix, whether or not any database knows of it."""
     keys = [key for key in await blobs.keys(prefix) if key.rsplit("/", 1)[-1] == MANIFEST]
-    return [ArchivePlace(blobs, key.removesuffix(MANIFEST).rstrip("/")) for key in keys]
+    return [ArchiveLocation(blobs, key.removesuffix(MANIFEST).rstrip("/")) for key in keys]
 
 
-async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchivePlace:
+async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchiveLocation:
     """The archive of a snapshot, or the only one there is, in a store that holds nothing else.
 
     Errors: `NotFound` code SNAPSHOT_NOT_FOUND, `InvalidInput` code SNAPSHOT_AMBIGUOUS, `Permanent` (damaged, too new).
@@ -91,13 +91,13 @@ async def only_archive(blobs: BlobStore, snapshot_id: UUID | None) -> ArchivePla
         raise NotFound("There is no such snapshot in that directory.", code="SNAPSHOT_NOT_FOUND")
     if snapshot_id is None and len(set(found.values())) > 1:
         raise InvalidInput("That directory holds several snapshots: say which.", code="SNAPSHOT_AMBIGUOUS")
-    return ArchivePlace(blobs, max(wanted))
+    return ArchiveLocation(blobs, max(wanted))
 
 
 class PartWriter:
     """Writes the parts of an archive one after the other; `before` is awaited first each time, and may refuse."""
 
-    def __init__(self, place: ArchivePlace, before: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, place: ArchiveLocation, before: Callable[[], Awaitable[None]]) -> None:
         self._place = place
         self._before = before
         self.parts: list[ArchivePart] = []
@@ -117,26 +117,26 @@ class PartWriter:
             await self._put(table, held)
 
     async def _put(self, table: str, lines: list[str]) -> None:
-        raw, packed, digest = await asyncio.to_thread(_packed, lines)
+        raw, packed, digest = await asyncio.to_thread(_compress, lines)
         key = f"{len(self.parts) + 1:05d}-{table}.jsonl.gz"
         await self._before()
         await self._place.blobs.put(self._place.key(key), packed)
         self.parts.append(ArchivePart(key, table, len(lines), len(packed), raw, digest))
 
 
-def _packed(lines: list[str]) -> tuple[int, bytes, str]:
+def _compress(lines: list[str]) -> tuple[int, bytes, str]:
     raw = "".join(f"{line}\n" for line in lines).encode()
     packed = gzip.compress(raw, _LEVEL, mtime=0)
     return len(raw), packed, hashlib.sha256(packed).hexdigest()
 
 
-def _unpacked(content: bytes, raw_size: int) -> list[str]:
+def _decompress(content: bytes, raw_size: int) -> list[str]:
     """The lines; never more bytes than the manifest promises."""
     try:
         unpacker = zlib.decompressobj(wbits=31)
         raw = unpacker.decompress(content, raw_size + 1)
         if len(raw) != raw_size or not unpacker.eof:
-            raise damaged("a part unpacks to another length")
+            raise damage_error("a part unpacks to another length")
         return raw.decode().split("\n")[:-1]
     except (zlib.error, UnicodeDecodeError) as error:
-        raise damaged("a part cannot be unpacked") from error
+        raise damage_error("a part cannot be unpacked") from error

@@ -6,7 +6,7 @@ from typing import Any, cast
 from uuid import UUID
 
 from agentic_rag.documents.document import chunk_id_for, document_id_for
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.retrieval.graph.entities import entity_id_for
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -17,7 +17,7 @@ Row = dict[str, Any]
 """One line of an archive."""
 
 
-class IdMap:
+class ArchiveIdMap:
     """Rewrites rows in the order of an archive: documents before what belongs to them, entities before mentions.
 
     Holds one pair of ids per document and entity; everything else is computed.
@@ -90,4 +90,4 @@ class IdMap:
         return str(self._other(chunk_id))
 
     def _other(self, one: UUID) -> UUID:
-        return hashed_id(b"restored", self._target.workspace_id.bytes, one.bytes)
+        return derive_uuid(b"restored", self._target.workspace_id.bytes, one.bytes)

@@ -50,14 +50,14 @@ class SnapshotStore(Protocol):
     async def move(
         self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
     ) -> bool:
-        """To FAILED or EXPIRED; False when the move is illegal (SNAPSHOT_MOVES)."""
+        """To FAILED or EXPIRED; False when the move is illegal (SNAPSHOT_TRANSITIONS)."""
         ...
 
-    async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
+    async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
         """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         ...
 
-    async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
+    async def restore_record(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
         """Whether the workspace was made from that snapshot."""
         ...
 
@@ -115,7 +115,7 @@ class ArchiveWriter(Protocol):
         """Insert rows; how many. Errors: `Permanent` code SNAPSHOT_DAMAGED for a value that does not fit."""
         ...
 
-    async def erased_in(self, workspace: WorkspaceRef) -> list[UUID]:
+    async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
         """The documents this system knows to be erased from a workspace."""
         ...
 

@@ -12,23 +12,23 @@ from uuid import UUID
 from agentic_rag.answering.ports import AnswerCache
 from agentic_rag.documents.blob_keys import original_key
 from agentic_rag.documents.document import Document, DocumentFault, DocumentStatus
-from agentic_rag.documents.originals import remove_doomed
+from agentic_rag.documents.originals import delete_marked_blobs
 from agentic_rag.documents.ports import BlobStore
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.kernel.database import Database, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Permanent
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.operations.snapshots.archive_files import ArchivePlace, archives_in, snapshots_prefix
-from agentic_rag.operations.snapshots.id_map import IdMap
+from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, archives_in, snapshots_prefix
+from agentic_rag.operations.snapshots.id_map import ArchiveIdMap
 from agentic_rag.operations.snapshots.ports import ArchiveWriter, WorkspaceArchive
 from agentic_rag.operations.snapshots.snapshot import (
     ORIGINALS,
     Manifest,
     RestoreRecord,
     TableShape,
-    damaged,
+    damage_error,
     hash_digits,
     original_name,
 )
@@ -63,7 +63,7 @@ class RestoreReport:
 class _Target:
     workspace: WorkspaceRef
     name: str
-    ids: IdMap | None
+    ids: ArchiveIdMap | None
     """None: the archive's own ids are free."""
 
 
@@ -88,11 +88,11 @@ class RestoreSnapshot:
         self._telemetry = telemetry
         self._schema_head = schema_head
 
-    async def places(self, org_id: UUID) -> list[ArchivePlace]:
+    async def places(self, org_id: UUID) -> list[ArchiveLocation]:
         """Every archive of an organisation in the blob store, whether or not the database knows of it."""
         return await archives_in(self._blobs, snapshots_prefix(org_id))
 
-    async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchivePlace:
+    async def find(self, org_id: UUID, snapshot_id: UUID) -> ArchiveLocation:
         """The archive of a snapshot; of two complete attempts the later. Errors: `NotFound`."""
         found = [place for place in await self.places(org_id) if f"/{snapshot_id}/" in place.folder]
         if not found:
@@ -105,7 +105,7 @@ class RestoreSnapshot:
     async def run(
         self,
         org_id: UUID,
-        place: ArchivePlace,
+        place: ArchiveLocation,
         into: str | None = None,
         progress: ProgressReport | None = None,
         actor: str = SYSTEM_ACTOR,
@@ -143,7 +143,7 @@ class RestoreSnapshot:
         name = into or manifest.workspace_name
         async with self._database.transaction(org_id) as transaction:
             named = await transaction.workspaces.by_name(name)
-            if named is not None and await transaction.snapshots.restored(named.ref, manifest.snapshot_id):
+            if named is not None and await transaction.snapshots.restore_record(named.ref, manifest.snapshot_id):
                 return RestoreReport(
                     manifest.snapshot_id, manifest.workspace_id, named.ref, name, True, named.corpus_version
                 )
@@ -164,25 +164,25 @@ class RestoreSnapshot:
         if there is None:
             return _Target(own, name, None)
         # Not by chance, so that a restore that was cut short writes its files to the same place again.
-        made = hashed_id(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
+        made = derive_uuid(b"restore", org_id.bytes, manifest.snapshot_id.bytes, name.encode())
         target = WorkspaceRef(org_id, made)
-        return _Target(target, name, IdMap(target))
+        return _Target(target, name, ArchiveIdMap(target))
 
-    async def _check(self, place: ArchivePlace, manifest: Manifest, show: Callable[[int, str], None]) -> None:
+    async def _check(self, place: ArchiveLocation, manifest: Manifest, show: Callable[[int, str], None]) -> None:
         """Read everything once, before anything is written. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
         known = {table.name for table in manifest.tables}
         for done, part in enumerate(manifest.parts):
             show(done, f"checking {part.key}")
             if part.table not in known:
-                raise damaged(f"{part.key} belongs to no table")
+                raise damage_error(f"{part.key} belongs to no table")
             lines = await place.lines(part)
             if part.table == ORIGINALS:
                 for line in lines:
-                    await _original(place, _parsed(line))
+                    await _original(place, _parse_row(line))
 
     async def _write(
         self,
-        place: ArchivePlace,
+        place: ArchiveLocation,
         manifest: Manifest,
         target: _Target,
         actor: str,
@@ -193,7 +193,7 @@ class RestoreSnapshot:
         async with self._archive.restoring(target.workspace) as writer:
             for table in manifest.tables:
                 if not await writer.accepts(table):
-                    raise damaged(f"this schema has no {table.name} with the columns it names")
+                    raise damage_error(f"this schema has no {table.name} with the columns it names")
             for table in manifest.tables:
                 counts[table.name] = 0
                 for part in manifest.parts_of(table.name):
@@ -207,7 +207,7 @@ class RestoreSnapshot:
             requeued = await self._requeue(writer.transaction, target.workspace)
             stored = await writer.transaction.workspaces.get(target.workspace.workspace_id)
             if stored is None:
-                raise damaged("it holds no workspace")
+                raise damage_error("it holds no workspace")
             await writer.transaction.snapshots.record_restore(
                 RestoreRecord(target.workspace, manifest.snapshot_id, manifest.workspace_id, manifest.corpus_version)
             )
@@ -225,7 +225,7 @@ class RestoreSnapshot:
             # A workspace of this id may have gone on to other versions of the same numbers before it was lost.
             await self._cache.forget(target.workspace)
         if erased:
-            await remove_doomed(self._database, self._blobs, target.workspace)
+            await delete_marked_blobs(self._database, self._blobs, target.workspace)
         return RestoreReport(
             manifest.snapshot_id,
             manifest.workspace_id,
@@ -243,29 +243,29 @@ class RestoreSnapshot:
         if table.name == "rag_workspaces":
             lines = [_workspace_line(line, target) for line in lines]
         elif target.ids is not None:
-            rewritten = [target.ids.rewrite(table.name, _parsed(line)) for line in lines]
+            rewritten = [target.ids.rewrite(table.name, _parse_row(line)) for line in lines]
             lines = [json.dumps(row) for row in rewritten if row is not None]
         if not lines:
             return 0
         written = await writer.write(table, lines)
         if written != len(lines):
-            raise damaged(f"{len(lines)} rows of {table.name} became {written}")
+            raise damage_error(f"{len(lines)} rows of {table.name} became {written}")
         return written
 
     async def _copy_originals(
-        self, transaction: Transaction, place: ArchivePlace, manifest: Manifest, target: _Target, lines: list[str]
+        self, transaction: Transaction, place: ArchiveLocation, manifest: Manifest, target: _Target, lines: list[str]
     ) -> list[str]:
         """Into the blob store under keys of the target; the rows with them. The keys follow from what is restored, so
         a restore that is repeated writes to the same place.
         """
         workspace = await transaction.workspaces.get(target.workspace.workspace_id)
         if workspace is None:
-            raise damaged("its first table is not the workspace")
+            raise damage_error("its first table is not the workspace")
         taken = datetime.fromisoformat(manifest.created_at)
         rewritten: list[str] = []
-        for row in map(_parsed, lines):
+        for row in map(_parse_row, lines):
             content = await _original(place, row)
-            upload = hashed_id(
+            upload = derive_uuid(
                 b"restored", workspace.ref.workspace_id.bytes, str(row["blob_key"]).encode(), manifest.snapshot_id.bytes
             )
             name = str(row["blob_key"]).rsplit("/", 1)[-1].split("-", 2)[-1]
@@ -279,17 +279,17 @@ class RestoreSnapshot:
         if target.ids is None:
             return 0
         erased = 0
-        for document_id in await writer.erased_in(WorkspaceRef(target.workspace.org_id, manifest.workspace_id)):
+        for document_id in await writer.erasures_in(WorkspaceRef(target.workspace.org_id, manifest.workspace_id)):
             mapped = target.ids.document(document_id)
             if await writer.transaction.publisher.erase(target.workspace, mapped) is not None:
-                await writer.transaction.originals.doom(target.workspace, mapped)
+                await writer.transaction.originals.mark_for_deletion(target.workspace, mapped)
                 erased += 1
         return erased
 
     async def _requeue(self, transaction: Transaction, workspace: WorkspaceRef) -> int:
         """Ingest again what was under way: the jobs of that time are not in the archive."""
         requeued = 0
-        async for document in _unfinished(transaction, workspace):
+        async for document in _documents_in_progress(transaction, workspace):
             content = document.provenance.get(CONTENT_PROVENANCE, "")
             hash_of = bytes.fromhex(content) if content else document.content_hash
             held = {one.content_hash for one in await transaction.originals.of(workspace, document.document_id)}
@@ -307,7 +307,7 @@ class RestoreSnapshot:
         return requeued
 
 
-async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> AsyncIterator[Document]:
+async def _documents_in_progress(transaction: Transaction, workspace: WorkspaceRef) -> AsyncIterator[Document]:
     statuses = (DocumentStatus.PENDING, DocumentStatus.PROCESSING)
     request = PageRequest(MAX_PAGE)
     while True:
@@ -321,24 +321,24 @@ async def _unfinished(transaction: Transaction, workspace: WorkspaceRef) -> Asyn
 
 def _workspace_line(line: str, target: _Target) -> str:
     # A graph outside Postgres is a projection that does not know this workspace: it is filled from here.
-    row = _parsed(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
+    row = _parse_row(line) | {"name": target.name, "graph_version": 0, "graph_home": ""}
     if target.ids is not None:
         # The caller's own id of the thing stays with the workspace that has it.
         row["external_ref"] = None
     return json.dumps(row)
 
 
-async def _original(place: ArchivePlace, row: dict[str, Any]) -> bytes:
+async def _original(place: ArchiveLocation, row: dict[str, Any]) -> bytes:
     """The bytes a row of originals names. Errors: `Permanent` code SNAPSHOT_DAMAGED."""
     digits = hash_digits(row["content_hash"])
     return await place.read(original_name(row["document_id"], digits), digits)
 
 
-def _parsed(line: str) -> dict[str, Any]:
+def _parse_row(line: str) -> dict[str, Any]:
     try:
         row: dict[str, Any] = json.loads(line)
     except ValueError as error:
-        raise damaged("a row is no JSON") from error
+        raise damage_error("a row is no JSON") from error
     return row
 
 

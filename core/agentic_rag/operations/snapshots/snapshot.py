@@ -33,7 +33,7 @@ class SnapshotState(enum.Enum):
     """Deleted, or past its keeping; its files are gone or about to go."""
 
 
-SNAPSHOT_MOVES: Mapping[SnapshotState, frozenset[SnapshotState]] = MappingProxyType(
+SNAPSHOT_TRANSITIONS: Mapping[SnapshotState, frozenset[SnapshotState]] = MappingProxyType(
     {
         SnapshotState.BUILDING: frozenset({SnapshotState.READY, SnapshotState.FAILED}),
         SnapshotState.READY: frozenset({SnapshotState.EXPIRED}),
@@ -160,7 +160,7 @@ def decode_manifest(content: bytes) -> Manifest:
             )
         return _manifest_from(fields)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise damaged("its manifest cannot be read") from error
+        raise damage_error("its manifest cannot be read") from error
 
 
 def original_name(document_id: str, content_hash: str) -> str:
@@ -173,7 +173,7 @@ def hash_digits(stored: str) -> str:
     return stored.removeprefix("\\x")
 
 
-def damaged(what: str) -> Permanent:
+def damage_error(what: str) -> Permanent:
     """What a restore refuses."""
     return Permanent(
         f"The snapshot is damaged: {what}. Nothing was written; restore another snapshot, or another copy of this one.",

@@ -23,7 +23,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
 )
 from agentic_rag.kernel.telemetry import Telemetry
-from agentic_rag.operations.snapshots.archive_files import ArchivePlace, PartWriter, snapshot_folder
+from agentic_rag.operations.snapshots.archive_files import ArchiveLocation, PartWriter, snapshot_folder
 from agentic_rag.operations.snapshots.ports import ArchiveReader, WorkspaceArchive
 from agentic_rag.operations.snapshots.snapshot import (
     MANIFEST,
@@ -152,7 +152,7 @@ class TakeSnapshot:
 
     async def _build(self, lease: Lease, progress: Progress, record: SnapshotRecord) -> None:
         workspace = record.workspace
-        place = ArchivePlace(self._blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
+        place = ArchiveLocation(self._blobs, f"{snapshot_folder(workspace, record.snapshot_id)}/{lease.fence}")
 
         async def before() -> None:
             # Also when the lease went to another worker a moment later nothing is harmed: it has another folder.
@@ -165,7 +165,7 @@ class TakeSnapshot:
             originals = _Originals(self._blobs, place, before, wanted=record.with_originals)
             for table in reader.tables:
                 rows = reader.rows(table)
-                await writer.table(table.name, originals.copied(rows) if table.name == ORIGINALS else rows)
+                await writer.table(table.name, originals.copy_blobs(rows) if table.name == ORIGINALS else rows)
             manifest = self._manifest(record, reader, writer, originals.missing)
         content = encode_manifest(manifest)
         await before()
@@ -244,9 +244,9 @@ class TakeSnapshot:
             self._telemetry.event("rag_snapshot_files_left", snapshot_id=str(record.snapshot_id), code=error.code)
             return
         async with self._database.transaction(record.workspace.org_id) as transaction:
-            await transaction.snapshots.emptied(record.workspace, record.snapshot_id)
+            await transaction.snapshots.mark_empty(record.workspace, record.snapshot_id)
 
-    async def _remove_other_attempts(self, record: SnapshotRecord, kept: ArchivePlace) -> None:
+    async def _remove_other_attempts(self, record: SnapshotRecord, kept: ArchiveLocation) -> None:
         for key in await self._blobs.keys(snapshot_folder(record.workspace, record.snapshot_id)):
             if not key.startswith(f"{kept.folder}/"):
                 await self._blobs.delete(key)
@@ -258,7 +258,7 @@ class _Originals:
     """
 
     def __init__(
-        self, blobs: BlobStore, place: ArchivePlace, before: Callable[[], Awaitable[None]], *, wanted: bool
+        self, blobs: BlobStore, place: ArchiveLocation, before: Callable[[], Awaitable[None]], *, wanted: bool
     ) -> None:
         self._blobs = blobs
         self._place = place
@@ -267,7 +267,7 @@ class _Originals:
         self.size = 0
         self.missing = 0
 
-    async def copied(self, rows: AsyncIterator[list[str]]) -> AsyncIterator[list[str]]:
+    async def copy_blobs(self, rows: AsyncIterator[list[str]]) -> AsyncIterator[list[str]]:
         """The rows, without those whose blob went meanwhile or rotted; none at all when originals are not wanted."""
         async for lines in rows:
             if self._wanted:

@@ -16,7 +16,7 @@ from functools import lru_cache
 from itertools import chain, combinations
 from uuid import UUID
 
-from agentic_rag.kernel.ids import hashed_id
+from agentic_rag.kernel.ids import derive_uuid
 from agentic_rag.language.english import FUNCTION_WORDS
 from agentic_rag.retrieval.candidates import ChunkEntities, ExtractedEntity
 
@@ -96,16 +96,16 @@ def entity_id_for(workspace_id: UUID, key: str) -> UUID:
 @lru_cache(_CACHED_NAMES)
 def _entity_id(workspace: int, key: str) -> UUID:
     # By the number: a UUID's own hash is no C code.
-    return hashed_id(b"entity", workspace.to_bytes(16, "big"), key.encode("utf-8", "surrogatepass"))
+    return derive_uuid(b"entity", workspace.to_bytes(16, "big"), key.encode("utf-8", "surrogatepass"))
 
 
 @lru_cache(_CACHED_ENTITIES)
-def _extracted(workspace: int, key: str, name: str, kind: str, count: int) -> ExtractedEntity:
+def _make_entity(workspace: int, key: str, name: str, kind: str, count: int) -> ExtractedEntity:
     return ExtractedEntity(_entity_id(workspace, key), key, name, kind, count)
 
 
 @dataclass(frozen=True, slots=True)
-class _Mention:
+class _EntityName:
     """What a piece of text names."""
 
     name: str
@@ -114,12 +114,12 @@ class _Mention:
     strength: int
 
 
-class _Found:
+class _EntityTally:
     """An entity while a chunk is read: its first spelling and strongest kind."""
 
     __slots__ = ("count", "first", "kind", "name", "sentences", "strength")
 
-    def __init__(self, mention: _Mention, first: int, sentences: list[int]) -> None:
+    def __init__(self, mention: _EntityName, first: int, sentences: list[int]) -> None:
         self.name = mention.name
         self.kind = mention.kind
         self.strength = mention.strength
@@ -133,17 +133,17 @@ def is_entity_key(key: str) -> bool:
     return len(key) > 1 and key not in _NO_NAMES and not key.replace(" ", "").isdigit()
 
 
-def _trimmed(name: str) -> str:
+def _trim_function_words(name: str) -> str:
     """Without leading and trailing function words ("The Beatles" → Beatles), as far as they are not capitals only."""
     words = name.split(" ")
-    while words and _says_nothing(words[0]):
+    while words and _is_function_word(words[0]):
         words = words[1:]
-    while words and _says_nothing(words[-1]):
+    while words and _is_function_word(words[-1]):
         words = words[:-1]
     return " ".join(words)
 
 
-def _says_nothing(word: str) -> bool:
+def _is_function_word(word: str) -> bool:
     return word.casefold() in _NO_NAMES and not _is_acronym(word)
 
 
@@ -152,9 +152,9 @@ def _is_acronym(word: str) -> bool:
     return len(word) > 1 and word.isupper() and word.isalpha()
 
 
-def _named_parts(name: str) -> Iterator[tuple[str, str]]:
+def _name_parts(name: str) -> Iterator[tuple[str, str]]:
     """A span, its pieces between connectors, and its words, as (name, kind); a word like TG-04 is an identifier."""
-    whole = _trimmed(name)
+    whole = _trim_function_words(name)
     if not whole:
         return
     yield whole, "name"
@@ -194,23 +194,23 @@ def _is_abbreviation(name: str) -> bool:
     return len(name) <= 5 and all(len(piece) == 1 for piece in _NOT_KEY.split(name))
 
 
-def _mention(name: str, kind: str) -> tuple[_Mention, ...]:
+def _mention(name: str, kind: str) -> tuple[_EntityName, ...]:
     """What `name` names as that kind: one entity or none."""
     if len(name) > _LONGEST_NAME:
         return ()
     key = entity_key(name)
-    return (_Mention(name, key, kind, _STRENGTHS[kind]),) if is_entity_key(key) or _is_acronym(name) else ()
+    return (_EntityName(name, key, kind, _STRENGTHS[kind]),) if is_entity_key(key) or _is_acronym(name) else ()
 
 
-def _mentions(span: str, kind: str) -> tuple[_Mention, ...]:
+def _mentions(span: str, kind: str) -> tuple[_EntityName, ...]:
     """What a candidate of the text names."""
     if kind == "name" and " " in span:
-        return tuple(one for part, part_kind in _named_parts(span) for one in _mention(part, part_kind))
+        return tuple(one for part, part_kind in _name_parts(span) for one in _mention(part, part_kind))
     return () if kind == "code" and _is_abbreviation(span) else _mention(span, kind)
 
 
 @lru_cache(_CACHED_MENTIONS)
-def _mentions_cached(span: str, kind: str) -> tuple[_Mention, ...]:
+def _mentions_with_cache(span: str, kind: str) -> tuple[_EntityName, ...]:
     return _mentions(span, kind)
 
 
@@ -222,13 +222,13 @@ def _candidates(text: str) -> Iterator[tuple[str, int, str]]:
             yield kind, match.start(kind), match[kind]
 
 
-class _Reader:
+class _EntityCollector:
     """Collects one chunk's entities."""
 
     def __init__(self, text: str) -> None:
         self._text = text
         self._ends = [match.end() for match in _SENTENCE_END.finditer(text)]
-        self.found: dict[str, _Found] = {}
+        self.found: dict[str, _EntityTally] = {}
 
     def read(self) -> None:
         """Everything the text names."""
@@ -239,10 +239,10 @@ class _Reader:
             sentence = bisect_right(ends, start)
             if kind == "name" and start == (ends[sentence - 1] if sentence else 0) and self._is_capitalised_word(span):
                 continue
-            for mention in (_mentions_cached if len(span) <= _LONGEST_NAME else _mentions)(span, kind):
+            for mention in (_mentions_with_cache if len(span) <= _LONGEST_NAME else _mentions)(span, kind):
                 entity = found.get(mention.key)
                 if entity is None:
-                    found[mention.key] = _Found(mention, start, [sentence])
+                    found[mention.key] = _EntityTally(mention, start, [sentence])
                     continue
                 entity.count += 1
                 if mention.strength > entity.strength:
@@ -259,7 +259,7 @@ class _Reader:
         for mention in _mention(name, kind):
             entity = self.found.get(mention.key)
             if entity is None:
-                self.found[mention.key] = _Found(mention, position, [])
+                self.found[mention.key] = _EntityTally(mention, position, [])
                 continue
             entity.count += 1
             if mention.strength > entity.strength:
@@ -275,7 +275,7 @@ def extract_entities(
     (capitalised span), `heading` (the two innermost), `part` (a word of a span). Stronger kinds come first, then more
     mentions, then the earlier one; deterministic.
     """
-    reader = _Reader(text)
+    reader = _EntityCollector(text)
     for name in _title_names(title) if title else ():
         reader.add(name, "title", -2)
     for heading in heading_path[:-3:-1]:
@@ -286,7 +286,7 @@ def extract_entities(
     ]
     workspace = workspace_id.int
     entities = tuple(
-        [_extracted(workspace, key, found.name, found.kind, found.count) for _, _, _, key, found in ranked]
+        [_make_entity(workspace, key, found.name, found.kind, found.count) for _, _, _, key, found in ranked]
     )
     return ChunkEntities(entities, _pairs(entities, [found.sentences for *_, found in ranked]))
 
@@ -325,7 +325,7 @@ def question_entities(workspace_id: UUID, text: str) -> tuple[ExtractedEntity, .
 
     shouted = text.isupper()
     for found, _, span in _candidates(text):
-        for name, kind in _named_parts(span) if found == "name" else ((span, "code"),):
+        for name, kind in _name_parts(span) if found == "name" else ((span, "code"),):
             key = entity_key(name)
             if len(name) <= _LONGEST_NAME and (is_entity_key(key) or (_is_acronym(name) and not shouted)):
                 offer(key, name, "code" if kind == "code" else "name")

@@ -9,23 +9,23 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.kernel.concurrency import under_way
-from agentic_rag.kernel.database import Snapshot
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, Scope
-from agentic_rag.retrieval.graph.coverage_gain import complement_gains, over_links
+from agentic_rag.kernel.concurrency import background_task
+from agentic_rag.kernel.database import CorpusSnapshot
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, ExtractedEntity, Retriever, SearchScope
+from agentic_rag.retrieval.graph.coverage_gain import coverage_gains, link_probability
 from agentic_rag.retrieval.graph.entities import title_entities
 from agentic_rag.retrieval.graph.multi_hop import (
     PASSAGE_CAP,
     TEMPERATURE,
-    Pool,
-    Surroundings,
-    extend,
+    CandidatePool,
+    GraphNeighbourhood,
+    extend_paths,
     first_passages,
-    first_trails,
-    strongest,
+    likeliest_paths,
+    start_paths,
 )
-from agentic_rag.retrieval.graph.paths import Trails
-from agentic_rag.retrieval.title_match import document_fit
+from agentic_rag.retrieval.graph.paths import GraphPaths
+from agentic_rag.retrieval.title_match import score_title_match
 
 HIT_LIMIT = 60
 """As many candidates as a text arm gives."""
@@ -37,7 +37,7 @@ the constants of `retrieval.graph.multi_hop` were chosen.
 
 
 @dataclass(frozen=True, slots=True)
-class GraphQuestion:
+class GraphQuery:
     """What the arm looks for. Without a vector, cosines count as 0."""
 
     workspace_id: UUID
@@ -47,28 +47,28 @@ class GraphQuestion:
     vector: NDArray[np.float32] | None
     space_id: int | None
     lexical_share: float
-    scope: Scope
+    scope: SearchScope
 
 
 @dataclass(frozen=True, slots=True)
-class GraphFound:
+class GraphHits:
     """The arm's candidates, best first, with what the text arms say of each of them; and the trails behind them, None
     without candidates.
     """
 
     hits: Mapping[Retriever, list[ArmHit]]
-    trails: Trails | None
+    paths: GraphPaths | None
 
 
-class GraphArm:
+class GraphSearch:
     """Passages that follow from others.
 
     Two round trips to the graph at most: around the first passages, and around those that follow.
     """
 
     async def hits(
-        self, snapshot: Snapshot, asked: GraphQuestion, arms: Mapping[Retriever, Sequence[ArmHit]]
-    ) -> GraphFound:
+        self, snapshot: CorpusSnapshot, asked: GraphQuery, arms: Mapping[Retriever, Sequence[ArmHit]]
+    ) -> GraphHits:
         """What follows from the text arms' candidates. `raw` of the arm's own hits is how likely trails make a passage
         (Σ P1·P2 + Σ P1·P2·P3).
 
@@ -76,30 +76,32 @@ class GraphArm:
         """
         candidates = {hit.ordinal for hits in arms.values() for hit in hits}
         if not candidates:
-            return GraphFound({arm: [] for arm in Retriever}, None)
+            return GraphHits({arm: [] for arm in Retriever}, None)
         first = first_passages(arms, asked.lexical_share)
         vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
         total = await snapshot.lexical.passages(asked.scope)
-        around = Surroundings.of(vicinities, total)
+        around = GraphNeighbourhood.of(vicinities, total)
         named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
-        look = _Look(snapshot, asked, named, around)
-        pool = await look.pool(candidates | around.linked(first))
-        extensions = [extend(pool, around, named, first_trails(pool, first))]
-        longer = strongest(extensions[0])
-        ends = sorted({trail.ordinals[-1] for trail in longer} - around.held.keys())
+        look = _PassageFeatures(snapshot, asked, named, around)
+        pool = await look.pool(candidates | around.neighbours_of(first))
+        extensions = [extend_paths(pool, around, named, start_paths(pool, first))]
+        longer = likeliest_paths(extensions[0])
+        ends = sorted({trail.ordinals[-1] for trail in longer} - around.passage_entities.keys())
         if longer:
             vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
-            around = Surroundings.of(vicinities, total)
-            pool = await look.pool({*pool.rows, *around.linked(trail.ordinals[-1] for trail in longer)})
-            extensions.append(extend(pool, around, named, longer))
-        trails = Trails(pool, around, named, tuple(extensions))
-        return GraphFound(_hits(trails), trails)
+            around = GraphNeighbourhood.of(vicinities, total)
+            pool = await look.pool({*pool.rows, *around.neighbours_of(trail.ordinals[-1] for trail in longer)})
+            extensions.append(extend_paths(pool, around, named, longer))
+        trails = GraphPaths(pool, around, named, tuple(extensions))
+        return GraphHits(_hits(trails), trails)
 
 
-class _Look:
+class _PassageFeatures:
     """What ranking needs to know of passages, read once each."""
 
-    def __init__(self, snapshot: Snapshot, asked: GraphQuestion, named: frozenset[UUID], around: Surroundings) -> None:
+    def __init__(
+        self, snapshot: CorpusSnapshot, asked: GraphQuery, named: frozenset[UUID], around: GraphNeighbourhood
+    ) -> None:
         self._snapshot = snapshot
         self._asked = asked
         self._named = {entity_id: around.specificity(entity_id) for entity_id in named}
@@ -109,7 +111,7 @@ class _Look:
         self._cosines: dict[int, float] = {}
         self._seen: set[int] = set()
 
-    async def pool(self, ordinals: Collection[int]) -> Pool:
+    async def pool(self, ordinals: Collection[int]) -> CandidatePool:
         """Those of the ordinals that the scope lets pass."""
         asked = self._asked
         if asked.scope.ordinals is not None:
@@ -118,14 +120,14 @@ class _Look:
         self._seen.update(new)
         self._titles |= await self._snapshot.documents.titles(new, asked.scope.access_ids)
         # The database looks the vectors up while this process does all that needs none of them.
-        async with under_way(self._cosines_of(new)) as reading:
+        async with background_task(self._cosines_of(new)) as reading:
             kept = sorted(self._titles.keys() & set(ordinals))
             titles = [self._titles[ordinal] for ordinal in kept]
             terms = await self._snapshot.lexical.profile(asked.terms, kept, asked.scope)
             meant = [self._meaning(title) for title in titles]
-            documents = document_fit(asked.text, titles)
+            documents = score_title_match(asked.text, titles)
             self._cosines |= await reading
-        return Pool(
+        return CandidatePool(
             ordinals=np.array(kept, np.int64),
             cosine=np.array([max(0.0, self._cosines.get(ordinal, 0.0)) for ordinal in kept]),
             terms=terms,
@@ -151,16 +153,16 @@ class _Look:
         return known
 
 
-def _hits(trails: Trails) -> dict[Retriever, list[ArmHit]]:
+def _hits(trails: GraphPaths) -> dict[Retriever, list[ArmHit]]:
     """The best by all three arms together, as hits of each arm."""
-    pool, lift = trails.pool, trails.lift
-    chance = np.round(pool.chance * np.expm1(lift), SCORE_DIGITS)
+    pool, lift = trails.pool, trails.score_boost
+    chance = np.round(pool.probability * np.expm1(lift), SCORE_DIGITS)
     gain = np.round(pool.title_gain + TEMPERATURE * lift, SCORE_DIGITS)
     places = np.flatnonzero(gain)
     whole = np.round(pool.score - pool.title_gain + gain, SCORE_DIGITS)[places]
     best = np.lexsort((pool.ordinals[places], -whole))[:HIT_LIMIT]
     places, whole = places[best], whole[best]
-    gain[places] += complement_gains(whole, pool.terms.of_rows(places), over_links(trails.extensions[0]))
+    gain[places] += coverage_gains(whole, pool.terms.of_rows(places), link_probability(trails.extensions[0]))
     gain = np.round(gain, SCORE_DIGITS)
     sums: NDArray[np.float64] = pool.terms.gain.sum(axis=1)
     bm25 = np.round(sums * pool.terms.bound, SCORE_DIGITS)

@@ -8,9 +8,9 @@ much likelier trails make it than the text arms alone, so ranking by s + T·lift
 P1 + Σ P1·P2 + Σ P1·P2·P3.
 
 Pure. What is linked comes from `retrieval.ports.GraphReader.vicinity`, which the caller asks between the steps:
-    1. `Pool` of what the text arms found and what is linked to its `first_trails`
+    1. `Pool` of what the text arms found and what is linked to its `start_paths`
     2. `extend` those trails, and take the `strongest` of the longer ones
-    3. the same from a pool that also holds what is linked to these; `lift_of` both
+    3. the same from a pool that also holds what is linked to these; `score_boosts` both
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from uuid import UUID
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityMentions, Retriever, Vicinity
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, EntityPassages, Retriever, Subgraph
 from agentic_rag.retrieval.lexical.bm25 import BOUND_WEIGHT, COVERAGE_WEIGHT, TermProfile
-from agentic_rag.retrieval.title_match import DOCUMENT_GAIN
+from agentic_rag.retrieval.title_match import TITLE_MATCH_GAIN
 
 Floats = NDArray[np.float64]
 _TINY = float(np.finfo(np.float64).tiny)
@@ -37,10 +37,10 @@ PASSAGE_CAP = 40
 FIRST_PASSAGES = 8
 """Passages whose links are looked up; trails begin with the best of them."""
 
-FIRST_TRAILS = 4
+FIRST_PATHS = 4
 """Passages that trails begin with: 2 cost 0.3 points of R@5, 8 gave 0.4."""
 
-LONGER_TRAILS = 4
+LONGER_PATHS = 4
 """Trails of two passages that a third is looked for."""
 
 TEMPERATURE = 1 / 20.5
@@ -93,7 +93,7 @@ _LINK = [one.name for one in _STEP_WEIGHTS].index("link")
 
 
 @dataclass(frozen=True, eq=False)
-class Pool:
+class CandidatePool:
     """Candidates, one a row."""
 
     ordinals: NDArray[np.int64]
@@ -124,7 +124,7 @@ class Pool:
     def lexical(self) -> Floats:
         """(n,) the lexical arm's absolute score, in [0, 1]."""
         whole = float(self.terms.idf.sum()) or 1.0
-        coverage = (self.terms.held @ self.terms.idf) / whole
+        coverage = (self.terms.present @ self.terms.idf) / whole
         return (BOUND_WEIGHT * self.bm25 + COVERAGE_WEIGHT * coverage) / (BOUND_WEIGHT + COVERAGE_WEIGHT)
 
     @cached_property
@@ -136,81 +136,81 @@ class Pool:
     @cached_property
     def title_gain(self) -> Floats:
         """(n,) what its title adds to a passage's score."""
-        return NAMED_GAIN * self.named + DOCUMENT_GAIN * self.documents
+        return NAMED_GAIN * self.named + TITLE_MATCH_GAIN * self.documents
 
     @cached_property
-    def chance(self) -> Floats:
+    def probability(self) -> Floats:
         """(n,) P1."""
         return softmax(self.score / TEMPERATURE)
 
     @cached_property
     def own_features(self) -> Floats:
-        """(n + 1, 16) what `trail_features` says of passages by themselves, whatever the trail; 0 elsewhere."""
+        """(n + 1, 16) what `path_features` says of passages by themselves, whatever the trail; 0 elsewhere."""
         features = np.zeros((len(self.ordinals) + 1, len(_STEP_WEIGHTS)))
         features[:-1, 8:12] = np.column_stack([self.named, self.cosine, self.bm25, self.score])
         return features
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class GraphNeighbourhood:
     """What is known of the graph around some passages."""
 
-    held: Mapping[int, tuple[UUID, ...]]
+    passage_entities: Mapping[int, tuple[UUID, ...]]
     """The entities in a passage."""
-    reached: Mapping[UUID, EntityMentions]
+    entity_passages: Mapping[UUID, EntityPassages]
     """The passages of an entity."""
     total: int
     """Passages in the whole corpus."""
 
     @classmethod
-    def of(cls, vicinities: Iterable[Vicinity], total: int) -> Surroundings:
+    def of(cls, vicinities: Iterable[Subgraph], total: int) -> GraphNeighbourhood:
         """Of everything that was read."""
         held: dict[int, tuple[UUID, ...]] = {}
-        reached: dict[UUID, EntityMentions] = {}
+        reached: dict[UUID, EntityPassages] = {}
         for vicinity in vicinities:
-            reached.update({one.entity_id: one for one in vicinity.reached})
-            for mention in vicinity.held:
+            reached.update({one.entity_id: one for one in vicinity.entity_passages})
+            for mention in vicinity.mentions:
                 held[mention.ordinal] = (*held.get(mention.ordinal, ()), mention.entity_id)
         return cls(held, reached, total)
 
     def specificity(self, entity_id: UUID) -> float:
         """As `specificity` of its passages; 0 for an unknown entity."""
-        known = self.reached.get(entity_id)
+        known = self.entity_passages.get(entity_id)
         return 0.0 if known is None else specificity(known.passages, self.total)
 
     def passages_of(self, entity_id: UUID) -> tuple[int, ...]:
         """Ascending; none of an entity that links nothing."""
-        known = self.reached.get(entity_id)
+        known = self.entity_passages.get(entity_id)
         return () if known is None else known.ordinals
 
-    def linked(self, ordinals: Iterable[int]) -> set[int]:
+    def neighbours_of(self, ordinals: Iterable[int]) -> set[int]:
         """Passages that share a linking entity with one of these, and they themselves."""
         return {
             other
             for ordinal in ordinals
-            for entity_id in self.held.get(ordinal, ())
+            for entity_id in self.passage_entities.get(ordinal, ())
             for other in self.passages_of(entity_id)
         }
 
 
 @dataclass(frozen=True, slots=True)
-class Trail:
+class GraphPath:
     """Passages in the order in which they lead to one another."""
 
     ordinals: tuple[int, ...]
-    chance: float
+    probability: float
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Extension:
+class PathExtension:
     """How likely each passage of a pool comes next."""
 
-    trails: tuple[Trail, ...]
+    paths: tuple[GraphPath, ...]
     ordinals: NDArray[np.int64]
     """(n,)"""
-    chance: Floats
+    probability: Floats
     """(trails, n) of the trail with that passage behind it."""
-    linked: Floats
+    link_probability: Floats
     """(trails,) of the trail with any passage behind it that an entity leads to."""
 
 
@@ -231,20 +231,20 @@ def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: fl
     return sorted(scores, key=lambda ordinal: (-round(scores[ordinal], SCORE_DIGITS), ordinal))[:FIRST_PASSAGES]
 
 
-def first_trails(pool: Pool, among: Sequence[int]) -> tuple[Trail, ...]:
+def start_paths(pool: CandidatePool, among: Sequence[int]) -> tuple[GraphPath, ...]:
     """Trails of one passage: the best of those `among` that the pool holds."""
     rows = np.array([pool.rows[ordinal] for ordinal in among if ordinal in pool.rows], np.int64)
-    best = rows[np.lexsort((pool.ordinals[rows], -pool.score[rows]))[:FIRST_TRAILS]]
-    return tuple(Trail((int(pool.ordinals[row]),), float(pool.chance[row])) for row in best)
+    best = rows[np.lexsort((pool.ordinals[rows], -pool.score[rows]))[:FIRST_PATHS]]
+    return tuple(GraphPath((int(pool.ordinals[row]),), float(pool.probability[row])) for row in best)
 
 
-def extend(
-    pool: Pool,
-    around: Surroundings,
+def extend_paths(
+    pool: CandidatePool,
+    around: GraphNeighbourhood,
     asked: frozenset[UUID],
-    trails: Sequence[Trail],
+    trails: Sequence[GraphPath],
     weights: StepWeights = StepWeights(),
-) -> Extension:
+) -> PathExtension:
     """How likely each passage comes behind each trail; all passages of the trails are in the pool. `asked` are the
     entities of the question: sharing one of them links nothing new.
     """
@@ -252,44 +252,44 @@ def extend(
     linked = np.zeros(len(trails))
     linear = np.array([getattr(weights, one.name) for one in _STEP_WEIGHTS])
     for place, trail in enumerate(trails):
-        features, open_rows = trail_features(pool, around, asked, trail)
+        features, open_rows = path_features(pool, around, asked, trail)
         logits = np.where(open_rows, features @ linear, -np.inf)
-        chance[place] = trail.chance * softmax(logits)[:-1]
+        chance[place] = trail.probability * softmax(logits)[:-1]
         linked[place] = chance[place] @ (features[:-1, _LINK] > 0)
-    return Extension(tuple(trails), pool.ordinals, chance, linked)
+    return PathExtension(tuple(trails), pool.ordinals, chance, linked)
 
 
-def strongest(extension: Extension) -> tuple[Trail, ...]:
+def likeliest_paths(extension: PathExtension) -> tuple[GraphPath, ...]:
     """The likeliest trails with one passage more."""
-    places = np.flatnonzero(extension.chance)
-    chances = np.round(extension.chance.ravel()[places], 2 * SCORE_DIGITS)
-    best = places[np.lexsort((places, -chances))[:LONGER_TRAILS]]
+    places = np.flatnonzero(extension.probability)
+    chances = np.round(extension.probability.ravel()[places], 2 * SCORE_DIGITS)
+    best = places[np.lexsort((places, -chances))[:LONGER_PATHS]]
     width = len(extension.ordinals)
     chosen: list[int] = best.tolist()
     return tuple(
-        Trail(
-            (*extension.trails[place // width].ordinals, int(extension.ordinals[place % width])),
-            float(extension.chance.flat[place]),
+        GraphPath(
+            (*extension.paths[place // width].ordinals, int(extension.ordinals[place % width])),
+            float(extension.probability.flat[place]),
         )
         for place in chosen
     )
 
 
-def lift_of(pool: Pool, extensions: Iterable[Extension]) -> Floats:
+def score_boosts(pool: CandidatePool, extensions: Iterable[PathExtension]) -> Floats:
     """(n,) log(1 + what trails make a passage ÷ P1), rounded; the pool holds all passages of the extensions."""
     mass = np.zeros(len(pool.ordinals))
     for extension in extensions:
-        mass[pool.ordinals.searchsorted(extension.ordinals)] += extension.chance.sum(axis=0)
-    more: Floats = mass / np.maximum(pool.chance, _TINY)
+        mass[pool.ordinals.searchsorted(extension.ordinals)] += extension.probability.sum(axis=0)
+    more: Floats = mass / np.maximum(pool.probability, _TINY)
     return np.round(np.log1p(more), SCORE_DIGITS).astype(np.float64)
 
 
-def link_features(pool: Pool, around: Surroundings, asked: frozenset[UUID], origin: int) -> Floats:
+def link_features(pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], origin: int) -> Floats:
     """(n, 6): forward, backward, shared, same, link and unlinked of each passage seen from the passage `origin`."""
     found = np.zeros((len(pool.ordinals), 6))
     here = pool.rows[origin]
     ours = pool.titles[here]
-    for entity_id in around.held.get(origin, ()):
+    for entity_id in around.passage_entities.get(origin, ()):
         weight = around.specificity(entity_id)
         if weight <= 0:
             continue
@@ -314,8 +314,8 @@ def link_features(pool: Pool, around: Surroundings, asked: frozenset[UUID], orig
     return found
 
 
-def trail_features(
-    pool: Pool, around: Surroundings, asked: frozenset[UUID], trail: Trail
+def path_features(
+    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], trail: GraphPath
 ) -> tuple[Floats, NDArray[np.bool_]]:
     """(n + 1, 16) in the order of `StepWeights`, the last row for ending the trail, and (n + 1,) which rows may follow:
     all but the trail's own.
@@ -323,10 +323,10 @@ def trail_features(
     rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
     idf = pool.terms.idf
     whole = float(idf.sum()) or 1.0
-    left = ~pool.terms.held[rows].any(axis=0)
+    left = ~pool.terms.present[rows].any(axis=0)
     features = pool.own_features.copy()
     features[:-1, :6] = link_features(pool, around, asked, trail.ordinals[-1])
-    features[:-1, 6] = (pool.terms.held[:, left] @ idf[left]) / whole
+    features[:-1, 6] = (pool.terms.present[:, left] @ idf[left]) / whole
     features[:-1, 7] = pool.terms.gain[:, left].sum(axis=1)
     features[-1, 12:] = [1.0, float(idf[~left].sum()) / whole, pool.score[rows[0]], float(not asked)]
     open_rows = np.ones(len(features), np.bool_)

@@ -12,9 +12,16 @@ import numpy as np
 
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, Hop, HopKind
-from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, Extension, Floats, Pool, Surroundings, lift_of
+from agentic_rag.retrieval.graph.multi_hop import (
+    TEMPERATURE,
+    CandidatePool,
+    Floats,
+    GraphNeighbourhood,
+    PathExtension,
+    score_boosts,
+)
 
-LEAST_GAIN = 0.01
+MIN_VISIBLE_BOOST = 0.01
 """Of a score in [0, 1]: a trail that adds less is not told, since it hardly moves a passage."""
 
 _PREFERENCE = {HopKind.NAMES: 0, HopKind.NAMED_BY: 1, HopKind.SAME_TITLE: 2, HopKind.SHARES: 3}
@@ -22,7 +29,7 @@ _PREFERENCE = {HopKind.NAMES: 0, HopKind.NAMED_BY: 1, HopKind.SAME_TITLE: 2, Hop
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class PathStep:
     """From passage `origin` to passage `target` (ordinals); `entity_id` is what both have, None for COVERS."""
 
     origin: int
@@ -32,36 +39,36 @@ class Step:
 
 
 @dataclass(frozen=True, eq=False)
-class Trails:
+class GraphPaths:
     """What the graph arm followed for one question: the last pool, and the extensions from the shortest trails on."""
 
-    pool: Pool
-    around: Surroundings
+    pool: CandidatePool
+    around: GraphNeighbourhood
     asked: frozenset[UUID]
-    extensions: tuple[Extension, ...]
+    extensions: tuple[PathExtension, ...]
 
-    def steps_to(self, ordinal: int) -> tuple[Step, ...]:
+    def steps_to(self, ordinal: int) -> tuple[PathStep, ...]:
         """The likeliest trail that ends at the passage; none when trails did not raise it, or when it resembles the
         question more than what they begin with.
         """
         row = self.pool.rows.get(ordinal)
-        if row is None or TEMPERATURE * self.lift[row] < LEAST_GAIN:
+        if row is None or TEMPERATURE * self.score_boost[row] < MIN_VISIBLE_BOOST:
             return ()
         trail = self._likeliest(ordinal)
-        if not trail or self.pool.chance[self.pool.rows[trail[0]]] < self.pool.chance[row]:
+        if not trail or self.pool.probability[self.pool.rows[trail[0]]] < self.pool.probability[row]:
             return ()
         passages = (*trail, ordinal)
         return tuple(self._step(origin, target) for origin, target in pairwise(passages))
 
     @cached_property
-    def lift(self) -> Floats:
-        """(n,) as `bridge.lift_of`, for the passages of the pool."""
-        return lift_of(self.pool, self.extensions)
+    def score_boost(self) -> Floats:
+        """(n,) as `bridge.score_boosts`, for the passages of the pool."""
+        return score_boosts(self.pool, self.extensions)
 
     @property
-    def onward(self) -> float:
+    def path_probability(self) -> float:
         """How likely the strongest trail of two passages is (P1·P2), in [0, 1]; 0 without any."""
-        chances = self.extensions[0].chance if self.extensions else np.zeros(0)
+        chances = self.extensions[0].probability if self.extensions else np.zeros(0)
         return round(float(chances.max()), SCORE_DIGITS) if chances.size else 0.0
 
     def _likeliest(self, ordinal: int) -> tuple[int, ...]:
@@ -72,26 +79,26 @@ class Trails:
             column = int(extension.ordinals.searchsorted(ordinal))
             if column == len(extension.ordinals) or int(extension.ordinals[column]) != ordinal:
                 continue
-            for trail, chance in zip(extension.trails, extension.chance[:, column].tolist(), strict=True):
+            for trail, chance in zip(extension.paths, extension.probability[:, column].tolist(), strict=True):
                 if chance > most:
                     best, most = trail.ordinals, chance
         return best
 
-    def _step(self, origin: int, target: int) -> Step:
+    def _step(self, origin: int, target: int) -> PathStep:
         links = links_between(self.pool, self.around, self.asked, origin, target)
         if not links:
-            return Step(origin, target, HopKind.COVERS, None)
+            return PathStep(origin, target, HopKind.COVERS, None)
         _, _, entity_id, kind = min((-strength, _PREFERENCE[kind], one, kind) for strength, one, kind in links)
-        return Step(origin, target, kind, entity_id)
+        return PathStep(origin, target, kind, entity_id)
 
 
 def links_between(
-    pool: Pool, around: Surroundings, asked: frozenset[UUID], origin: int, target: int
+    pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], origin: int, target: int
 ) -> list[tuple[float, UUID, HopKind]]:
     """Every entity that links two passages of the pool: its strength as `bridge.link_features` weighs it, and how."""
     ours, theirs = pool.titles[pool.rows[origin]], pool.titles[pool.rows[target]]
     found: list[tuple[float, UUID, HopKind]] = []
-    for entity_id in around.held.get(origin, ()):
+    for entity_id in around.passage_entities.get(origin, ()):
         weight = around.specificity(entity_id)
         if weight <= 0 or target not in around.passages_of(entity_id):
             continue
@@ -107,14 +114,16 @@ def links_between(
     return found
 
 
-def told(steps: Sequence[Step], chunks: Mapping[int, Chunk], names: Mapping[UUID, str]) -> tuple[Hop, ...]:
+def describe_steps(
+    steps: Sequence[PathStep], chunks: Mapping[int, Chunk], names: Mapping[UUID, str]
+) -> tuple[Hop, ...]:
     """The steps with the titles of their passages and the names of what they share; none when a passage is missing."""
     if any(step.origin not in chunks or step.target not in chunks for step in steps):
         return ()
     return tuple(_hop(step, chunks[step.origin], chunks[step.target], names) for step in steps)
 
 
-def _hop(step: Step, origin: Chunk, target: Chunk, names: Mapping[UUID, str]) -> Hop:
+def _hop(step: PathStep, origin: Chunk, target: Chunk, names: Mapping[UUID, str]) -> Hop:
     shared = names.get(step.entity_id, "") if step.entity_id is not None else ""
     title = origin.document_title if step.kind is HopKind.NAMED_BY else target.document_title
     return Hop(

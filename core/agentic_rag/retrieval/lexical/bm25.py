@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from agentic_rag.language.tokenizer import term_key
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit
-from agentic_rag.retrieval.lexical.postings import UNMOVED, AccessMoves, Segment
+from agentic_rag.retrieval.lexical.postings import NO_ACCESS_CHANGES, AccessChanges, Segment
 
 K1 = 1.5
 B = 0.75
@@ -29,7 +29,7 @@ COVERAGE_WEIGHT = 0.25
 """
 
 
-def inverse_frequency(passages: int, holding: int) -> float:
+def inverse_document_frequency(passages: int, holding: int) -> float:
     """BM25's idf, log(1 + (N − df + 0.5)/(df + 0.5)): always positive (the form Lucene uses)."""
     return math.log(1 + (passages - holding + 0.5) / (holding + 0.5))
 
@@ -49,7 +49,7 @@ def absolute_score(bm25: float, bound: float, coverage: float) -> float:
 class TermProfile:
     """Which of a question's terms some chunks hold. Rows are chunks, columns the question's terms in key order."""
 
-    held: NDArray[np.bool_]
+    present: NDArray[np.bool_]
     """(n, t)"""
     gain: NDArray[np.float64]
     """(n, t) each term's part of BM25 over its bound: a row sums to bn of `absolute_score`."""
@@ -60,7 +60,7 @@ class TermProfile:
 
     def of_rows(self, rows: NDArray[np.int64]) -> TermProfile:
         """The same of some of the chunks, in the order of `rows`."""
-        return TermProfile(self.held[rows], self.gain[rows], self.idf, self.bound)
+        return TermProfile(self.present[rows], self.gain[rows], self.idf, self.bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,7 +85,7 @@ class VisiblePostings:
         closed: NDArray[np.int32],
         version: int,
         access_ids: Collection[int],
-        moves: AccessMoves = UNMOVED,
+        moves: AccessChanges = NO_ACCESS_CHANGES,
     ) -> VisiblePostings:
         """What is visible: appeared by `version`, not among the ordinals `closed`, in one of `access_ids` (where
         `moves` say that it stands by now).
@@ -99,7 +99,7 @@ class VisiblePostings:
         span = max(int(segment.ordinals[-1]) for segment in held) - base + 1
         ordinals = np.concatenate([segment.ordinals for segment in held])
         places = ordinals - base
-        access = moves.over(ordinals, np.concatenate([segment.access for segment in held]))
+        access = moves.apply(ordinals, np.concatenate([segment.access for segment in held]))
         seen = np.concatenate([segment.visible_from for segment in held]) <= version
         seen &= np.isin(access, np.array(sorted(access_ids), np.int32))
         visible = np.zeros(span, np.bool_)
@@ -147,14 +147,14 @@ class VisiblePostings:
             seen = self.visible[places]
             if not seen.all():
                 places, frequencies = places[seen], frequencies[seen]
-            idf = inverse_frequency(self.passages, len(places))
+            idf = inverse_document_frequency(self.passages, len(places))
             bound += count * idf * (K1 + 1)
             bm25[places] += (count * idf * (K1 + 1)) * frequencies / (frequencies + self._penalty[places])
             if term in content:
                 content_total += idf
                 covered[places] += idf
         if allowed is not None:
-            _keep_only(bm25, allowed, self.base)
+            _mask_others(bm25, allowed, self.base)
         return [
             ArmHit(place + self.base, raw, absolute_score(raw, bound, share))
             for place, raw, share in _best(bm25, covered / content_total if content_total else covered, limit)
@@ -174,7 +174,7 @@ class VisiblePostings:
         found = _postings(self.segments, np.array([key for key, _, _ in keyed], np.uint64))
         for column, ((_, term, count), (holders, frequencies)) in enumerate(zip(keyed, found, strict=True)):
             seen = self.visible[holders - self.base]
-            idf = inverse_frequency(self.passages, int(np.count_nonzero(seen)))
+            idf = inverse_document_frequency(self.passages, int(np.count_nonzero(seen)))
             bound += count * idf * (K1 + 1)
             if term in content:
                 weights[column] = idf
@@ -196,9 +196,10 @@ class VisiblePostings:
             return dict.fromkeys(wanted, 1.0)
         keyed = sorted((term_key(term), term) for term in set(wanted))
         found = _postings(self.segments, np.array([key for key, _ in keyed], np.uint64))
-        largest = inverse_frequency(self.passages, 0)
+        largest = inverse_document_frequency(self.passages, 0)
         return {
-            term: inverse_frequency(self.passages, int(np.count_nonzero(self.visible[ordinals - self.base]))) / largest
+            term: inverse_document_frequency(self.passages, int(np.count_nonzero(self.visible[ordinals - self.base])))
+            / largest
             for (_, term), (ordinals, _) in zip(keyed, found, strict=True)
         }
 
@@ -226,7 +227,7 @@ def _postings(
     ]
 
 
-def _keep_only(scores: NDArray[np.float64], allowed: NDArray[np.int32], base: int) -> None:
+def _mask_others(scores: NDArray[np.float64], allowed: NDArray[np.int32], base: int) -> None:
     mask = np.zeros(len(scores), np.bool_)
     mask[allowed[(allowed >= base) & (allowed < base + len(scores))] - base] = True
     scores *= mask

@@ -51,7 +51,7 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class AccessMoves:
+class AccessChanges:
     """Chunks whose access set is another by now than the one their segment names."""
 
     ordinals: NDArray[np.int32]
@@ -60,7 +60,7 @@ class AccessMoves:
     """(n,) where each stands now."""
 
     @classmethod
-    def of(cls, moves: Iterable[tuple[int, int]]) -> AccessMoves:
+    def of(cls, moves: Iterable[tuple[int, int]]) -> AccessChanges:
         """Moves from pairs of ordinal and access set, in any order."""
         ordered = sorted(moves)
         return cls(
@@ -68,7 +68,7 @@ class AccessMoves:
             np.array([access for _, access in ordered], np.int32),
         )
 
-    def over(self, ordinals: NDArray[np.int32], access: NDArray[np.int32]) -> NDArray[np.int32]:
+    def apply(self, ordinals: NDArray[np.int32], access: NDArray[np.int32]) -> NDArray[np.int32]:
         """The access sets of chunks (`ordinals`, in any order) that were published with `access`."""
         if not len(self.ordinals):
             return access
@@ -77,7 +77,7 @@ class AccessMoves:
         return moved
 
 
-UNMOVED = AccessMoves(np.zeros(0, np.int32), np.zeros(0, np.int32))
+NO_ACCESS_CHANGES = AccessChanges(np.zeros(0, np.int32), np.zeros(0, np.int32))
 """Every chunk stands where its segment says."""
 
 
@@ -129,7 +129,9 @@ def _group_by_term(
     return ordered[starts], np.append(starts, len(ordered)).astype(np.uint32), order
 
 
-def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32], moves: AccessMoves = UNMOVED) -> Segment:
+def merge_segments(
+    segments: Sequence[Segment], drop: NDArray[np.int32], moves: AccessChanges = NO_ACCESS_CHANGES
+) -> Segment:
     """One segment with the chunks of all, without the ordinals in `drop`, each in the access set where it stands now.
 
     Equals `build_segment` over the remaining rows. Errors: `ValueError` when two segments hold the same ordinal.
@@ -151,7 +153,7 @@ def merge_segments(segments: Sequence[Segment], drop: NDArray[np.int32], moves: 
     return Segment(
         ordinals=merged,
         lengths=np.concatenate([segment.lengths for segment in segments])[rows],
-        access=moves.over(merged, np.concatenate([segment.access for segment in segments])[rows]),
+        access=moves.apply(merged, np.concatenate([segment.access for segment in segments])[rows]),
         visible_from=np.concatenate([segment.visible_from for segment in segments])[rows],
         terms=terms,
         offsets=offsets,

@@ -13,7 +13,7 @@ from agentic_rag_server.graphql.http.errors import USER_ERRORS, user_error
 async def ask_question(info: Info, input: RagAnswerInput) -> RagAnswerPayload:
     """Faults that the caller can put right come back as `userErrors`."""
     context = info.context
-    context.require_enabled()
+    context.require_product_on()
     authorise(context.principal, Action.ASK)
     try:
         workspace = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))

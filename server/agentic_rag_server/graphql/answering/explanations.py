@@ -13,7 +13,7 @@ from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Retrie
 from agentic_rag_server.graphql.answering.runs import Run, show_run
 
 CandidateFate = strawberry.enum(
-    explanation.Fate,
+    explanation.CandidateFate,
     name="CandidateFate",
     description="What became of a candidate: CITED; NEAREST (shown with an abstention); UNUSED (handed to synthesis, "
     "which needed nothing of it); else the rule that dropped it.",
@@ -107,7 +107,7 @@ def show_explanation(found: explain_run.Explanation) -> RunExplanation:
     )
 
 
-def _candidate(story: explanation.CandidateStory, workspace_id: UUID) -> ExplainedCandidate:
+def _candidate(story: explanation.CandidateExplanation, workspace_id: UUID) -> ExplainedCandidate:
     trace = story.trace
     return ExplainedCandidate(
         rank=story.rank,
@@ -129,20 +129,20 @@ def _why_not(one: explanation.WhyNot, workspace_id: UUID) -> WhyNot:
         title=one.title,
         verdict=one.verdict,
         explanation=one.explanation,
-        candidate=None if one.story is None else _candidate(one.story, workspace_id),
+        candidate=None if one.candidate is None else _candidate(one.candidate, workspace_id),
         searches=[_search(standing) for standing in one.searches],
     )
 
 
-def _search(standing: explanation.SearchStanding) -> SearchStanding:
+def _search(standing: explanation.SearchPlacement) -> SearchStanding:
     return SearchStanding(
         search=standing.search,
         rank=standing.rank,
         reranked=standing.reranked,
         score=standing.score,
         candidates=standing.candidates,
-        handed_on=standing.handed_on,
-        least_score=standing.least_score,
+        handed_on=standing.cutoff,
+        least_score=standing.cutoff_score,
         scores=[
             ArmStanding(
                 retriever=arm.retriever,

@@ -127,7 +127,7 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
                 question=_text(turn.question, "history", str(at), "question"),
                 answer=_text(turn.answer, "history", str(at), "answer"),
                 cited=tuple(
-                    _cited(one, workspace, ("history", str(at), "cited", str(place)))
+                    _to_citation(one, workspace, ("history", str(at), "cited", str(place)))
                     for place, one in enumerate(turn.cited or ())
                 ),
             )
@@ -140,7 +140,7 @@ def read_question(given: RagAnswerInput, workspace: WorkspaceRef) -> Question:
     )
 
 
-def _cited(given: CitedInput, workspace: WorkspaceRef, path: tuple[str, ...]) -> CitedPassage:
+def _to_citation(given: CitedInput, workspace: WorkspaceRef, path: tuple[str, ...]) -> CitedPassage:
     return CitedPassage(
         _own(given.source_id, NodeKind.DOCUMENT, workspace, (*path, "sourceId")),
         _own(given.chunk_id, NodeKind.CHUNK, workspace, (*path, "chunkId")),

@@ -11,7 +11,7 @@ from agentic_rag.erasure.delete import Deletion
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.reingest import Reingestion
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, recorded_cost
+from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
 from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, show_certificate
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.errors import UserError
@@ -150,7 +150,7 @@ def show_document(document: documents.Document) -> Document:
 
 
 def _show_embedding(document: documents.Document) -> DocumentEmbedding | None:
-    cost = recorded_cost(document.provenance)
+    cost = read_cost(document.provenance)
     if cost is None:
         return None
     return DocumentEmbedding(

@@ -13,7 +13,7 @@ from starlette.requests import Request
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_server.graphql.documents.documents import Document
 from agentic_rag_server.graphql.http.errors import UserError
-from agentic_rag_server.graphql.http.responses import Operation, RequestFault, operation_from
+from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault, operation_from
 from agentic_rag_server.graphql.jobs.jobs import Job
 from agentic_rag_server.rest.http.multipart import MultipartBody
 
@@ -32,7 +32,7 @@ class UploadedFile:
 FILE = strawberry.scalar(
     name="Upload",
     description="A file, sent as graphql-multipart-request-spec says: one file, mapped to one variable.",
-    parse_value=lambda value: _checked(value),
+    parse_value=lambda value: _require_file(value),
 )
 """How the schema calls `UploadedFile`."""
 
@@ -55,7 +55,7 @@ def require_preflight(request: Request) -> None:
         )
 
 
-async def read_multipart(request: Request, most: int, most_json: int) -> Operation:
+async def read_multipart(request: Request, most: int, most_json: int) -> GraphQLRequest:
     """The operation of a multipart request; its file is read by whoever resolves it. Errors: `RequestFault`,
     `InvalidInput`, `UploadTooLarge`.
     """
@@ -101,7 +101,7 @@ def _only_place(places: dict[str, Any]) -> tuple[str, str]:
     raise RequestFault(400, "BAD_REQUEST", "`map` must map one file to one variable, as `variables.file`.")
 
 
-def _checked(value: object) -> UploadedFile:
+def _require_file(value: object) -> UploadedFile:
     if not isinstance(value, UploadedFile):
         raise InvalidInput("Send the file as a part of a multipart request.", path=("file",))
     return value

@@ -80,7 +80,7 @@ def show_certificate(shown: certificate.Certificate) -> DeletionCertificate:
 def show_proof(proof: Proof) -> ErasureProof:
     """A proof of the domain as one of the schema."""
     return ErasureProof(
-        erased=proof.erased,
+        erased=proof.is_complete,
         certificate=None if proof.certificate is None else show_certificate(proof.certificate),
         findings=[
             Finding(store=one.store, kind=one.kind, severity=one.severity, message=one.message, remedy=one.remedy)

@@ -16,7 +16,7 @@ from agentic_rag.kernel.database import Transaction
 from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
-from agentic_rag.tenancy.access import manages, readers
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag_server.wiring import ServerContainer
@@ -24,7 +24,7 @@ from agentic_rag_server.wiring import ServerContainer
 DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
 
 
-def require_enabled(container: ServerContainer) -> None:
+def require_product_on(container: ServerContainer) -> None:
     """Errors: `FeatureDisabled` unless the operator switched the product on."""
     if not container.options.enabled:
         raise FeatureDisabled(DISABLED_MESSAGE)
@@ -50,9 +50,9 @@ class RequestContext:
         self.refusal: AgenticRagError | None = None
         """Why nothing of the operation ran, when the whole request was refused."""
 
-    def require_enabled(self) -> None:
+    def require_product_on(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""
-        require_enabled(self.container)
+        require_product_on(self.container)
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The composite key of the workspace that a public id names, always inside the caller's organisation."""
@@ -69,11 +69,11 @@ class RequestContext:
         """Let pass who may count all passages. Errors: `Forbidden` for others than who manages the workspace where some
         document is hidden from them.
         """
-        if manages(self.principal):
+        if may_manage_access(self.principal):
             return
         async with self.container.database.transaction(workspace.org_id) as transaction:
-            access = await transaction.access.readable(workspace, readers(self.principal))
-        if not access.is_everything:
+            access = await transaction.access.readable(workspace, read_identity(self.principal))
+        if not access.is_unrestricted:
             raise Forbidden("This counts passages of documents that you may not read. An admin may see it.")
 
     @cached_property
@@ -108,7 +108,7 @@ class RequestContext:
         return found
 
     async def _may_know(self, transaction: Transaction, document: Document) -> bool:
-        return manages(self.principal) or await may_read(transaction, self.principal, document)
+        return may_manage_access(self.principal) or await may_read(transaction, self.principal, document)
 
     async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
         org_id = self.principal.org_id

@@ -109,7 +109,7 @@ def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[s
     cause = error.original_error
     while isinstance(cause, GraphQLError):
         cause = cause.original_error
-    shown: dict[str, Any] = {"message": _bounded(error.message)}
+    shown: dict[str, Any] = {"message": _truncate(error.message)}
     if error.locations:
         shown["locations"] = [{"line": place.line, "column": place.column} for place in error.locations]
     if error.path is not None:
@@ -129,7 +129,7 @@ def _present(error: GraphQLError, trace_id: str, telemetry: Telemetry) -> dict[s
     return shown
 
 
-def _bounded(message: str) -> str:
+def _truncate(message: str) -> str:
     return message if len(message) <= MAX_MESSAGE_CHARACTERS else f"{message[:MAX_MESSAGE_CHARACTERS]} …"
 
 

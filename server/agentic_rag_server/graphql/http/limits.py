@@ -94,7 +94,7 @@ def check(document: DocumentNode, limits: Limits) -> None:
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     if len(fragments) > limits.fragments:
         raise _refusal("fragments", limits.fragments)
-    measure = _Measure(fragments, limits)
+    measure = _CostVisitor(fragments, limits)
     for operation in document.definitions:
         if isinstance(operation, OperationDefinitionNode):
             cost = measure.selection_set(operation.selection_set)
@@ -139,7 +139,7 @@ def _scan(text: str, limits: Limits) -> None:
             depth -= 1
 
 
-class _Measure:
+class _CostVisitor:
     """Sums up selection sets; every fragment once. A fragment inside itself counts nothing: validation refuses it."""
 
     def __init__(self, fragments: dict[str, FragmentDefinitionNode], limits: Limits) -> None:

@@ -9,7 +9,7 @@ from typing import Any, cast
 import orjson
 
 from agentic_rag.kernel.errors import Misconfigured
-from agentic_rag_server.graphql.http.responses import Operation, RequestFault
+from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault
 
 
 class PersistedOperations:
@@ -20,7 +20,7 @@ class PersistedOperations:
         self._known = frozenset(documents.values())
         self._only = only
 
-    def admitted(self, operation: Operation) -> Operation:
+    def resolve_document(self, operation: GraphQLRequest) -> GraphQLRequest:
         """The operation with the document that its id stands for. Errors: `RequestFault` codes
         PERSISTED_OPERATION_UNKNOWN, PERSISTED_OPERATION_REQUIRED.
         """
@@ -36,7 +36,7 @@ class PersistedOperations:
         return operation
 
 
-def read_persisted(path: Path | None, *, only: bool) -> PersistedOperations:
+def load_persisted_operations(path: Path | None, *, only: bool) -> PersistedOperations:
     """The operations of a file; none without one. Errors: `Misconfigured` code PERSISTED_OPERATIONS_INVALID."""
     if path is None:
         return PersistedOperations({}, only=only)

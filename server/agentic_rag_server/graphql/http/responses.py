@@ -30,7 +30,7 @@ class RequestFault(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class GraphQLRequest:
     """The parameters of a request."""
 
     query: str
@@ -69,7 +69,7 @@ def _weight(parameters: list[str]) -> float:
     return 1.0
 
 
-async def read_operation(request: Request, max_body_bytes: int) -> Operation:
+async def read_operation(request: Request, max_body_bytes: int) -> GraphQLRequest:
     """The operation of a GET or POST request. Errors: `RequestFault`."""
     if request.method == "GET":
         return _from_query(request)
@@ -109,14 +109,14 @@ async def _body(request: Request, most: int) -> bytes:
     return b"".join(pieces)
 
 
-def _from_json(body: bytes) -> Operation:
+def _from_json(body: bytes) -> GraphQLRequest:
     given = _json(body, "The body")
     if not isinstance(given, dict):
         raise RequestFault(400, "BAD_REQUEST", "The body must be one JSON object with `query`; batches are not served.")
     return operation_from(given)
 
 
-def _from_query(request: Request) -> Operation:
+def _from_query(request: Request) -> GraphQLRequest:
     given: dict[str, Any] = dict(request.query_params)
     for name in ("variables", "extensions"):
         if given.get(name):
@@ -133,7 +133,7 @@ def _json(text: bytes, what: str) -> Any:
         raise RequestFault(400, "BAD_JSON", f"{what} is not JSON in UTF-8: {wrong.msg}.") from wrong
 
 
-def operation_from(given: dict[str, Any]) -> Operation:
+def operation_from(given: dict[str, Any]) -> GraphQLRequest:
     """The operation of a request's JSON object. Errors: `RequestFault`."""
     query, variables = given.get("query"), given.get("variables")
     name, extensions = given.get("operationName"), given.get("extensions")
@@ -148,7 +148,7 @@ def operation_from(given: dict[str, Any]) -> Operation:
         raise RequestFault(400, "BAD_REQUEST", "`operationName` must be a string or null.")
     if extensions is not None and not isinstance(extensions, dict):
         raise RequestFault(400, "BAD_REQUEST", "`extensions` must be an object or null.")
-    return Operation(query, variables, name or None, document_id)
+    return GraphQLRequest(query, variables, name or None, document_id)
 
 
 def _document_id(given: dict[str, Any]) -> str | None:

@@ -20,11 +20,11 @@ from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.graphql.documents.uploads import read_multipart, require_preflight
 from agentic_rag_server.graphql.http.context import RequestContext
 from agentic_rag_server.graphql.http.errors import present, response_error
-from agentic_rag_server.graphql.http.persisted import read_persisted
+from agentic_rag_server.graphql.http.persisted import load_persisted_operations
 from agentic_rag_server.graphql.http.responses import (
     GRAPHQL_RESPONSE,
     JSON,
-    Operation,
+    GraphQLRequest,
     RequestFault,
     read_operation,
     response_type,
@@ -53,7 +53,7 @@ class GraphQLEndpoint:
         self._container = container
         self._schema = schema
         options = container.options
-        self._persisted = read_persisted(options.persisted_operations, only=options.persisted_only)
+        self._persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
         self._page = QueryPage() if container.options.graphiql else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -82,7 +82,7 @@ class GraphQLEndpoint:
             require_preflight(request)
             counted = A_FILE
             await self._container.admission.admit(principal, counted)
-        operation = self._persisted.admitted(await self._read(request))
+        operation = self._persisted.resolve_document(await self._read(request))
         context = RequestContext(self._container, principal, trace_id, operation.operation_name, counted)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if context.refusal is not None:
@@ -94,7 +94,7 @@ class GraphQLEndpoint:
             return _errors(errors, 400 if media == GRAPHQL_RESPONSE else 200, media)
         return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media, headers=NOT_STORED)
 
-    async def _read(self, request: Request) -> Operation:
+    async def _read(self, request: Request) -> GraphQLRequest:
         options = self._container.options
         if _carries_file(request):
             most = options.max_upload_bytes + options.max_body_bytes
@@ -102,7 +102,7 @@ class GraphQLEndpoint:
         return await read_operation(request, options.max_body_bytes)
 
     async def _execute(
-        self, operation: Operation, context: RequestContext, *, allow_mutations: bool
+        self, operation: GraphQLRequest, context: RequestContext, *, allow_mutations: bool
     ) -> ExecutionResult:
         try:
             return await self._schema.execute(

@@ -7,10 +7,10 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.jobs import job as jobs
-from agentic_rag.kernel.error_redaction import redacted_arguments
+from agentic_rag.kernel.error_redaction import redact_arguments
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
-from agentic_rag.kernel.telemetry import trace_id_in
-from agentic_rag_server.auth.roles import Action, is_allowed
+from agentic_rag.kernel.telemetry import parse_trace_id
+from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
 from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.errors import UserError
@@ -65,16 +65,16 @@ class Job(Node):
     @strawberry.field(description="Secrets blotted out. Null below the role admin.")
     async def arguments(self, info: Info) -> list[Property] | None:
         """As the worker gets them, but for secrets."""
-        if not is_allowed(info.context.principal, Action.SEE_DEAD_LETTERS):
+        if not can_perform(info.context.principal, Action.SEE_DEAD_LETTERS):
             return None
-        shown = redacted_arguments(self.source.arguments)
+        shown = redact_arguments(self.source.arguments)
         return [Property(name=name, value=value) for name, value in sorted(shown.items())]
 
     @strawberry.field(description="Every attempt, first to last.")
     async def attempt_history(self, info: Info) -> list[JobAttempt]:
         """Those of all jobs of a page in one transaction."""
         key = self.source.workspace.workspace_id, self.source.job_id
-        sees_chains = is_allowed(info.context.principal, Action.SEE_DEAD_LETTERS)
+        sees_chains = can_perform(info.context.principal, Action.SEE_DEAD_LETTERS)
         return [
             JobAttempt(
                 attempt=one.attempt,
@@ -131,7 +131,7 @@ def show_job(job: jobs.Job) -> Job:
         progress=job.progress,
         error_code=job.error_code,
         error_message=job.error_message,
-        trace_id=trace_id_in(job.trace_carrier),
+        trace_id=parse_trace_id(job.trace_carrier),
         run_after=job.run_after,
         created_at=job.created_at,
         updated_at=job.updated_at,

@@ -45,7 +45,7 @@ class ModelQuery:
     async def model_settings(self, info: Info) -> ModelSettings:
         """What is decided, not what follows from it."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
         return _show(await context.container.change_models.current(context.principal.org_id))
 
@@ -58,7 +58,7 @@ class ModelMutation:
     async def update_model_settings(self, info: Info, input: UpdateModelSettingsInput) -> UpdateModelSettingsPayload:
         """Workspaces that hold vectors keep their embedding model until they are switched."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
         if input.must_bring_key is not None:
             authorise(context.principal, Action.REQUIRE_OWN_KEY)

@@ -67,7 +67,7 @@ class ProviderKeyQuery:
     async def provider_keys(self, info: Info) -> list[ProviderKey]:
         """One of each provider at most."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
         return [show_key(key) for key in await context.container.provider_keys.all(context.principal.org_id)]
 
@@ -83,9 +83,9 @@ class ProviderKeyMutation:
     async def set_provider_key(self, info: Info, input: SetProviderKeyInput) -> SetProviderKeyPayload:
         """Questions and documents that come from now on use it."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
-        given = provider_keys.GivenKey(input.provider, Secret(input.key), input.base_url)
+        given = provider_keys.NewProviderKey(input.provider, Secret(input.key), input.base_url)
         try:
             stored = await context.container.provider_keys.set(
                 context.principal.org_id, given, context.principal.subject
@@ -102,7 +102,7 @@ class ProviderKeyMutation:
     ) -> RemoveProviderKeyPayload:
         """Doing it twice is no fault: the second reply says `removed: false`."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
         removed = await context.container.provider_keys.remove(
             context.principal.org_id, provider, context.principal.subject

@@ -9,8 +9,8 @@ import strawberry
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.models.embedding import space as spaces
-from agentic_rag.models.embedding.recall_gate import DEFAULT_K, GateQuestion, RecallGate, checked_gate
-from agentic_rag.operations.switch_embedding import SwitchBegun
+from agentic_rag.models.embedding.recall_gate import DEFAULT_K, RecallGate, RecallQuestion, build_recall_gate
+from agentic_rag.operations.switch_embedding import SwitchStart
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.graphql.http.errors import UserError
 
@@ -81,8 +81,8 @@ class SwitchEmbeddingSpacePayload:
 
 def read_gate(given: RecallGateInput) -> RecallGate:
     """The gate of a request. Errors: `InvalidInput` code GATE_INVALID."""
-    questions = [GateQuestion(one.question, tuple(_gold(gold) for gold in one.gold_ids)) for one in given.questions]
-    return checked_gate(questions, given.k, given.tolerance)
+    questions = [RecallQuestion(one.question, tuple(_gold(gold) for gold in one.gold_ids)) for one in given.questions]
+    return build_recall_gate(questions, given.k, given.tolerance)
 
 
 def _gold(text: str) -> str:
@@ -118,7 +118,7 @@ def show_space(record: spaces.SpaceRecord) -> EmbeddingSpace:
     )
 
 
-def show_switch(workspace: WorkspaceRef, begun: SwitchBegun) -> SwitchEmbeddingSpacePayload:
+def show_switch(workspace: WorkspaceRef, begun: SwitchStart) -> SwitchEmbeddingSpacePayload:
     """A switch that began, or was done at once."""
     job = begun.job
     return SwitchEmbeddingSpacePayload(

@@ -92,7 +92,7 @@ class SpendingQuery:
     ) -> Usage:
         """At most a year. What was called within the last second may be missing."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SEE_USAGE)
         ref = None if workspace_id is None else await context.workspace(workspace_id)
         return _show(
@@ -107,7 +107,7 @@ class SpendingQuery:
     async def budgets(self, info: Info, workspace_id: strawberry.ID) -> list[BudgetCeiling]:
         """Those of the organisation among them."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SEE_USAGE)
         ref = await context.workspace(workspace_id)
         return [
@@ -118,7 +118,7 @@ class SpendingQuery:
                 spent_usd=one.spent_usd,
                 resets_at=one.resets_at,
             )
-            for one in await context.container.spending.standing(ref)
+            for one in await context.container.spending.ceilings(ref)
         ]
 
 
@@ -130,7 +130,7 @@ class SpendingMutation:
     async def set_budget(self, info: Info, input: SetBudgetInput) -> SetBudgetPayload:
         """They hold from the next call on."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SET_BUDGET)
         try:
             ref = (

@@ -97,7 +97,7 @@ class EvaluationQuery:
     async def eval_run(self, info: Info, job_id: strawberry.ID) -> EvalRun | None:
         """Null when there is none."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.EVALUATE)
         node = decode(job_id, NodeKind.JOB, path=("jobId",))
         found = await context.container.evaluations.get(context.ref(node), node.key)
@@ -117,11 +117,11 @@ class EvaluationMutation:
     ) -> StartEvalRunPayload:
         """The questions are kept with the evaluation, as long as the runs that it makes."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.EVALUATE)
         try:
             ref = await context.workspace(given.workspace_id)
-            asked = eval_runs.EvalSet(given.dataset, tuple(map(_question, given.questions)))
+            asked = eval_runs.EvalDataset(given.dataset, tuple(map(_question, given.questions)))
             started = await context.container.evaluations.start(ref, asked, context.principal.subject)
         except USER_ERRORS as error:
             return StartEvalRunPayload(eval_run=None, user_errors=[user_error(error)])
@@ -146,13 +146,13 @@ def _question(given: EvalQuestionInput) -> eval_runs.EvalQuestion:
 def show_eval_run(run: eval_runs.EvalRun) -> EvalRun:
     """An evaluation of the domain as one of the schema."""
     workspace_id = run.workspace.workspace_id
-    figures = {} if run.report is None else eval_runs.figures_in(run.report)
+    figures = {} if run.report is None else eval_runs.read_figures(run.report)
     return EvalRun(
         job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, run.job_id)),
         workspace_id=strawberry.ID(encode_workspace(workspace_id)),
-        dataset=run.asked.name,
+        dataset=run.dataset.name,
         k=run.k,
-        questions=len(run.asked.questions),
+        questions=len(run.dataset.questions),
         answered=run.answered,
         figures=[
             EvalFigure(name=name, mean=one.mean, low=one.low, high=one.high, questions=one.questions)

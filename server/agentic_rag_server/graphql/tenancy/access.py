@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import strawberry
 
-from agentic_rag.tenancy.access import EVERYBODY, checked_principals, groups_of, users_of
+from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, users_of, validate_principals
 
 
 @strawberry.type(description="The users and groups that may read a document; whoever is one of them may.")
@@ -27,7 +27,7 @@ class ReadersInput:
 
 def read_readers(given: ReadersInput | None) -> tuple[str, ...]:
     """The principals that an argument names. Errors: `InvalidInput`."""
-    return EVERYBODY if given is None else checked_principals(given.users, given.groups)
+    return PUBLIC_PRINCIPALS if given is None else validate_principals(given.users, given.groups)
 
 
 def show_readers(principals: Sequence[str]) -> Readers | None:

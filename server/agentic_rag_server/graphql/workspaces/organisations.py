@@ -130,7 +130,7 @@ class OrganisationMutation:
             role=role,
             subject=input.subject,
             groups=tuple(input.groups),
-            scopes=_granted(caller, input.scopes),
+            scopes=_grant_scopes(caller, input.scopes),
             expires_at=input.expires_at,
         )
         try:
@@ -163,12 +163,14 @@ class OrganisationMutation:
 
 
 def _open(info: Info, action: Action) -> RequestContext:
-    info.context.require_enabled()
+    info.context.require_product_on()
     authorise(info.context.principal, action)
     return info.context
 
 
-def _granted(caller: tenancy.Principal, wished: list[tenancy.KeyScope] | None) -> frozenset[tenancy.KeyScope] | None:
+def _grant_scopes(
+    caller: tenancy.Principal, wished: list[tenancy.KeyScope] | None
+) -> frozenset[tenancy.KeyScope] | None:
     """The scopes of a new key: never more than those of the credential that makes it. Errors: `Forbidden`."""
     scopes = None if wished is None else frozenset(wished)
     if caller.scopes is None:

@@ -44,7 +44,7 @@ class RateLimitQuery:
     async def rate_limits(self, info: Info) -> RateLimits:
         """Its own, and the operator's for the rest."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.READ)
         return _show(await context.container.admission.in_force(context.principal.org_id))
 
@@ -60,7 +60,7 @@ class RateLimitMutation:
     async def set_rate_limits(self, info: Info, input: SetRateLimitsInput) -> SetRateLimitsPayload:
         """Audited as `rate_limits.set`."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.SET_RATE_LIMITS)
         admission, caller = context.container.admission, context.principal
         try:

@@ -133,7 +133,7 @@ def _show_settings(settings: workspace_settings.WorkspaceSettings) -> WorkspaceS
     )
 
 
-def changed_settings(
+def apply_settings_input(
     before: workspace_settings.WorkspaceSettings, wished: UpdateWorkspaceSettingsInput
 ) -> workspace_settings.WorkspaceSettings:
     """The settings with what was given. Errors: `InvalidInput`."""
@@ -168,7 +168,7 @@ class WorkspaceQuery:
     ) -> Workspace | None:
         """Null when there is none."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.READ)
         if not is_storable(external_ref):
             return None
@@ -185,14 +185,14 @@ class WorkspaceMutation:
     async def create_workspace(self, info: Info, input: CreateWorkspaceInput) -> CreateWorkspacePayload:
         """A name or external ref that is taken gives WORKSPACE_EXISTS."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.CREATE_WORKSPACE)
         caller = context.principal
         try:
             wished = UpdateWorkspaceSettingsInput(
                 workspace_id=strawberry.ID(""), embedding_dimensions=input.embedding_dimensions
             )
-            settings = changed_settings(workspace_settings.WorkspaceSettings(), wished)
+            settings = apply_settings_input(workspace_settings.WorkspaceSettings(), wished)
             wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
             made = await context.container.administer.create_workspace(caller.org_id, wish, caller.subject)
         except USER_ERRORS as error:
@@ -205,12 +205,12 @@ class WorkspaceMutation:
     ) -> UpdateWorkspaceSettingsPayload:
         """All of it or nothing."""
         context = info.context
-        context.require_enabled()
+        context.require_product_on()
         authorise(context.principal, Action.CHANGE_WORKSPACE)
         try:
             ref = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("input", "workspaceId")))
             changed = await context.container.administer.change_workspace(
-                ref, lambda before: changed_settings(before, input), context.principal.subject
+                ref, lambda before: apply_settings_input(before, input), context.principal.subject
             )
         except USER_ERRORS as error:
             return UpdateWorkspaceSettingsPayload(workspace=None, user_errors=[user_error(error)])

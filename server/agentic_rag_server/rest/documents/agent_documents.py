@@ -9,14 +9,14 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.ingestion.attachments import Attached
+from agentic_rag.ingestion.attachments import Attachment
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag.workspaces.external_owner import Holder, agent
+from agentic_rag.workspaces.external_owner import ExternalOwner, agent
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.graphql.http.context import require_product_on
 from agentic_rag_server.rest.documents.attached import (
     DOCUMENT_ID,
     EXTERNAL_REF,
@@ -28,12 +28,12 @@ from agentic_rag_server.rest.documents.attached import (
     paging,
     take_file,
 )
-from agentic_rag_server.rest.documents.documents import DocumentErased, shown_erasure
+from agentic_rag_server.rest.documents.documents import DocumentErased, show_erasure
 from agentic_rag_server.rest.documents.uploads import REPLAYED
 from agentic_rag_server.rest.http.envelope import ENVELOPED, EnvelopedRefusal, Success
 from agentic_rag_server.rest.http.forms import FORM, IDEMPOTENCY_KEY
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
-from agentic_rag_server.rest.http.operations import Answer, Operation, Parameter
+from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 TAG = "agent documents"
@@ -121,10 +121,10 @@ class AgentDocumentsEndpoint:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         return [
-            Operation(
+            OperationSpec(
                 method="POST",
                 path=PATH,
                 name="uploadAgentDocument",
@@ -135,11 +135,13 @@ class AgentDocumentsEndpoint:
                 serve=self.upload,
                 parameters=(ORGANISATION, AGENT, IDEMPOTENCY_KEY),
                 takes=FORM,
-                answers=(Answer(202, "Accepted; a worker reads it.", AgentDocumentAccepted, headers=(REPLAYED,)),),
+                answers=(
+                    ResponseSpec(202, "Accepted; a worker reads it.", AgentDocumentAccepted, headers=(REPLAYED,)),
+                ),
                 refusals=(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503),
                 refusal=EnvelopedRefusal,
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path=PATH,
                 name="listAgentDocuments",
@@ -148,11 +150,11 @@ class AgentDocumentsEndpoint:
                 description="An agent without documents has an empty list.",
                 serve=self.list,
                 parameters=(ORGANISATION, AGENT, *PAGING),
-                answers=(Answer(200, "The documents.", AgentDocumentList, headers=(LINK,)),),
+                answers=(ResponseSpec(200, "The documents.", AgentDocumentList, headers=(LINK,)),),
                 refusals=(400, 401, 403, 404, 429, 500, 503),
                 refusal=EnvelopedRefusal,
             ),
-            Operation(
+            OperationSpec(
                 method="DELETE",
                 path=f"{PATH}/{{docId}}",
                 name="deleteAgentDocument",
@@ -161,7 +163,7 @@ class AgentDocumentsEndpoint:
                 description="Takes the role member.",
                 serve=self.delete,
                 parameters=(ORGANISATION, AGENT, DOCUMENT),
-                answers=(Answer(200, "What was removed, with the certificate.", AgentDocumentErased),),
+                answers=(ResponseSpec(200, "What was removed, with the certificate.", AgentDocumentErased),),
                 refusals=(400, 401, 403, 404, 429, 500, 503),
                 refusal=EnvelopedRefusal,
             ),
@@ -169,41 +171,43 @@ class AgentDocumentsEndpoint:
 
     async def upload(self, request: Request) -> Response:
         """Accept a file. Errors: those of `_opened` and `take_file`, `Forbidden`."""
-        principal, holder = await self._opened(request)
+        principal, holder = await self._authorise_agent(request)
         authorise(principal, Action.UPLOAD_DOCUMENT)
         taken = await take_file(self._container, request, principal, holder)
         headers = {**NOT_STORED, **({"idempotency-replayed": "true"} if taken.upload.replayed else {})}
         message = UNCHANGED if taken.upload.job_id is None else UPLOADED
-        return answer(AgentDocumentAccepted("success", message, shown_upload(taken)), 202, headers)
+        return answer(AgentDocumentAccepted("success", message, show_agent_upload(taken)), 202, headers)
 
     async def list(self, request: Request) -> Response:
         """A page of documents. Errors: those of `_opened`, `InvalidInput`."""
-        principal, holder = await self._opened(request)
+        principal, holder = await self._authorise_agent(request)
         asked = paging(request)
         page = await self._container.attached.page(holder, asked, principal)
         headers = {**NOT_STORED, **link_header(request, asked, next_cursor(page))}
-        return answer(AgentDocumentList("success", LISTED, [shown(one) for one in page.items]), headers=headers)
+        return answer(
+            AgentDocumentList("success", LISTED, [show_agent_document(one) for one in page.items]), headers=headers
+        )
 
     async def delete(self, request: Request) -> Response:
         """Erase a document. Errors: those of `_opened`, `Forbidden`, `NotFound`."""
-        principal, holder = await self._opened(request)
+        principal, holder = await self._authorise_agent(request)
         authorise(principal, Action.DELETE_DOCUMENT)
         text = request.path_params["docId"]
         deletion = await self._container.attached.delete(holder, document_key(text), principal)
-        return answer(AgentDocumentErased("success", DELETED, shown_erasure(text, deletion)))
+        return answer(AgentDocumentErased("success", DELETED, show_erasure(text, deletion)))
 
-    async def _opened(self, request: Request) -> tuple[Principal, Holder]:
+    async def _authorise_agent(self, request: Request) -> tuple[Principal, ExternalOwner]:
         """Who asks, and the agent. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound` (another
         organisation than the token's).
         """
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         if not await self._container.attached.is_ours(principal.org_id, request.path_params["orgId"]):
             raise NotFound("There is no such organisation.")
         return principal, agent(principal.org_id, request.path_params["id"])
 
 
-def shown_upload(taken: Attached) -> UploadedAgentDocument:
+def show_agent_upload(taken: Attachment) -> UploadedAgentDocument:
     """An uploaded file as the façade shows it."""
     document = taken.document
     return UploadedAgentDocument(
@@ -214,7 +218,7 @@ def shown_upload(taken: Attached) -> UploadedAgentDocument:
     )
 
 
-def shown(document: Document) -> AgentDocument:
+def show_agent_document(document: Document) -> AgentDocument:
     """A document as the façade lists it."""
     fault = document.fault
     return AgentDocument(

@@ -9,12 +9,12 @@ from uuid import UUID
 from starlette.requests import Request
 
 from agentic_rag.documents.document import Document
-from agentic_rag.ingestion.attachments import Attached
-from agentic_rag.ingestion.upload import Received
+from agentic_rag.ingestion.attachments import Attachment
+from agentic_rag.ingestion.upload import ReceivedUpload
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS, Principal
-from agentic_rag.workspaces.external_owner import Holder
+from agentic_rag.workspaces.external_owner import ExternalOwner
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import page_request
@@ -70,7 +70,7 @@ def document_key(text: str) -> UUID:
     return key
 
 
-async def workspace_of(container: ServerContainer, principal: Principal, holder: Holder) -> Workspace:
+async def workspace_of(container: ServerContainer, principal: Principal, holder: ExternalOwner) -> Workspace:
     """The holder's workspace, made if the caller may make workspaces. Errors: `Forbidden`."""
     found = await container.attached.find(holder)
     if found is None:
@@ -83,19 +83,19 @@ async def take_file(
     container: ServerContainer,
     request: Request,
     principal: Principal,
-    holder: Holder,
+    holder: ExternalOwner,
     accepted: Collection[str] | None = None,
-) -> Attached:
+) -> Attachment:
     """Stream the request's file into the holder's workspace. The provider key is asked for before anything else.
 
-    Errors: `MissingProviderKey`, `Forbidden`, those of `MultipartBody`, `read_upload` and `AttachedDocuments`.
+    Errors: `MissingProviderKey`, `Forbidden`, those of `MultipartBody`, `read_upload` and `Attachments`.
     """
     attached = container.attached
     await attached.require_provider(holder.org_id)
     body = MultipartBody(request, container.options.max_upload_bytes + FIELDS_BYTES)
     workspace = await workspace_of(container, principal, holder)
 
-    async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> Received:
+    async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
         return await attached.receive(workspace.ref, file_name, pieces, accepted)
 
     received, options = await read_upload(body, receive, attached, request.headers.get("idempotency-key"))

@@ -14,15 +14,15 @@ from agentic_rag.erasure.certificate import ErasedStore, certificate_json
 from agentic_rag.erasure.delete import Deletion
 from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode
-from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parsed_principals
+from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.graphql.http.context import require_product_on
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.rest.http.json_body import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer
-from agentic_rag_server.rest.http.operations import Answer, Operation, Parameter
+from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 _TRUTH = {"true": True, "false": False}
@@ -96,11 +96,11 @@ class DocumentEndpoint:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         force = Parameter("force", "query", "Keep nothing that is published.", {"type": "boolean", "default": False})
         return [
-            Operation(
+            OperationSpec(
                 method="DELETE",
                 path=f"{PATH}/{{document}}",
                 name="deleteDocument",
@@ -109,10 +109,10 @@ class DocumentEndpoint:
                 description="Takes the role member.",
                 serve=self.delete,
                 parameters=(WORKSPACE, DOCUMENT),
-                answers=(Answer(200, "What was removed, with the certificate.", DocumentErased),),
+                answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
                 refusals=(400, 401, 403, 404, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="POST",
                 path=f"{PATH}/{{document}}/reingest",
                 name="reingestDocument",
@@ -121,10 +121,10 @@ class DocumentEndpoint:
                 description="Takes the role member.",
                 serve=self.reingest,
                 parameters=(WORKSPACE, DOCUMENT, force),
-                answers=(Answer(202, "Queued.", ReingestionQueued),),
+                answers=(ResponseSpec(202, "Queued.", ReingestionQueued),),
                 refusals=(400, 401, 402, 403, 404, 422, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="PUT",
                 path=f"{PATH}/{{document}}/readers",
                 name="setDocumentReaders",
@@ -134,7 +134,7 @@ class DocumentEndpoint:
                 serve=self.put_readers,
                 parameters=(WORKSPACE, DOCUMENT),
                 takes=ReadersChange,
-                answers=(Answer(200, "The readers as they are kept.", DocumentReaders),),
+                answers=(ResponseSpec(200, "The readers as they are kept.", DocumentReaders),),
                 refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
             ),
         ]
@@ -143,15 +143,15 @@ class DocumentEndpoint:
         """Erase the document: 200 with the certificate. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`,
         `InvalidInput`, `NotFound`, `DependencyUnavailable`.
         """
-        ref, node, principal = await self._opened(request, Action.DELETE_DOCUMENT)
+        ref, node, principal = await self._authorise_document(request, Action.DELETE_DOCUMENT)
         deletion = await self._container.delete.run(ref, node.key, principal.subject)
-        return answer(shown_erasure(request.path_params["document"], deletion))
+        return answer(show_erasure(request.path_params["document"], deletion))
 
     async def reingest(self, request: Request) -> Response:
         """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
         `delete`, and `Permanent` code ORIGINAL_MISSING.
         """
-        ref, node, principal = await self._opened(request, Action.REINGEST_DOCUMENT)
+        ref, node, principal = await self._authorise_document(request, Action.REINGEST_DOCUMENT)
         force = _TRUTH.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
@@ -170,19 +170,19 @@ class DocumentEndpoint:
         """Let exactly those named read the document: 200 with its readers. Errors: as `delete`, and those of
         `read_json`.
         """
-        ref, node, principal = await self._opened(request, Action.SET_DOCUMENT_ACCESS)
+        ref, node, principal = await self._authorise_document(request, Action.SET_DOCUMENT_ACCESS)
         change = await read_json(request, ReadersChange, self._container.options.max_body_bytes)
         document = await self._container.document_access.change(
-            principal, ref, node.key, parsed_principals(change.readable_by)
+            principal, ref, node.key, parse_principals(change.readable_by)
         )
-        readers = await self._container.document_access.named(document)
+        readers = await self._container.document_access.list_readers(document)
         body = DocumentReaders(document_id=request.path_params["document"], readable_by=list(readers) or [EVERYONE])
         return answer(body, headers=NOT_STORED)
 
-    async def _opened(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
+    async def _authorise_document(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
         """The workspace, the document, which the caller may know of, and who asks."""
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         authorise(principal, action)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
@@ -193,7 +193,7 @@ class DocumentEndpoint:
         return ref, node, principal
 
 
-def shown_erasure(public_id: str, deletion: Deletion) -> DocumentErased:
+def show_erasure(public_id: str, deletion: Deletion) -> DocumentErased:
     """A deletion as REST shows it. Errors: `NotFound` code DOCUMENT_NOT_FOUND when there was nothing to delete."""
     if deletion.erasure is None:
         raise no_such_document()

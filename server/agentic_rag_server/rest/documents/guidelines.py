@@ -11,12 +11,12 @@ from starlette.responses import Response
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag.workspaces.external_owner import Holder, project
+from agentic_rag.workspaces.external_owner import ExternalOwner, project
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.graphql.http.context import require_product_on
 from agentic_rag_server.rest.documents.attached import (
     DOCUMENT_ID,
     EXTERNAL_REF,
@@ -29,12 +29,12 @@ from agentic_rag_server.rest.documents.attached import (
     take_file,
     workspace_of,
 )
-from agentic_rag_server.rest.documents.documents import DocumentErased, shown_erasure
+from agentic_rag_server.rest.documents.documents import DocumentErased, show_erasure
 from agentic_rag_server.rest.documents.uploads import REPLAYED
 from agentic_rag_server.rest.http.forms import FORM, IDEMPOTENCY_KEY
 from agentic_rag_server.rest.http.json_body import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
-from agentic_rag_server.rest.http.operations import Answer, Operation, Parameter
+from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 TAG = "guidelines"
@@ -106,11 +106,11 @@ class GuidelinesEndpoint:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         files = "Takes the role admin and the feature `ragGuidelines`."
         return [
-            Operation(
+            OperationSpec(
                 method="POST",
                 path=f"{PATH}/upload",
                 name="uploadGuideline",
@@ -120,10 +120,10 @@ class GuidelinesEndpoint:
                 serve=self.upload,
                 parameters=(PROJECT, IDEMPOTENCY_KEY),
                 takes=FORM,
-                answers=(Answer(202, "Accepted; a worker reads it.", GuidelineDocument, headers=(REPLAYED,)),),
+                answers=(ResponseSpec(202, "Accepted; a worker reads it.", GuidelineDocument, headers=(REPLAYED,)),),
                 refusals=(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path=PATH,
                 name="listGuidelines",
@@ -132,10 +132,10 @@ class GuidelinesEndpoint:
                 description=f"{files} A project without files has an empty list.",
                 serve=self.list,
                 parameters=(PROJECT, *PAGING),
-                answers=(Answer(200, "The files.", GuidelineList, headers=(LINK,)),),
+                answers=(ResponseSpec(200, "The files.", GuidelineList, headers=(LINK,)),),
                 refusals=(400, 401, 403, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="DELETE",
                 path=f"{PATH}/{{documentId}}",
                 name="deleteGuideline",
@@ -144,10 +144,10 @@ class GuidelinesEndpoint:
                 description=files,
                 serve=self.delete,
                 parameters=(PROJECT, DOCUMENT),
-                answers=(Answer(200, "What was removed, with the certificate.", DocumentErased),),
+                answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
                 refusals=(400, 401, 403, 404, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path=f"{PATH}/inline",
                 name="getInlineGuidelines",
@@ -156,10 +156,10 @@ class GuidelinesEndpoint:
                 description="Takes the role admin.",
                 serve=self.get_inline,
                 parameters=(PROJECT,),
-                answers=(Answer(200, "The text, or null.", InlineGuidelines),),
+                answers=(ResponseSpec(200, "The text, or null.", InlineGuidelines),),
                 refusals=(400, 401, 403, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="PUT",
                 path=f"{PATH}/inline",
                 name="setInlineGuidelines",
@@ -169,43 +169,43 @@ class GuidelinesEndpoint:
                 serve=self.put_inline,
                 parameters=(PROJECT,),
                 takes=InlineGuidelinesChange,
-                answers=(Answer(200, "The text as it is kept.", InlineGuidelines),),
+                answers=(ResponseSpec(200, "The text as it is kept.", InlineGuidelines),),
                 refusals=(400, 401, 403, 413, 415, 429, 500, 503),
             ),
         ]
 
     async def upload(self, request: Request) -> Response:
         """Accept a file. Errors: those of `_opened` and `take_file`."""
-        principal, holder = await self._opened(request, files=True)
+        principal, holder = await self._authorise_project(request, files=True)
         taken = await take_file(self._container, request, principal, holder, ACCEPTED)
         headers = {**NOT_STORED, **({"idempotency-replayed": "true"} if taken.upload.replayed else {})}
-        return answer(shown(taken.document, holder), 202, headers)
+        return answer(show_guideline(taken.document, holder), 202, headers)
 
     async def list(self, request: Request) -> Response:
         """A page of files. Errors: those of `_opened`, `InvalidInput`."""
-        principal, holder = await self._opened(request, files=True)
+        principal, holder = await self._authorise_project(request, files=True)
         asked = paging(request)
         page = await self._container.attached.page(holder, asked, principal)
         cursor = next_cursor(page)
-        body = GuidelineList(documents=[shown(one, holder) for one in page.items], next_cursor=cursor)
+        body = GuidelineList(documents=[show_guideline(one, holder) for one in page.items], next_cursor=cursor)
         return answer(body, headers={**NOT_STORED, **link_header(request, asked, cursor)})
 
     async def delete(self, request: Request) -> Response:
         """Erase a file. Errors: those of `_opened`, `NotFound`."""
-        principal, holder = await self._opened(request, files=True)
+        principal, holder = await self._authorise_project(request, files=True)
         text = request.path_params["documentId"]
         deletion = await self._container.attached.delete(holder, document_key(text), principal)
-        return answer(shown_erasure(text, deletion))
+        return answer(show_erasure(text, deletion))
 
     async def get_inline(self, request: Request) -> Response:
         """The plain text. Errors: those of `_opened`."""
-        _, holder = await self._opened(request, files=False)
+        _, holder = await self._authorise_project(request, files=False)
         text = await self._container.attached.inline_guidelines(holder)
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
     async def put_inline(self, request: Request) -> Response:
         """Replace the plain text. Errors: those of `_opened` and `read_json`."""
-        principal, holder = await self._opened(request, files=False)
+        principal, holder = await self._authorise_project(request, files=False)
         change = await read_json(request, InlineGuidelinesChange, self._container.options.max_body_bytes)
         workspace = await workspace_of(self._container, principal, holder)
         text = await self._container.attached.set_inline_guidelines(
@@ -213,17 +213,17 @@ class GuidelinesEndpoint:
         )
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
-    async def _opened(self, request: Request, *, files: bool) -> tuple[Principal, Holder]:
+    async def _authorise_project(self, request: Request, *, files: bool) -> tuple[Principal, ExternalOwner]:
         """Who asks, and the project. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`, `InvalidInput`."""
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         authorise(principal, Action.MANAGE_GUIDELINES)
         if files:
             await self._container.attached.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
         return principal, project(principal.org_id, request.path_params["id"])
 
 
-def shown(document: Document, holder: Holder) -> GuidelineDocument:
+def show_guideline(document: Document, holder: ExternalOwner) -> GuidelineDocument:
     """A file as the façade shows it."""
     fault = document.fault
     ref = document.workspace

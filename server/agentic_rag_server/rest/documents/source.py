@@ -17,9 +17,9 @@ from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.graphql.http.context import require_product_on
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
-from agentic_rag_server.rest.http.operations import Answer, Operation
+from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
@@ -44,10 +44,10 @@ class SourceEndpoint:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         return [
-            Operation(
+            OperationSpec(
                 method="GET",
                 path="/v1/documents/{id}/source",
                 name="getOriginal",
@@ -55,7 +55,7 @@ class SourceEndpoint:
                 summary="The original of a document, byte by byte",
                 serve=self.get,
                 parameters=(replace(DOCUMENT, name="id"),),
-                answers=(Answer(200, "The file, in its own media type.", media_type="*/*"),),
+                answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
                 refusals=(400, 401, 403, 404, 500, 503),
             )
         ]
@@ -63,7 +63,7 @@ class SourceEndpoint:
     async def get(self, request: Request) -> Response:
         """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         authorise(principal, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
@@ -81,7 +81,7 @@ class SourceEndpoint:
             "content-type": media,
             "content-disposition": content_disposition(document.file_name, inline=media in INLINE),
         }
-        return StreamingResponse(_joined(first, stream), headers=headers)
+        return StreamingResponse(_prepend(first, stream), headers=headers)
 
 
 def _key(document: Document, originals: Sequence[Original]) -> str:
@@ -92,7 +92,7 @@ def _key(document: Document, originals: Sequence[Original]) -> str:
     raise NotFound("The original of this document was not stored.", code="ORIGINAL_MISSING")
 
 
-async def _joined(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+async def _prepend(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     yield first
     async for piece in rest:
         yield piece

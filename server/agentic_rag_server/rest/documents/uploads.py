@@ -10,17 +10,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.documents.document import Document, DocumentStatus
-from agentic_rag.ingestion.upload import Received, Upload
+from agentic_rag.ingestion.upload import ReceivedUpload, Upload
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_enabled
+from agentic_rag_server.graphql.http.context import require_product_on
 from agentic_rag_server.rest.http.forms import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.multipart import MultipartBody
-from agentic_rag_server.rest.http.operations import Answer, Operation, Parameter
+from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
 from agentic_rag_server.wiring import ServerContainer
 
 TAG = "documents"
@@ -87,10 +87,10 @@ class UploadsEndpoint:
     def __init__(self, container: ServerContainer) -> None:
         self._container = container
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         return [
-            Operation(
+            OperationSpec(
                 method="POST",
                 path=PATH,
                 name="uploadDocument",
@@ -100,10 +100,12 @@ class UploadsEndpoint:
                 serve=self.post,
                 parameters=(WORKSPACE, IDEMPOTENCY_KEY),
                 takes=FORM,
-                answers=(Answer(202, "Accepted; a worker reads it.", UploadAccepted, headers=(LOCATION, REPLAYED)),),
+                answers=(
+                    ResponseSpec(202, "Accepted; a worker reads it.", UploadAccepted, headers=(LOCATION, REPLAYED)),
+                ),
                 refusals=(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503),
             ),
-            Operation(
+            OperationSpec(
                 method="GET",
                 path=f"{PATH}/{{document}}",
                 name="getDocument",
@@ -111,7 +113,7 @@ class UploadsEndpoint:
                 summary="How far a document is",
                 serve=self.get,
                 parameters=(WORKSPACE, DOCUMENT),
-                answers=(Answer(200, "The document.", DocumentState),),
+                answers=(ResponseSpec(200, "The document.", DocumentState),),
                 refusals=(400, 401, 403, 404, 500, 503),
             ),
         ]
@@ -122,12 +124,12 @@ class UploadsEndpoint:
         Errors: `Unauthenticated`, `Forbidden`, `FeatureDisabled`, those of `UploadDocument` and `MultipartBody`.
         """
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         authorise(principal, Action.UPLOAD_DOCUMENT)
         node = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
 
-        async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> Received:
+        async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
             return await self._container.upload.receive(ref, file_name, pieces)
 
         body = MultipartBody(request, self._container.options.max_upload_bytes + FIELDS_BYTES)
@@ -135,7 +137,7 @@ class UploadsEndpoint:
             body, receive, self._container.upload, request.headers.get("idempotency-key")
         )
         upload = await self._container.upload.submit(received, options, principal)
-        shown = shown_upload(upload)
+        shown = show_upload(upload)
         headers = {**NOT_STORED, "location": shown.status_url}
         if upload.replayed:
             headers["idempotency-replayed"] = "true"
@@ -144,7 +146,7 @@ class UploadsEndpoint:
     async def get(self, request: Request) -> Response:
         """How far a document is. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`."""
         principal = await principal_of(request, self._container.identity)
-        require_enabled(self._container)
+        require_product_on(self._container)
         authorise(principal, Action.READ)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         node = decode(request.path_params["document"], NodeKind.DOCUMENT)
@@ -156,10 +158,10 @@ class UploadsEndpoint:
                 document = await transaction.documents.get(ref, node.key)
         if document is None:
             raise no_such_document()
-        return answer(shown_document(document), headers=NOT_STORED)
+        return answer(show_document(document), headers=NOT_STORED)
 
 
-def shown_upload(upload: Upload) -> UploadAccepted:
+def show_upload(upload: Upload) -> UploadAccepted:
     """An upload as REST shows it."""
     workspace_id = encode_workspace(upload.workspace.workspace_id)
     document_id = encode(NodeKind.DOCUMENT, upload.workspace.workspace_id, upload.document_id)
@@ -176,7 +178,7 @@ def shown_upload(upload: Upload) -> UploadAccepted:
     )
 
 
-def shown_document(document: Document) -> DocumentState:
+def show_document(document: Document) -> DocumentState:
     """A document as REST shows it."""
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)

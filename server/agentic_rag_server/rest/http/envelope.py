@@ -26,6 +26,6 @@ class EnvelopedRefusal(Model, frozen=True):
     error: ErrorDetail
 
 
-def enveloped_refusal(detail: ErrorDetail) -> EnvelopedRefusal:
+def wrap_refusal(detail: ErrorDetail) -> EnvelopedRefusal:
     """A refusal in its envelope."""
     return EnvelopedRefusal(status="error", message=detail.message, data=None, error=detail)

@@ -34,7 +34,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.graphql.http.errors import report_product
 from agentic_rag_server.request_telemetry import trace_id_of
-from agentic_rag_server.rest.http.envelope import ENVELOPED, enveloped_refusal
+from agentic_rag_server.rest.http.envelope import ENVELOPED, wrap_refusal
 from agentic_rag_server.rest.http.models import NOT_STORED, ErrorDetail, Refusal, answer
 
 STATUS: dict[type[AgenticRagError], int] = {
@@ -78,13 +78,15 @@ def headers_of(error: AgenticRagError) -> dict[str, str]:
 
 def error_response(request: Request, error: AgenticRagError) -> Response:
     """A product error as the body that its path answers errors with."""
-    return refused(request.scope, status_of(error), error.code, error.message, headers_of(error))
+    return refusal_response(request.scope, status_of(error), error.code, error.message, headers_of(error))
 
 
-def refused(scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None) -> Response:
+def refusal_response(
+    scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
+) -> Response:
     """A refusal of the request under way."""
     detail = ErrorDetail(code=code, message=message, trace_id=trace_id_of(scope))
-    body = enveloped_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
+    body = wrap_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
     return answer(body, status, {**NOT_STORED, **(headers or {})})
 
 
@@ -103,7 +105,7 @@ def on_product_error(telemetry: Telemetry) -> Callable[[Request, Exception], Awa
 async def on_wrong_method(request: Request, error: Exception) -> Response:
     """Starlette's handler for a path that serves other methods."""
     headers = getattr(error, "headers", None)
-    return refused(request.scope, 405, "METHOD_NOT_ALLOWED", "This path does not serve that method.", headers)
+    return refusal_response(request.scope, 405, "METHOD_NOT_ALLOWED", "This path does not serve that method.", headers)
 
 
 async def on_no_route(request: Request, _: Exception) -> Response:

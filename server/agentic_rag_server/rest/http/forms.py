@@ -6,9 +6,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Protocol
 
 from agentic_rag.documents.upload_arguments import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
-from agentic_rag.ingestion.upload import Received, UploadOptions
+from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag.tenancy.access import MAX_PRINCIPALS, parsed_principals
+from agentic_rag.tenancy.access import MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import FileForm, FormField, Parameter
@@ -39,24 +39,24 @@ IDEMPOTENCY_KEY = Parameter(
     {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[ -~]+$"},
 )
 
-Receive = Callable[[str, AsyncIterator[bytes]], Awaitable[Received]]
+Receive = Callable[[str, AsyncIterator[bytes]], Awaitable[ReceivedUpload]]
 
 
-class Discards(Protocol):
+class UploadDiscarder(Protocol):
     """Takes back what was received."""
 
-    async def discard(self, received: Received) -> None:
+    async def discard(self, received: ReceivedUpload) -> None:
         """Remove it."""
         ...
 
 
 async def read_upload(
-    body: MultipartBody, receive: Receive, uploads: Discards, idempotency_key: str | None
-) -> tuple[Received, UploadOptions]:
+    body: MultipartBody, receive: Receive, uploads: UploadDiscarder, idempotency_key: str | None
+) -> tuple[ReceivedUpload, UploadOptions]:
     """The file, which streams through `receive`, and what is said about it. What was received goes again when the rest
     cannot be read. Errors: `InvalidInput`, those of `MultipartBody` and of `receive`.
     """
-    received: Received | None = None
+    received: ReceivedUpload | None = None
     readers: tuple[str, ...] | None = None
     fields: dict[str, str] = {}
     known = {field.name for field in FORM.fields}
@@ -74,7 +74,7 @@ async def read_upload(
         if received is None:
             raise InvalidInput("The body has no part `file`.", path=("file",))
         if READABLE_BY in fields:
-            readers = parsed_principals([one.strip() for one in fields[READABLE_BY].split(",")])
+            readers = parse_principals([one.strip() for one in fields[READABLE_BY].split(",")])
     except BaseException:
         if received is not None:
             await uploads.discard(received)

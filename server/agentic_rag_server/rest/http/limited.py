@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from agentic_rag.workspaces.rate_limits import Demand, Traffic
 from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.rest.http.operations import Operation
+from agentic_rag_server.rest.http.operations import OperationSpec
 from agentic_rag_server.wiring import ServerContainer
 
 _READ: Demand = {Traffic.READ: 1}
@@ -17,7 +17,7 @@ _WRITE: Demand = {Traffic.WRITE: 1}
 _TOO_MANY = 429
 
 
-def limited(container: ServerContainer, operation: Operation) -> Operation:
+def with_rate_limit(container: ServerContainer, operation: OperationSpec) -> OperationSpec:
     """The operation as it is served: it may refuse with 429 whatever else it answers."""
     demand = _READ if operation.method == "GET" else _WRITE
 

@@ -13,7 +13,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.requests import ClientDisconnect, Request
 
 from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
-from agentic_rag.kernel.formatting import told_bytes
+from agentic_rag.kernel.formatting import format_bytes
 
 MEDIA_TYPE = "multipart/form-data"
 MAX_BOUNDARY_CHARACTERS = 70
@@ -163,7 +163,7 @@ class MultipartBody:
         self._waiting.append((event, data))
 
     def _too_large(self) -> UploadTooLarge:
-        return UploadTooLarge(f"A request may have {told_bytes(self._most)} at most: split the file.")
+        return UploadTooLarge(f"A request may have {format_bytes(self._most)} at most: split the file.")
 
 
 def _invalid(why: str) -> InvalidInput:

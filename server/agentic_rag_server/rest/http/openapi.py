@@ -12,7 +12,7 @@ from starlette.responses import Response
 
 from agentic_rag import __version__
 from agentic_rag_server.rest.http.models import Model, Refusal
-from agentic_rag_server.rest.http.operations import Answer, FileForm, Operation
+from agentic_rag_server.rest.http.operations import FileForm, OperationSpec, ResponseSpec
 
 OPENAPI_VERSION = "3.1.0"
 PATH = "/openapi.json"
@@ -44,20 +44,20 @@ REFUSALS = {
 class OpenAPIEndpoint:
     """Serves the document; it is made once."""
 
-    def __init__(self, others: Sequence[Operation]) -> None:
+    def __init__(self, others: Sequence[OperationSpec]) -> None:
         self._body = msgspec.json.encode(document([*others, *self.operations()]))
 
-    def operations(self) -> list[Operation]:
+    def operations(self) -> list[OperationSpec]:
         """What this serves."""
         return [
-            Operation(
+            OperationSpec(
                 method="GET",
                 path=PATH,
                 name="openapi",
                 tag="description",
                 summary="This document",
                 serve=self.get,
-                answers=(Answer(200, "OpenAPI 3.1."),),
+                answers=(ResponseSpec(200, "OpenAPI 3.1."),),
                 takes_token=False,
             )
         ]
@@ -67,7 +67,7 @@ class OpenAPIEndpoint:
         return Response(self._body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
 
 
-def document(operations: Sequence[Operation]) -> dict[str, Any]:
+def document(operations: Sequence[OperationSpec]) -> dict[str, Any]:
     """The OpenAPI document of these operations."""
     types = list(dict.fromkeys(_types(operations)))
     schemas, components = msgspec.json.schema_components(types, ref_template=_REFERENCE)
@@ -93,7 +93,7 @@ def document(operations: Sequence[Operation]) -> dict[str, Any]:
     }
 
 
-def _types(operations: Iterable[Operation]) -> Iterable[type[Model]]:
+def _types(operations: Iterable[OperationSpec]) -> Iterable[type[Model]]:
     yield Refusal
     for one in operations:
         if one.refusals:
@@ -103,7 +103,7 @@ def _types(operations: Iterable[Operation]) -> Iterable[type[Model]]:
         yield from (answer.body for answer in one.answers if answer.body is not None)
 
 
-def _operation(one: Operation, reference: dict[type[Model], Any]) -> dict[str, Any]:
+def _operation(one: OperationSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     named = set(_PATH_PARAMETER.findall(one.path))
     described = {parameter.name for parameter in one.parameters if parameter.place == "path"}
     if named != described:
@@ -151,7 +151,7 @@ def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> d
     return {"required": True, "content": {"multipart/form-data": {"schema": form}}}
 
 
-def _answer(answer: Answer, reference: dict[type[Model], Any]) -> dict[str, Any]:
+def _answer(answer: ResponseSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     shown: dict[str, Any] = {"description": answer.description}
     if answer.body is not None:
         shown["content"] = {answer.media_type: {"schema": reference[answer.body]}}
@@ -162,7 +162,7 @@ def _answer(answer: Answer, reference: dict[type[Model], Any]) -> dict[str, Any]
     return shown
 
 
-def _refusal(status: int, one: Operation, reference: dict[type[Model], Any]) -> dict[str, Any]:
+def _refusal(status: int, one: OperationSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
     return {
         "description": REFUSALS[status],
         "content": {"application/json": {"schema": reference[one.refusal]}},

@@ -48,7 +48,7 @@ class FileForm:
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ResponseSpec:
     """An answer below 400: a `body` of a type, or other content by its media type."""
 
     status: int
@@ -60,7 +60,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation:
+class OperationSpec:
     """One method on one path. `refusals` are the statuses from 400 on that it may answer, with a body of type
     `refusal`.
     """
@@ -72,7 +72,7 @@ class Operation:
     tag: str
     summary: str
     serve: Serve
-    answers: tuple[Answer, ...]
+    answers: tuple[ResponseSpec, ...]
     refusals: tuple[int, ...] = ()
     refusal: type[Model] = Refusal
     parameters: tuple[Parameter, ...] = ()
@@ -81,7 +81,7 @@ class Operation:
     description: str = ""
 
 
-def routes(operations: Iterable[Operation]) -> list[Route]:
+def routes(operations: Iterable[OperationSpec]) -> list[Route]:
     """A route for each path, so that a wrong method is told all the right ones."""
     by_path: defaultdict[str, dict[str, Serve]] = defaultdict(dict)
     for one in operations:
@@ -91,7 +91,7 @@ def routes(operations: Iterable[Operation]) -> list[Route]:
     return [Route(path, _by_method(served), methods=sorted(served)) for path, served in by_path.items()]
 
 
-def route_names(operations: Sequence[Operation]) -> Callable[[str], str | None]:
+def route_names(operations: Sequence[OperationSpec]) -> Callable[[str], str | None]:
     """Finds the path pattern that a request's path fits; None when none does."""
     patterns = [
         (re.compile(_PARAMETER.sub("[^/]+", path)), path) for path in dict.fromkeys(it.path for it in operations)

@@ -8,7 +8,7 @@ import ast
 import re
 from itertools import pairwise
 
-from agentic_rag.adapters.parsing.text_builder import Reading, paragraphs_of
+from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
 
 _DEFINITION = re.compile(
@@ -22,7 +22,7 @@ _LONGEST_CLASS = 2500
 """Code points. A longer Python class is parted into its methods; about 600 tokens, one chunk."""
 
 
-def read_code(text: str, language: str | None) -> Reading:
+def read_code(text: str, language: str | None) -> LoadedText:
     """Blocks of source code in `language`. Python that does not compile is read like any other language."""
     starts = _python_starts(text) if language == "python" else None
     if starts is None:
@@ -33,7 +33,7 @@ def read_code(text: str, language: str | None) -> Reading:
         for first, last in pairwise(edges)
         for start, end in _parts(text, first, last, bool(starts))
     ]
-    return Reading(text, tuple(blocks), language=language)
+    return LoadedText(text, tuple(blocks), language=language)
 
 
 def _parts(text: str, start: int, end: int, whole: bool) -> list[tuple[int, int]]:

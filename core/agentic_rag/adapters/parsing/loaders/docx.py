@@ -18,10 +18,10 @@ import mammoth  # pyright: ignore[reportMissingTypeStubs] - it ships none
 
 from agentic_rag.adapters.parsing.loaders.html import read_html
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text_builder import Reading, first_heading, tidy_title
+from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, tidy_title
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.formatting import told_bytes
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.formatting import format_bytes
+from agentic_rag.kernel.text import strip_unstorable
 
 _MEBIBYTE = 1 << 20
 _DECLARES = re.compile(rb"<\0?!\0?(?:D\0?O\0?C\0?T\0?Y\0?P\0?E|E\0?N\0?T\0?I\0?T\0?Y)")
@@ -42,7 +42,7 @@ class _Converted(Protocol):
     value: str
 
 
-def read_docx(content: bytes, limits: ParserLimits) -> Reading:
+def read_docx(content: bytes, limits: ParserLimits) -> LoadedText:
     """Text, headings, lists and tables of a DOCX; the title is its first top heading, else its title property.
 
     Raises ParseFailed: PARSE_TOO_LARGE, PARSE_CORRUPT, PARSE_ENCRYPTED.
@@ -69,8 +69,8 @@ def read_docx(content: bytes, limits: ParserLimits) -> Reading:
         ElementTree.ParseError,
     ) as error:
         raise ParseFailed(f"the DOCX is damaged: {error}", code="PARSE_CORRUPT") from error
-    reading = read_html(storable_text(_NOTE_LINKS.sub("", converted.value)))
-    return Reading(
+    reading = read_html(strip_unstorable(_NOTE_LINKS.sub("", converted.value)))
+    return LoadedText(
         reading.text,
         reading.blocks,
         title=first_heading(reading.text, [*reading.blocks], deepest=1) or named or reading.title,
@@ -87,7 +87,7 @@ def _check(archive: zipfile.ZipFile, limits: ParserLimits) -> None:
     if len(parts) > limits.zip_entries:
         raise _too_large(f"it has {len(parts)} parts, {limits.zip_entries} can be read")
     if sum(part.file_size for part in parts) > limits.zip_bytes:
-        raise _too_large(f"it unpacks to more than {told_bytes(limits.zip_bytes)}")
+        raise _too_large(f"it unpacks to more than {format_bytes(limits.zip_bytes)}")
     for part in parts:
         if part.flag_bits & 1:
             raise ParseFailed("the DOCX is encrypted: save it without a password", code="PARSE_ENCRYPTED")
@@ -98,7 +98,7 @@ def _check(archive: zipfile.ZipFile, limits: ParserLimits) -> None:
         if not part.filename.endswith((".xml", ".rels")):
             continue
         if part.file_size > limits.zip_part_bytes:
-            raise _too_large(f"{part.filename!r} unpacks to more than {told_bytes(limits.zip_part_bytes)}")
+            raise _too_large(f"{part.filename!r} unpacks to more than {format_bytes(limits.zip_part_bytes)}")
         if _DECLARES.search(archive.read(part)):
             raise ParseFailed(f"{part.filename!r} declares XML entities, which DOCX forbids", code="PARSE_CORRUPT")
 

@@ -8,7 +8,7 @@ import re
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from agentic_rag.adapters.parsing.text_builder import Reading, TextBuilder, first_heading, tidy_title
+from agentic_rag.adapters.parsing.text_builder import LoadedText, TextBuilder, first_heading, tidy_title
 from agentic_rag.documents.document import BlockKind
 
 _SKIPPED = frozenset({
@@ -36,7 +36,7 @@ read as
 one paragraph."""
 
 
-def read_html(source: str) -> Reading:
+def read_html(source: str) -> LoadedText:
     """Readable text and blocks of a page; the title is its <title>, else its first heading."""
     tree = LexborHTMLParser(source)
     walker = _Walker()
@@ -46,7 +46,7 @@ def read_html(source: str) -> Reading:
     text = walker.built.text()
     named = tree.css_first("head > title")
     title = tidy_title(named.text()) if named is not None else None
-    return Reading(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
+    return LoadedText(text, tuple(walker.built.blocks), title=title or first_heading(text, walker.built.blocks))
 
 
 class _Walker:
@@ -75,7 +75,7 @@ class _Walker:
             self._inline.append(node.text_content or "")
         elif tag == "br":
             self._inline.append(_LINE_BREAK)
-        elif tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(node):
+        elif tag.startswith(("-", "!")) or tag in _SKIPPED or _is_invisible(node):
             return
         elif self._depth >= _DEEPEST:
             self._inline.append(_visible(node))
@@ -114,13 +114,13 @@ class _Walker:
         self.built.add(kind, " ".join(_visible(node).split()), level)
 
     def _flush(self) -> None:
-        text = _folded("".join(self._inline))
+        text = _collapse_whitespace("".join(self._inline))
         self._inline.clear()
         if text.strip("- \n"):
             self.built.add(self._kind, text)
 
 
-def _hidden(node: LexborNode) -> bool:
+def _is_invisible(node: LexborNode) -> bool:
     attributes = node.attributes
     if not attributes:
         return False
@@ -133,7 +133,7 @@ def _hidden(node: LexborNode) -> bool:
     )
 
 
-def _folded(text: str) -> str:
+def _collapse_whitespace(text: str) -> str:
     lines = (_SPACE.sub(" ", line).strip() for line in text.split(_LINE_BREAK))
     return "\n".join(line for line in lines if line)
 
@@ -150,7 +150,7 @@ def _visible(node: LexborNode) -> str:
         tag = current.tag or ""
         if tag == "-text":
             parts.append(current.text_content or "")
-        elif not (tag.startswith(("-", "!")) or tag in _SKIPPED or _hidden(current)):
+        elif not (tag.startswith(("-", "!")) or tag in _SKIPPED or _is_invisible(current)):
             if tag in _BLOCKS or tag in ("br", "li"):
                 parts.append(" ")
             stack.append(current.child)

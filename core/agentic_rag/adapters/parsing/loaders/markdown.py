@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-from agentic_rag.adapters.parsing.text_builder import Reading, first_heading, lines_of, tidy_title
+from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, lines_of, tidy_title
 from agentic_rag.documents.document import Block, BlockKind
 
 _ATX = re.compile(r" {0,3}(#{1,6})(?:[ \t]|$)")
@@ -20,12 +20,12 @@ _FRONT_MATTER_TITLE = re.compile(r"^title\s*[:=]\s*(.+)$", re.IGNORECASE | re.MU
 _FRONT_MATTER_LINES = 200
 
 
-def read_markdown(text: str) -> Reading:
+def read_markdown(text: str) -> LoadedText:
     """Blocks of a Markdown text; the title comes from its front matter, else from its first heading."""
     scan = _Scan(text)
     title = scan.front_matter()
     scan.body()
-    return Reading(text, tuple(scan.blocks), title=title or first_heading(text, scan.blocks))
+    return LoadedText(text, tuple(scan.blocks), title=title or first_heading(text, scan.blocks))
 
 
 class _Scan:
@@ -62,7 +62,7 @@ class _Scan:
             if not line.strip():
                 self._blank()
             elif fence := _FENCE.match(line):
-                self._fenced(fence[1])
+                self._read_code_fence(fence[1])
             elif heading := _ATX.match(line):
                 self._close()
                 self._put(BlockKind.HEADING, self._at, self._at, len(heading[1]))
@@ -94,7 +94,7 @@ class _Scan:
             self._close()
         self._at = following
 
-    def _fenced(self, fence: str) -> None:
+    def _read_code_fence(self, fence: str) -> None:
         self._close()
         closing = re.compile(rf"\s{{0,12}}{re.escape(fence[0])}{{{len(fence)},}}\s*$")
         last = self._at + 1

@@ -24,11 +24,11 @@ from pypdf.errors import (
 
 from agentic_rag.adapters.parsing.loaders.pdf_outline import OutlineEntry, heading_levels
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
-from agentic_rag.adapters.parsing.text.legibility import unnamed_glyphs
-from agentic_rag.adapters.parsing.text_builder import Reading, first_heading, tidy_title
+from agentic_rag.adapters.parsing.text.legibility import count_glyph_names
+from agentic_rag.adapters.parsing.text_builder import LoadedText, first_heading, tidy_title
 from agentic_rag.documents.document import Block, BlockKind, PageSpan
 from agentic_rag.kernel.errors import ParseFailed
-from agentic_rag.kernel.text import storable_text
+from agentic_rag.kernel.text import strip_unstorable
 
 _PAGE_JOIN = "\n\n"
 _EARNING_CHARACTERS = 500
@@ -56,7 +56,7 @@ _SHORT_OF_LONGEST = 0.8
 """A line that ends a sentence before this share of its page's longer lines ends a paragraph too."""
 
 
-def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> Reading:
+def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None] | None = None) -> LoadedText:
     """Text, pages, headings and title of a PDF.
 
     Raises ParseFailed: PARSE_ENCRYPTED, PARSE_TOO_LARGE, PARSE_UNSUPPORTED, PARSE_CORRUPT.
@@ -64,12 +64,12 @@ def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None]
     try:
         reader = PdfReader(io.BytesIO(content))
         if reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED:
-            raise _encrypted()
+            raise _password_error()
         texts = list(_page_texts(reader, limits, page_read))
         outline = _outline(reader)
         own_name = _own_name(reader)
     except (FileNotDecryptedError, WrongPasswordError) as error:
-        raise _encrypted() from error
+        raise _password_error() from error
     except DependencyError as error:
         raise ParseFailed(f"the PDF needs an unsupported feature: {error}", code="PARSE_UNSUPPORTED") from error
     except LimitReachedError as error:
@@ -77,7 +77,7 @@ def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None]
     except PyPdfError as error:
         raise ParseFailed(f"the PDF is damaged: {error}", code="PARSE_CORRUPT") from error
     text = _PAGE_JOIN.join(texts)
-    lost = unnamed_glyphs(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
+    lost = count_glyph_names(text) if len(text) <= _MOST_LOST_CHARACTERS else 0
     if own_name and 0 < lost <= _MOST_LOST_GLYPHS and (spoken := _without_program(own_name)):
         # The fonts of a slide or cover name no letters: the few words lost are those that its title says.
         texts = [spoken, *("" for _ in texts[1:])]
@@ -85,10 +85,10 @@ def read_pdf(content: bytes, limits: ParserLimits, page_read: Callable[[], None]
     pages, blocks = _structure(texts, outline)
     named = None if own_name is None or _POOR_TITLE.fullmatch(own_name) else own_name
     title = named or first_heading(text, blocks[:_TITLE_WITHIN])
-    return Reading(text, tuple(blocks), tuple(pages), title)
+    return LoadedText(text, tuple(blocks), tuple(pages), title)
 
 
-def _encrypted() -> ParseFailed:
+def _password_error() -> ParseFailed:
     return ParseFailed("the PDF is protected by a password; save it without one", code="PARSE_ENCRYPTED")
 
 
@@ -98,7 +98,7 @@ def _page_texts(reader: PdfReader, limits: ParserLimits, page_read: Callable[[],
         raise ParseFailed(f"the PDF has {count} pages; {limits.pages} can be read", code="PARSE_TOO_LARGE")
     total = 0
     for page in reader.pages:
-        text = storable_text(page.extract_text())
+        text = strip_unstorable(page.extract_text())
         total += len(text)
         if total > limits.text_characters:
             raise ParseFailed(f"the PDF holds more than {limits.text_characters} characters", code="PARSE_TOO_LARGE")
@@ -113,7 +113,7 @@ def _own_name(reader: PdfReader) -> str | None:
     except (PyPdfError, AttributeError, ValueError, TypeError, KeyError):
         # A damaged information dictionary costs the title, not the document.
         return None
-    return tidy_title(storable_text(title)) if title else None
+    return tidy_title(strip_unstorable(title)) if title else None
 
 
 def _without_program(name: str) -> str | None:

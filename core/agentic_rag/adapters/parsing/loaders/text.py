@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.parsing.text_builder import Reading, paragraphs_of
+from agentic_rag.adapters.parsing.text_builder import LoadedText, paragraphs_of
 from agentic_rag.documents.document import Block, BlockKind
 
 
-def read_text(text: str) -> Reading:
+def read_text(text: str) -> LoadedText:
     """Blocks of plain text. It has no title: its file name is one."""
-    return Reading(text, tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in paragraphs_of(text)))
+    return LoadedText(text, tuple(Block(BlockKind.PARAGRAPH, start, end) for start, end in paragraphs_of(text)))

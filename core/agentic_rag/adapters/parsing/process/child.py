@@ -16,7 +16,7 @@ import warnings
 from typing import Any, BinaryIO, cast
 
 from agentic_rag.adapters.parsing.dispatch import load
-from agentic_rag.adapters.parsing.process.cpu_limit import CpuAllowance
+from agentic_rag.adapters.parsing.process.cpu_limit import CpuLimit
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 from agentic_rag.adapters.parsing.process.preload import preload
 from agentic_rag.adapters.parsing.process.sandbox import raise_walls
@@ -80,7 +80,7 @@ def _serve(requests: BinaryIO, replies: BinaryIO, limits: ParserLimits, walls: t
         head_length, body_length = LENGTHS.unpack(lengths)
         header = cast(dict[str, Any], json.loads(requests.read(head_length)))
         content = requests.read(body_length)
-        allowance = CpuAllowance(limits, body_length)
+        allowance = CpuLimit(limits, body_length)
         replies.write(_reply(content, header["file_name"], header["media_type"], limits, allowance))
         replies.flush()
 
@@ -108,9 +108,7 @@ def _refuse(event: str, arguments: tuple[object, ...]) -> None:
         raise PermissionError(f"a parser may not use {event}")
 
 
-def _reply(
-    content: bytes, file_name: str, media_type: str | None, limits: ParserLimits, allowance: CpuAllowance
-) -> bytes:
+def _reply(content: bytes, file_name: str, media_type: str | None, limits: ParserLimits, allowance: CpuLimit) -> bytes:
     try:
         return reading_frame(*load(content, file_name, media_type, limits, allowance.page_read))
     except ParseFailed as failure:

@@ -7,7 +7,7 @@ import resource
 from agentic_rag.adapters.parsing.process.limits import ParserLimits
 
 
-class CpuAllowance:
+class CpuLimit:
     """Moves the soft limit ahead of what earlier files used; past it the kernel ends this process (SIGXCPU)."""
 
     def __init__(self, limits: ParserLimits, content_length: int) -> None:

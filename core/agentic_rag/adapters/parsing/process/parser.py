@@ -18,8 +18,8 @@ from agentic_rag.adapters.parsing.process.sandbox import missing_walls
 from agentic_rag.adapters.parsing.process.wire import (
     LENGTHS,
     OUT_OF_MEMORY_STATUS,
+    decode_document,
     frame,
-    parsed_document,
     require_ready,
 )
 from agentic_rag.documents.document import ParsedDocument
@@ -83,7 +83,7 @@ class ProcessParser:
             self._busy.add(child)
             try:
                 head, body = await self._ask(child, content, file_name, media_type)
-                parsed = parsed_document(head, body, _PARSER, self._version)
+                parsed = decode_document(head, body, _PARSER, self._version)
             except ParseFailed as failure:
                 if failure.code in ("PARSE_TOO_LARGE", "PARSE_TIMEOUT") or not child.usable(self._limits):
                     await child.end()

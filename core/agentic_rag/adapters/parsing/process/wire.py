@@ -12,7 +12,7 @@ import struct
 from typing import Any, cast
 
 from agentic_rag.adapters.parsing.file_types import FileKind
-from agentic_rag.adapters.parsing.text_builder import Reading
+from agentic_rag.adapters.parsing.text_builder import LoadedText
 from agentic_rag.documents.document import Block, BlockKind, PageSpan, ParsedDocument
 from agentic_rag.kernel.errors import ParseFailed, Retryable
 
@@ -29,7 +29,7 @@ def frame(header: object, body: bytes) -> bytes:
     return b"".join((LENGTHS.pack(len(head), len(body)), head, body))
 
 
-def reading_frame(kind: FileKind, reading: Reading) -> bytes:
+def reading_frame(kind: FileKind, reading: LoadedText) -> bytes:
     """The reply that carries a file's text and structure."""
     blocks = [number for b in reading.blocks for number in (_KIND_NUMBERS[b.kind], b.start, b.end, b.level)]
     pages = [number for page in reading.pages for number in (page.number, page.start, page.end)]
@@ -65,7 +65,7 @@ def _broken(header: dict[str, Any]) -> Retryable:
     return Retryable(f"the parser's own installation is broken: {header['broken']}")
 
 
-def parsed_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
+def decode_document(head: bytes, body: bytes, parser: str, version: str) -> ParsedDocument:
     """What a reply says. Raises the ParseFailed that it carries, Retryable when the child is at fault."""
     header = cast(dict[str, Any], json.loads(head))
     if "broken" in header:

@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections import Counter
 
-from agentic_rag.adapters.parsing.text.misreading import decoded_twice, letters_moved
+from agentic_rag.adapters.parsing.text.misreading import has_letter_substitution, is_mojibake
 from agentic_rag.kernel.errors import ParseFailed
 
 _SAMPLE = 200_000
@@ -40,8 +40,8 @@ def require_legible(text: str, *, prose: bool = True) -> None:
             "the file holds no text (a scan or a drawing?): run text recognition over it first", code="PARSE_NO_TEXT"
         )
     sample = text if len(text) <= _SAMPLE else text[: _SAMPLE // 2] + text[-_SAMPLE // 2 :]
-    why = _garbled_by_signs(sample) or _garbled_by_scripts(sample)
-    if why is None and prose and letters_moved(sample):
+    why = _find_garbling(sample) or _find_mixed_scripts(sample)
+    if why is None and prose and has_letter_substitution(sample):
         why = "its letters stand for other letters"
     if why:
         raise ParseFailed(
@@ -49,7 +49,7 @@ def require_legible(text: str, *, prose: bool = True) -> None:
         )
 
 
-def unnamed_glyphs(text: str) -> int:
+def count_glyph_names(text: str) -> int:
     """How many glyphs stand in a text that is mostly the names of glyphs; 0 for any other text."""
     runs = _GLYPH_NAMES.findall(text)
     if not runs or sum(map(len, runs)) <= _MOST_GLYPH_NAMES * _visible(text):
@@ -62,26 +62,26 @@ def _visible(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _garbled_by_signs(sample: str) -> str | None:
-    if unnamed_glyphs(sample):
+def _find_garbling(sample: str) -> str | None:
+    if count_glyph_names(sample):
         return "its fonts name glyphs, not letters"
     if sample.isascii() and _printable(sample):
         return None
-    if why := _garbled_by_characters(sample):
+    if why := _find_bad_characters(sample):
         return why
-    if decoded_twice(sample):
+    if is_mojibake(sample):
         return "it was decoded twice"
     return None
 
 
-def _garbled_by_characters(sample: str) -> str | None:
+def _find_bad_characters(sample: str) -> str | None:
     # Which characters there are is told five times faster than how many of each.
-    suspects = {one for one in set(sample) if _is_unassigned(one) or _is_unreadable(one)}
+    suspects = {one for one in set(sample) if _has_unassigned_category(one) or _is_unreadable(one)}
     if not suspects:
         return None
     visible = _visible(sample)
     counts = Counter(sample)
-    unassigned = sum(counts[one] for one in suspects if _is_unassigned(one))
+    unassigned = sum(counts[one] for one in suspects if _has_unassigned_category(one))
     if unassigned >= 3 and unassigned > _MOST_UNASSIGNED * visible:
         return "it uses characters that do not exist"
     if sum(counts[one] for one in suspects if _is_unreadable(one)) > _MOST_UNREADABLE * visible:
@@ -89,7 +89,7 @@ def _garbled_by_characters(sample: str) -> str | None:
     return None
 
 
-def _is_unassigned(character: str) -> bool:
+def _has_unassigned_category(character: str) -> bool:
     return unicodedata.category(character) == "Cn"
 
 
@@ -105,7 +105,7 @@ def _printable(sample: str) -> bool:
 _WHITE = dict.fromkeys(map(ord, "\t\n\r\f\v"), " ")
 
 
-def _garbled_by_scripts(sample: str) -> str | None:
+def _find_mixed_scripts(sample: str) -> str | None:
     if sample.isascii():
         return None
     script_of: dict[str, str] = {}

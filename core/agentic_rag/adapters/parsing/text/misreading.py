@@ -57,7 +57,7 @@ a third.
 """
 
 
-def decoded_twice(sample: str) -> bool:
+def is_mojibake(sample: str) -> bool:
     """Whether most of what lies beyond ASCII is UTF-8 that was read as another encoding."""
     least = max(_LEAST_MISREAD, _LEAST_OF_TEXT * len(sample))
     # Each character beyond ASCII takes one to three bytes more: most texts are told by their length.
@@ -88,7 +88,7 @@ def _bytes_of(run: str, encoding: str) -> bytes:
     return b"".join(one.encode("latin-1" if one < "\u0100" else "cp1252") for one in run)
 
 
-def letters_moved(sample: str) -> bool:
+def has_letter_substitution(sample: str) -> bool:
     """Whether Latin letters stand for other letters: shifted along the alphabet or the code table, or swapped."""
     sample = sample[:_SAMPLE]
     if sum(map(str.isdecimal, sample)) > _MOST_DIGITS * len(sample):
@@ -97,18 +97,18 @@ def letters_moved(sample: str) -> bool:
     words = _WORD.findall(sample.lower())
     if sum(word in _LITTLE_WORDS for word in words) > _MOST_STRAY * len(words):
         return False
-    return _is_shifted(sample, words) or _is_swapped(sample, words)
+    return _has_letter_shift(sample, words) or _has_letter_swaps(sample, words)
 
 
-def _is_shifted(sample: str, words: list[str]) -> bool:
-    if len(words) >= _LEAST_WORDS and _is_rotated(words):
+def _has_letter_shift(sample: str, words: list[str]) -> bool:
+    if len(words) >= _LEAST_WORDS and _has_letter_rotation(words):
         return True
     # No shift makes a letter of white space, nor white space of a letter: what is between counts once for all places.
     tokens = Counter(sample.split())
-    return any(_reads_moved(tokens, by) for by in _plausible_shifts(tokens))
+    return any(_reads_after_shift(tokens, by) for by in _plausible_shifts(tokens))
 
 
-def _reads_moved(tokens: Mapping[str, int], by: int) -> bool:
+def _reads_after_shift(tokens: Mapping[str, int], by: int) -> bool:
     table = {code: code + by for code in _CODES if code + by >= _CODES[0]}
     moved: Counter[str] = Counter()
     for token, count in tokens.items():
@@ -119,10 +119,10 @@ def _reads_moved(tokens: Mapping[str, int], by: int) -> bool:
     return total >= _LEAST_WORDS and _suffices(sum(found), len(found), total)
 
 
-def _is_rotated(words: list[str]) -> bool:
+def _has_letter_rotation(words: list[str]) -> bool:
     """Whether the words read when all are moved along the alphabet by the same number of places."""
     found: dict[int, list[int]] = {}
-    rotated = _rotated_little_words()
+    rotated = _little_words_by_rotation()
     for word, count in Counter(words).items():
         for by in rotated.get(word, ()):
             found.setdefault(by, []).append(count)
@@ -134,7 +134,7 @@ def _plausible_shifts(tokens: Iterable[str]) -> list[int]:
     somewhere. To move everything by each shift and look at its words takes thirty times as long.
     """
     kinds: dict[int, set[str]] = {}
-    openings = _shifted_openings()
+    openings = _openings_by_shift()
     padded = [f"\n{token}\n\n" for token in tokens]
     for around in {text[start : start + 5] for text in padded for start in range(len(text) - 4)}:
         for by, word in openings.get(around[1:4], ()):
@@ -152,7 +152,7 @@ def _is_letter(character: str, by: int) -> bool:
 
 
 @cache
-def _rotated_little_words() -> Mapping[str, tuple[int, ...]]:
+def _little_words_by_rotation() -> Mapping[str, tuple[int, ...]]:
     """Words, each with the numbers of places by which it must be moved along the alphabet to be a little word."""
     found: dict[str, tuple[int, ...]] = {}
     for by in range(1, 26):
@@ -164,7 +164,7 @@ def _rotated_little_words() -> Mapping[str, tuple[int, ...]]:
 
 
 @cache
-def _shifted_openings() -> Mapping[str, tuple[tuple[int, str], ...]]:
+def _openings_by_shift() -> Mapping[str, tuple[tuple[int, str], ...]]:
     """Three characters each, with the shifts that make them the first three letters, in any case, of a little word."""
     found: dict[str, tuple[tuple[int, str], ...]] = {}
     for by in _SHIFTS:
@@ -186,7 +186,7 @@ def _suffices(found: int, kinds: int, words: int) -> bool:
     return found > _LEAST_FOUND * words and kinds >= _LEAST_KINDS
 
 
-def _is_swapped(sample: str, words: list[str]) -> bool:
+def _has_letter_swaps(sample: str, words: list[str]) -> bool:
     plain = _PLAIN_WORD.findall(sample)
     long_words = [word for word in words if len(word) >= 4]
     distinct = {*plain}

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Sequence
 from itertools import groupby
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
-from agentic_rag.answering.runs.redaction import cited_documents, without_erased
+from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -113,8 +113,8 @@ class PostgresRunStore:
         cursors = tuple(instant_cursor(run.created_at, run.run_id) for run in runs)
         return Page(tuple(runs), cursors, len(rows) > size)
 
-    async def _record(self, connection: Connection, org_id: UUID, runs: list[Run]) -> None:
-        runs = await _without_erased(connection, org_id, runs)
+    async def _record(self, connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> None:
+        runs = await _redact_erasures(connection, org_id, runs)
         await connection.executemany(ADD_RUN, [self._arguments(run) for run in runs])
         for run in runs:
             if run.idempotency_key is not None:
@@ -133,7 +133,7 @@ class PostgresRunStore:
             runs = await self._runs(connection, workspace, rows)
         return runs[0] if runs else None
 
-    async def _runs(self, connection: Connection, workspace: WorkspaceRef, rows: Sequence[Row]) -> list[Run]:
+    async def _runs(self, connection: PostgresConnection, workspace: WorkspaceRef, rows: Sequence[Row]) -> list[Run]:
         if not rows:
             return []
         stages: dict[UUID, list[StageRecord]] = {row["run_id"]: [] for row in rows}
@@ -159,7 +159,7 @@ class PostgresRunStore:
             versions.weights_version,
             versions.pipeline_version,
             versions.models,
-            sorted(cited_documents(run.answer)),
+            sorted(collect_document_ids(run.answer)),
             self._codec.encode(run.answer).decode(),
             run.idempotency_key,
             run.input_hash,
@@ -197,11 +197,11 @@ class PostgresRunStore:
         )
 
 
-async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run]) -> list[Run]:
+async def _redact_erasures(connection: PostgresConnection, org_id: UUID, runs: list[Run]) -> list[Run]:
     """The runs, redacted where a source was erased while they were under way. Holds erasures up until the end of the
     transaction.
     """
-    cited = {(run.workspace.workspace_id, one): None for run in runs for one in cited_documents(run.answer)}
+    cited = {(run.workspace.workspace_id, one): None for run in runs for one in collect_document_ids(run.answer)}
     if not cited:
         return runs
     await connection.execute(SHARE_RUNS, sorted({workspace_id for workspace_id, _ in cited}))
@@ -209,7 +209,7 @@ async def _without_erased(connection: Connection, org_id: UUID, runs: list[Run])
     erased: dict[UUID, set[UUID]] = {}
     for row in await connection.fetch(ERASED, org_id, workspace_ids, document_ids):
         erased.setdefault(row["workspace_id"], set()).add(row["document_id"])
-    return [without_erased(run, erased.get(run.workspace.workspace_id, ())) for run in runs]
+    return [redact_erased_documents(run, erased.get(run.workspace.workspace_id, ())) for run in runs]
 
 
 def _stage_rows(runs: Iterable[Run]) -> Iterable[tuple[object, ...]]:

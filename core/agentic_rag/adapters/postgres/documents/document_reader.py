@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, chunk_from, document_from
-from agentic_rag.adapters.postgres.session.connection import Connection
-from agentic_rag.documents.chunk_history import ChunkPlacement
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,
-    ChunkPlace,
+    ChunkPosition,
     CitedPassage,
     Document,
     DocumentFilter,
@@ -138,7 +138,7 @@ LIMIT $5
 class PostgresDocumentReader:
     """Every call sees the same corpus version."""
 
-    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int) -> None:
+    def __init__(self, connection: PostgresConnection, workspace: WorkspaceRef, version: int) -> None:
         self._connection = connection
         self._workspace = workspace
         self._key = (workspace.org_id, workspace.workspace_id)
@@ -152,7 +152,7 @@ class PostgresDocumentReader:
         found = {row["ordinal"]: chunk_from(row) for row in rows}
         return [found[ordinal] for ordinal in ordinals if ordinal in found]
 
-    async def cited(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
         """Those of the passages that are visible and that the access sets may read, in the order asked."""
         if not cited:
             return []
@@ -160,7 +160,7 @@ class PostgresDocumentReader:
         rows = await self._connection.fetch(CITED, *self._key, access_ids, self._version, documents, chunks)
         return [chunk_from(row) for row in rows]
 
-    async def placed(self, places: Sequence[ChunkPlace], access_ids: Sequence[int]) -> list[Chunk]:
+    async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
         """The visible chunks at these places that the access sets may read, in the order asked."""
         if not places:
             return []
@@ -179,11 +179,11 @@ class PostgresDocumentReader:
         rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
         return {row["ordinal"]: row["title"] for row in rows}
 
-    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkPlacement]:
+    async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         """Every place at which these chunks stand or stood."""
         rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)
         return [
-            ChunkPlacement(
+            ChunkVersion(
                 row["chunk_id"],
                 row["ordinal"],
                 row["document_id"],

@@ -82,12 +82,12 @@ def draft_columns(drafts: Sequence[ChunkDraft]) -> tuple[Sequence[object], ...]:
         [draft.page for draft in drafts],
         [draft.line_start for draft in drafts],
         [draft.line_end for draft in drafts],
-        [_joined_headings(draft.heading_path) for draft in drafts],
+        [_join_headings(draft.heading_path) for draft in drafts],
         [draft.content_hash for draft in drafts],
         [draft.text for draft in drafts],
     )
 
 
-def _joined_headings(path: tuple[str, ...]) -> str:
+def _join_headings(path: tuple[str, ...]) -> str:
     """A heading path as one value; the separator itself has no business in a heading."""
     return HEADING_SEPARATOR.join([heading.replace(HEADING_SEPARATOR, " ") for heading in path])

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import DOCUMENT_COLUMNS, document_from
-from agentic_rag.adapters.postgres.documents.staging import Staging
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.documents.staging import StagingRows
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.page_cursors import decode_cursor, encode_cursor, page_size
 from agentic_rag.documents.document import (
-    STATUS_MOVES,
+    STATUS_TRANSITIONS,
     ChunkDraft,
     Document,
     DocumentFault,
@@ -93,16 +93,17 @@ ORDER BY index
 """
 
 _MOVES_TO: Mapping[DocumentStatus, list[str]] = {
-    target: [source.value for source, targets in STATUS_MOVES.items() if target in targets] for target in DocumentStatus
+    target: [source.value for source, targets in STATUS_TRANSITIONS.items() if target in targets]
+    for target in DocumentStatus
 }
 
 
 class PostgresDocumentStore:
     """Reads and writes inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
-        self._staging = Staging(connection)
+        self._staging = StagingRows(connection)
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
         """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
@@ -136,7 +137,7 @@ class PostgresDocumentStore:
         row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
 
-    async def locked(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
+    async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
         """The document, which nobody else changes until this transaction ends, or None."""
         row = await self._connection.fetchrow(LOCKED, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
@@ -188,7 +189,7 @@ class PostgresDocumentStore:
         status: DocumentStatus,
         fault: DocumentFault | None = None,
     ) -> bool:
-        """Move a document; False when it is gone or the move is illegal (STATUS_MOVES)."""
+        """Move a document; False when it is gone or the move is illegal (STATUS_TRANSITIONS)."""
         faulty = (None, None, 0, False)
         if fault is not None:
             faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
@@ -235,9 +236,9 @@ class PostgresDocumentStore:
         """Write an unpublished revision and its chunks; again for the same revision changes nothing."""
         await self._staging.stage(workspace, document_id, revision, drafts)
 
-    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+    async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
         """The staged chunks by index; None when nothing of the revision is staged."""
-        return await self._staging.staged(workspace, revision_id)
+        return await self._staging.load_staging(workspace, revision_id)
 
     async def stage_vectors(
         self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
@@ -245,6 +246,6 @@ class PostgresDocumentStore:
         """Attach vectors (by chunk index) to staged chunks."""
         await self._staging.stage_vectors(workspace, revision_id, space_id, vectors)
 
-    async def discard_staged(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
+    async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
         """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
         return await self._staging.discard(workspace, document_id, keep)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.documents.ports import Original
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -80,7 +80,7 @@ SELECT blob_key FROM rag_doomed_blobs WHERE org_id = $1 AND workspace_id = $2 AN
 class PostgresOriginalStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
 
     async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
@@ -102,12 +102,12 @@ class PostgresOriginalStore:
         )
         return doomed
 
-    async def doom(self, workspace: WorkspaceRef, document_id: UUID) -> int:
+    async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
         """Doom every content of a document; how many blobs."""
         doomed: int = await self._connection.fetchval(DOOM, workspace.org_id, workspace.workspace_id, document_id)
         return doomed
 
-    async def doomed(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
+    async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
         """Keys of doomed blobs, sorted."""
         rows = await self._connection.fetch(DOOMED, workspace.org_id, workspace.workspace_id, document_id, limit)
         return [row["blob_key"] for row in rows]
@@ -117,7 +117,7 @@ class PostgresOriginalStore:
         gone: int = await self._connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
         return gone
 
-    async def named(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
+    async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
         """Those of the keys that hold an original or are doomed."""
         rows = await self._connection.fetch(NAMED, workspace.org_id, workspace.workspace_id, list(keys))
         return frozenset(row["blob_key"] for row in rows)

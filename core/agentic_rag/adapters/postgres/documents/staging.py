@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.documents.document_rows import HEADING_SEPARATOR, draft_columns
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.documents.document import ChunkDraft, Revision
 from agentic_rag.documents.ports import StagedChunk
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -84,10 +84,10 @@ def revision_arguments(revision: Revision) -> tuple[object, ...]:
     )
 
 
-class Staging:
+class StagingRows:
     """The staged half of the document store."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
 
     async def stage(
@@ -107,7 +107,7 @@ class Staging:
             *draft_columns(drafts),
         )
 
-    async def staged(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
+    async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
         """The staged chunks by index; None when there are none."""
         rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
         if not rows:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.documents.ports import UploadRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -28,7 +28,7 @@ UPDATE rag_uploads SET job_id = $4 WHERE org_id = $1 AND workspace_id = $2 AND i
 class PostgresUploadStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
 
     async def claim(

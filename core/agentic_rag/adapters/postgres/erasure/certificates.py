@@ -7,18 +7,18 @@ from uuid import UUID
 
 import numpy as np
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.answering.ports import AnswerCodec
-from agentic_rag.answering.runs.redaction import SOURCE_ERASED, cited_documents, redacted
+from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import (
     Certificate,
     StoreErasure,
-    merged_stores,
-    not_covered,
-    stores_from,
-    stores_json,
+    coverage_gaps,
+    decode_stores,
+    encode_stores,
+    merge_stores,
 )
-from agentic_rag.erasure.ports import Trace
+from agentic_rag.erasure.ports import ErasureTrace
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 TOMBSTONE = """
@@ -106,7 +106,7 @@ SELECT answer::text AS answer FROM rag_runs WHERE org_id = $1 AND workspace_id =
 class PostgresErasureStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection, codec: AnswerCodec) -> None:
+    def __init__(self, connection: PostgresConnection, codec: AnswerCodec) -> None:
         self._connection = connection
         self._codec = codec
 
@@ -127,30 +127,32 @@ class PostgresErasureStore:
             workspace.org_id,
             workspace.workspace_id,
             document_id,
-            stores_json(certificate.stores, certificate.ordinals),
+            encode_stores(certificate.stores, certificate.ordinals),
         )
         return certificate
 
-    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[Trace]:
+    async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
         """Every row that still holds something of the document."""
         key = (workspace.org_id, workspace.workspace_id, document_id)
-        found: list[Trace] = []
+        found: list[ErasureTrace] = []
         for table in await self._connection.fetch(TABLES_NAMING_DOCUMENTS):
             rows: int = await self._connection.fetchval(
                 f"SELECT count(*) FROM {table['name']} "  # noqa: S608 - a name from the catalogue, of our own tables
                 "WHERE org_id = $1 AND workspace_id = $2 AND document_id = $3",
                 *key,
             )
-            found.append(Trace(table["name"], rows, table["name"] in PENDING_TABLES))
-        found.append(Trace("rag_entities", await self._connection.fetchval(ENTITIES_OF, *key)))
-        found.append(Trace("rag_jobs", await self._connection.fetchval(JOBS, *key, SOURCE_ERASED)))
-        found.append(Trace("rag_runs", await self._unredacted_runs(key)))
+            found.append(ErasureTrace(table["name"], rows, table["name"] in PENDING_TABLES))
+        found.append(ErasureTrace("rag_entities", await self._connection.fetchval(ENTITIES_OF, *key)))
+        found.append(ErasureTrace("rag_jobs", await self._connection.fetchval(JOBS, *key, SOURCE_ERASED)))
+        found.append(ErasureTrace("rag_runs", await self._count_runs_to_redact(key)))
         certificate = await self.certificate(workspace, document_id)
         if certificate is not None and certificate.ordinals:
-            found += await self._ordinals_left(key, certificate.ordinals)
-        return merged_traces(found)
+            found += await self._ordinal_traces(key, certificate.ordinals)
+        return merge_traces(found)
 
-    async def _ordinals_left(self, key: tuple[UUID, UUID, UUID], ordinals: Sequence[tuple[int, int]]) -> list[Trace]:
+    async def _ordinal_traces(
+        self, key: tuple[UUID, UUID, UUID], ordinals: Sequence[tuple[int, int]]
+    ) -> list[ErasureTrace]:
         row = await self._connection.fetchrow(
             ORDINALS_LEFT, *key, [first for first, _ in ordinals], [last for _, last in ordinals]
         )
@@ -161,9 +163,9 @@ class PostgresErasureStore:
         for segment in await self._connection.fetch(SEGMENT_ORDINALS, *key[:2]):
             postings += int(np.isin(np.frombuffer(segment["ordinals"], "<i4"), gone).sum())
         tables = ("rag_embeddings", "rag_mentions", "rag_closed_ordinals")
-        return [*(Trace(table, row[table]) for table in tables), Trace("rag_segments", postings)]
+        return [*(ErasureTrace(table, row[table]) for table in tables), ErasureTrace("rag_segments", postings)]
 
-    async def _unredacted_runs(self, key: tuple[UUID, UUID, UUID]) -> int:
+    async def _count_runs_to_redact(self, key: tuple[UUID, UUID, UUID]) -> int:
         """Runs whose answer still holds words of the document, or cannot be read to tell."""
         left = 0
         for row in await self._connection.fetch(RUNS, *key):
@@ -172,7 +174,7 @@ class PostgresErasureStore:
             except ValueError:
                 left += 1
                 continue
-            left += key[2] in cited_documents(answer) and redacted(answer, key[2]) != answer
+            left += key[2] in collect_document_ids(answer) and redact_document(answer, key[2]) != answer
         return left
 
     async def _read(self, statement: str, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
@@ -181,20 +183,20 @@ class PostgresErasureStore:
         if row is None:
             return None
         snapshots = await self._connection.fetch(SNAPSHOTS, *key, row["erased_at"])
-        stores, ordinals = stores_from(row["certificate"])
+        stores, ordinals = decode_stores(row["certificate"])
         return Certificate(
             document_id=document_id,
             version=row["version"],
             erased_at=row["erased_at"],
-            stores=merged_stores(stores, ()),
+            stores=merge_stores(stores, ()),
             ordinals=ordinals,
-            not_covered=not_covered([one["created_at"] for one in snapshots]),
+            not_covered=coverage_gaps([one["created_at"] for one in snapshots]),
         )
 
 
-def merged_traces(traces: Sequence[Trace]) -> list[Trace]:
+def merge_traces(traces: Sequence[ErasureTrace]) -> list[ErasureTrace]:
     """One trace per store that has any rows, by name; of several counts of the same rows the largest."""
-    found: dict[str, Trace] = {}
+    found: dict[str, ErasureTrace] = {}
     for trace in traces:
         if trace.rows > (found[trace.store].rows if trace.store in found else 0):
             found[trace.store] = trace

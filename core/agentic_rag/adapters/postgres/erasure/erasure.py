@@ -10,10 +10,10 @@ from agentic_rag.adapters.postgres.erasure import erasure_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LOCK_SEGMENTS
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.answering.ports import AnswerCodec
-from agentic_rag.answering.runs.redaction import redacted
-from agentic_rag.erasure.certificate import ranges_of, stores_json
+from agentic_rag.answering.runs.redaction import redact_document
+from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import LeaseLost
@@ -23,7 +23,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 async def erase(
-    connection: Connection,
+    connection: PostgresConnection,
     codec: AnswerCodec,
     workspace: WorkspaceRef,
     document_id: UUID,
@@ -78,11 +78,13 @@ async def erase(
         is_followed=is_followed,
     )
     await connection.execute(sql.DROP_DOCUMENT, *document)
-    await connection.execute(sql.ADD_TOMBSTONE, *document, version, stores_json(erasure.stores, erasure.ordinals))
+    await connection.execute(sql.ADD_TOMBSTONE, *document, version, encode_stores(erasure.stores, erasure.ordinals))
     return erasure
 
 
-async def _rehome_entities(connection: Connection, document: tuple[UUID, UUID, UUID], entity_ids: list[UUID]) -> None:
+async def _rehome_entities(
+    connection: PostgresConnection, document: tuple[UUID, UUID, UUID], entity_ids: list[UUID]
+) -> None:
     """Entities that the document mentioned first get the source, and the spelling, of whoever mentioned them next:
     the document's own spelling is one of its words.
     """
@@ -105,7 +107,7 @@ async def _rehome_entities(connection: Connection, document: tuple[UUID, UUID, U
     )
 
 
-async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
+async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUID], ordinals: np.ndarray) -> int:
     """Rewrite the segments that hold one of the ordinals without them; how many postings went."""
     if not len(ordinals):
         return 0
@@ -122,7 +124,7 @@ async def _rewrite_segments(connection: Connection, key: tuple[UUID, UUID], ordi
     return gone
 
 
-async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
+async def _redact_runs(connection: PostgresConnection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
     """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
     older version of the product wrote what cannot be read any more, dropped.
     """
@@ -136,7 +138,9 @@ async def _redact_runs(connection: Connection, codec: AnswerCodec, document: tup
         except ValueError:
             unreadable.append(row["run_id"])
         else:
-            changed.append((org_id, workspace_id, row["run_id"], codec.encode(redacted(answer, document_id)).decode()))
+            changed.append(
+                (org_id, workspace_id, row["run_id"], codec.encode(redact_document(answer, document_id)).decode())
+            )
     if changed:
         await connection.executemany(sql.REDACT_RUN, changed)
     if unreadable:

@@ -12,7 +12,7 @@ from agentic_rag.adapters.postgres.retrieval.segments import (
     segment_arguments,
     segment_from,
 )
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.retrieval.lexical.postings import merge_segments
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -46,7 +46,7 @@ WHERE m.org_id = $1 AND m.workspace_id = $2 AND m.ordinal = told.ordinal AND m.a
 """
 
 
-async def compact(connection: Connection, workspace: WorkspaceRef) -> int:
+async def compact(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
     """Merge the workspace's segments into one, without chunks that no readable version shows and with every chunk in
     the access set where it stands now; how many were merged.
 

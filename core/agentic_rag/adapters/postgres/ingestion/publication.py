@@ -10,10 +10,10 @@ from agentic_rag.adapters.postgres.documents.staging import ADD_REVISIONS, revis
 from agentic_rag.adapters.postgres.erasure.erasure import erase
 from agentic_rag.adapters.postgres.ingestion import publication_sql as sql
 from agentic_rag.adapters.postgres.ingestion.compaction import compact
-from agentic_rag.adapters.postgres.ingestion.publication_rows import Batch, batch_of, placed, slices
+from agentic_rag.adapters.postgres.ingestion.publication_rows import Batch, batch_of, shift_ordinals, slices
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, Published
@@ -25,7 +25,7 @@ ROWS_PER_STATEMENT = 4096
 """About 3 MB of chunk texts and as much of 384-dimensional vectors a message."""
 
 
-def switched(space_id: int) -> SpaceSwitched:
+def space_switch_error(space_id: int) -> SpaceSwitched:
     """Vectors of a space that no longer answers are not published."""
     return SpaceSwitched(f"The workspace was switched away from embedding space {space_id}: embed again.")
 
@@ -35,7 +35,7 @@ class PostgresPublisher:
     a job in the same transaction.
     """
 
-    def __init__(self, connection: Connection, codec: AnswerCodec, *, is_followed: bool = False) -> None:
+    def __init__(self, connection: PostgresConnection, codec: AnswerCodec, *, is_followed: bool = False) -> None:
         self._connection = connection
         self._codec = codec
         self._is_followed = is_followed
@@ -83,7 +83,7 @@ class PostgresPublisher:
                 f"space {row['active_space']}."
             )
         if row["active_space"] not in (None, space_id):
-            raise switched(space_id)
+            raise space_switch_error(space_id)
         dimensions: int = row["dimensions"]
         return dimensions
 
@@ -140,7 +140,7 @@ class PostgresPublisher:
         head = await self._connection.fetchrow(sql.NEXT_VERSION, *key, len(batch.vectors), space_id, self._is_followed)
         if head is None:
             # The workspace was there a moment ago: a switch came between.
-            raise switched(space_id)
+            raise space_switch_error(space_id)
         version: int = head["version"]
         first: int = head["first_ordinal"]
         if batch.removed or batch.moved.ordinal:
@@ -153,7 +153,7 @@ class PostgresPublisher:
             await self._insert(
                 sql.ADD_EMBEDDINGS, (*key, version, space_id), (ordinals, batch.added.access_id, batch.vectors)
             )
-            segment = placed(batch.segment, first, version)
+            segment = shift_ordinals(batch.segment, first, version)
             await self._connection.execute(ADD_SEGMENT, *key, *segment_arguments(segment))
         await self._write_graph(key, version, first, batch)
         await self._set_ready(key, version, batch)

@@ -12,7 +12,7 @@ from uuid import UUID
 import numpy as np
 
 from agentic_rag.adapters.postgres.documents.document_rows import draft_columns
-from agentic_rag.adapters.postgres.session.halfvec import from_stored
+from agentic_rag.adapters.postgres.session.halfvec import encode_halfvecs
 from agentic_rag.documents.document import ChunkDraft
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk
 from agentic_rag.kernel.errors import SpaceMismatch
@@ -122,14 +122,14 @@ def batch_of(accepted: Sequence[DocumentPublication], accesses: Mapping[UUID, in
             if kept.moved:
                 moved.add(publication, access_id, kept.ordinal, kept.draft)
     try:
-        wire = from_stored(vectors, dimensions)
+        wire = encode_halfvecs(vectors, dimensions)
     except ValueError as error:
         raise SpaceMismatch(f"The workspace's embedding space has {dimensions} dimensions: {error}.") from error
     removed = [ordinal for publication in accepted for ordinal in publication.removed]
     return Batch(tuple(accepted), added, moved, wire, mentions, entities, build_segment(postings), removed)
 
 
-def placed(segment: Segment, first_ordinal: int, version: int) -> Segment:
+def shift_ordinals(segment: Segment, first_ordinal: int, version: int) -> Segment:
     """A segment built over ordinals from 0, moved to where the workspace's ordinals are free."""
     return replace(
         segment,

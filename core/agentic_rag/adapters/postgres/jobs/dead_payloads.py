@@ -7,7 +7,7 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import Row
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.jobs.undecodable_message import DeadPayload, StoredPayload
+from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.pagination import Page, PageRequest
 
 KEEP = """
@@ -38,7 +38,7 @@ class PostgresDeadPayloads:
     def __init__(self, dsn: str, role: str = "rag_dispatcher") -> None:
         self._pool = PostgresPool(dsn, PoolOptions(role=role, application_name="agentic-rag dispatcher", max_size=1))
 
-    async def keep(self, found: DeadPayload) -> bool:
+    async def keep(self, found: UndecodableMessage) -> bool:
         """Store; False when the same bytes were found at the same place before."""
         async with self._pool.connection() as connection:
             is_new: bool = await connection.fetchval(
@@ -46,20 +46,20 @@ class PostgresDeadPayloads:
             )
             return is_new
 
-    async def get(self, payload_id: UUID) -> StoredPayload | None:
+    async def get(self, payload_id: UUID) -> StoredUndecodableMessage | None:
         """The finding, or None."""
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(GET, payload_id)
-        return None if row is None else _stored(row)
+        return None if row is None else _payload_from(row)
 
-    async def page(self, request: PageRequest) -> Page[StoredPayload]:
+    async def page(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
         """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
         async with self._pool.connection() as connection:
             rows = await connection.fetch(PAGE, *decode_instant_cursor(request.after), size + 1)
         shown = rows[:size]
         cursors = tuple(instant_cursor(row["first_seen"], row["payload_id"]) for row in shown)
-        return Page(tuple(_stored(row) for row in shown), cursors, len(rows) > size)
+        return Page(tuple(_payload_from(row) for row in shown), cursors, len(rows) > size)
 
     async def purge(self, payload_id: UUID) -> bool:
         """Forget a finding; False when there is none."""
@@ -71,6 +71,6 @@ class PostgresDeadPayloads:
         await self._pool.aclose()
 
 
-def _stored(row: Row) -> StoredPayload:
-    found = DeadPayload(row["queue"], row["entry"], row["payload"], row["code"], row["reason"])
-    return StoredPayload(found, row["deliveries"], row["first_seen"], row["last_seen"])
+def _payload_from(row: Row) -> StoredUndecodableMessage:
+    found = UndecodableMessage(row["queue"], row["entry"], row["payload"], row["code"], row["reason"])
+    return StoredUndecodableMessage(found, row["deliveries"], row["first_seen"], row["last_seen"])

@@ -13,10 +13,10 @@ from typing import Any, Protocol
 import asyncpg
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
-from agentic_rag.adapters.postgres.jobs.jobs import known_kind
+from agentic_rag.adapters.postgres.jobs.jobs import job_kind_from
 from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS
 from agentic_rag.adapters.postgres.session.errors import translate
-from agentic_rag.jobs.job import JobKind, JobRef, JobState, QueueName, UpkeepTask
+from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 LEADER_LOCK = 0x7261675F6A6F6273
@@ -32,7 +32,7 @@ EXACT_SCAN_BYTES = 8 << 20
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
 
 
-class _Connection(Protocol):
+class _AsyncpgConnection(Protocol):
     async def fetch(self, query: str, *args: Any, timeout: float) -> Sequence[Mapping[str, Any]]: ...
 
     async def close(self, *, timeout: float) -> None: ...
@@ -66,7 +66,7 @@ class PostgresJobBoard:
             JobKind.INDEX.value: (exact_scan_bytes,),
             JobKind.GRAPH.value: (graph_home,),
         }
-        self._connection: _Connection | None = None
+        self._connection: _AsyncpgConnection | None = None
         self._leading = False
         self._turn = asyncio.Lock()
 
@@ -87,19 +87,20 @@ class PostgresJobBoard:
         """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
         rows = await self._fetch(sql.DUE, queue.value, limit, partition, partitions)
         return [
-            JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], turn=row["fence"]) for row in rows
+            JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], fence=row["fence"]) for row in rows
         ]
 
-    async def upkeep(self) -> list[UpkeepTask]:
+    async def upkeep(self) -> list[MaintenanceTask]:
         """The upkeep that is due in any workspace and has no unfinished job yet. What was no message of ours, and was
         not seen for 30 days, is forgotten on the way.
         """
         await self._fetch(sql.FORGET_PAYLOADS)
-        due: list[UpkeepTask] = []
+        due: list[MaintenanceTask] = []
         for kind, statement in sql.UPKEEP.items():
             rows = await self._fetch(statement, kind, *self._upkeep_arguments.get(kind, ()))
             due += [
-                UpkeepTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"]) for row in rows
+                MaintenanceTask(WorkspaceRef(row["org_id"], row["workspace_id"]), JobKind(kind), row["key"])
+                for row in rows
             ]
         return due
 
@@ -107,7 +108,7 @@ class PostgresJobBoard:
         """Jobs by state and kind; kinds this version does not know are counted together."""
         counted: Counter[tuple[JobState, JobKind]] = Counter()
         for row in await self._fetch(sql.COUNTS):
-            counted[JobState(row["state"]), known_kind(row["kind"])] += row["jobs"]
+            counted[JobState(row["state"]), job_kind_from(row["kind"])] += row["jobs"]
         return dict(counted)
 
     async def aclose(self) -> None:
@@ -123,7 +124,7 @@ class PostgresJobBoard:
     async def _fetch(self, statement: str, *arguments: Any) -> Sequence[Mapping[str, Any]]:
         async with self._turn:
             try:
-                connection = await self._connected()
+                connection = await self._ensure_connection()
                 return await connection.fetch(statement, *arguments, timeout=self._timeout)
             except DRIVER_ERRORS as error:
                 # A new connection does not hold the lock; after a time-out nobody knows what this one holds.
@@ -133,7 +134,7 @@ class PostgresJobBoard:
                     self._connection = None
                 raise translate(error) from error
 
-    async def _connected(self) -> _Connection:
+    async def _ensure_connection(self) -> _AsyncpgConnection:
         connection = self._connection
         if connection is None or connection.is_closed():
             self._leading = False

@@ -9,7 +9,7 @@ from datetime import timedelta
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs import job_sql as sql
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.jobs.job import (
     GiveUp,
@@ -35,7 +35,7 @@ KNOWN_KINDS = frozenset(kind.value for kind in JobKind if kind is not JobKind.UN
 class PostgresJobStore:
     """`jobs.ports.JobStore` on a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -105,7 +105,7 @@ class PostgresJobStore:
             sql.CANCEL_FOR_DOCUMENT, self._org_id, workspace.workspace_id, document_id, kind.value
         )
         if rows:
-            await self._close_lapsed(workspace, [row["job_id"] for row in rows])
+            await self._close_lapsed_attempts(workspace, [row["job_id"] for row in rows])
         return len(rows)
 
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
@@ -113,7 +113,7 @@ class PostgresJobStore:
         row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
         if row is None:
             return None
-        await self._close_lapsed(ref.workspace, [ref.job_id])
+        await self._close_lapsed_attempts(ref.workspace, [ref.job_id])
         await self._connection.execute(sql.OPEN_ATTEMPT, *self._key(ref), row["attempts"], worker)
         return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
 
@@ -170,7 +170,7 @@ class PostgresJobStore:
     def _key(self, ref: JobRef) -> tuple[UUID, UUID, UUID]:
         return self._org_id, ref.workspace.workspace_id, ref.job_id
 
-    async def _close_lapsed(self, workspace: WorkspaceRef, job_ids: list[UUID]) -> None:
+    async def _close_lapsed_attempts(self, workspace: WorkspaceRef, job_ids: list[UUID]) -> None:
         await self._connection.execute(sql.CLOSE_LAPSED_ATTEMPTS, self._org_id, workspace.workspace_id, job_ids)
 
 
@@ -178,7 +178,7 @@ def _job(org_id: UUID, row: Row) -> Job:
     return Job(
         workspace=WorkspaceRef(org_id, row["workspace_id"]),
         job_id=row["job_id"],
-        kind=known_kind(row["kind"]),
+        kind=job_kind_from(row["kind"]),
         key=row["key"],
         state=JobState(row["state"]),
         queue=QueueName(row["queue"]),
@@ -197,7 +197,7 @@ def _job(org_id: UUID, row: Row) -> Job:
     )
 
 
-def known_kind(kind: str) -> JobKind:
+def job_kind_from(kind: str) -> JobKind:
     """The kind of that name, UNKNOWN for one that another version of the product wrote."""
     return JobKind(kind) if kind in KNOWN_KINDS else JobKind.UNKNOWN
 

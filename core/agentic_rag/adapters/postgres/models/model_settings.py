@@ -10,7 +10,7 @@ from agentic_rag.models.providers.model_choice import EmbeddingChoice, ModelChoi
 from agentic_rag.models.providers.provider_keys import Provider
 
 
-def stored_models(settings: ModelSettings) -> dict[str, Any]:
+def models_to_json(settings: ModelSettings) -> dict[str, Any]:
     """The settings as JSON."""
     chat, embedding = settings.default_model, settings.embedding
     return {
@@ -26,7 +26,7 @@ def stored_models(settings: ModelSettings) -> dict[str, Any]:
 
 
 def read_models(stored: Mapping[str, Any]) -> ModelSettings:
-    """What `stored_models` wrote; nothing decided when there is none."""
+    """What `models_to_json` wrote; nothing decided when there is none."""
     chat, embedding = stored.get("default_model"), stored.get("embedding")
     return ModelSettings(
         default_model=chat and ModelChoice(Provider(chat["provider"]), chat["model"]),
@@ -36,11 +36,11 @@ def read_models(stored: Mapping[str, Any]) -> ModelSettings:
     )
 
 
-def stored_limits(limits: SpendingLimits) -> dict[str, Any]:
+def limits_to_json(limits: SpendingLimits) -> dict[str, Any]:
     """The ceilings as JSON."""
     return {"day_usd": limits.day_usd, "month_usd": limits.month_usd, "soft_share": limits.soft_share}
 
 
 def read_limits(stored: Mapping[str, Any]) -> SpendingLimits:
-    """What `stored_limits` wrote; no ceiling when there is none."""
+    """What `limits_to_json` wrote; no ceiling when there is none."""
     return SpendingLimits(stored.get("day_usd"), stored.get("month_usd"), stored.get("soft_share", DEFAULT_SOFT_SHARE))

@@ -1,4 +1,4 @@
-"""`models.providers.ports.ProviderStore` and `models.providers.ports.KeyHomes` on Postgres: envelopes only, which
+"""`models.providers.ports.ProviderStore` and `models.providers.ports.MasterKeyUsage` on Postgres: envelopes only, which
 nothing in the database can open.
 """
 
@@ -7,7 +7,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
@@ -42,7 +42,7 @@ WRAPPED_BY_OTHERS = "SELECT rag_provider_key_homes($1) AS org_id"
 class PostgresProviderStore:
     """On a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -86,13 +86,13 @@ class PostgresProviderStore:
         return done is not None
 
 
-class PostgresKeyHomes:
+class PostgresMasterKeyUsage:
     """Through a function of the owner that shows ids of organisations and nothing else."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
 
-    async def wrapped_by_others(self, active: str) -> Sequence[UUID]:
+    async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
         """Organisations with a key whose envelope names another master key than `active`."""
         async with self._pool.connection() as connection:
             return [row["org_id"] for row in await connection.fetch(WRAPPED_BY_OTHERS, active)]

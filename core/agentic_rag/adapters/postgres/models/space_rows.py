@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.space import EmbeddingSpace, Precision, RegisteredSpace
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -34,7 +34,9 @@ def space_from(row: Row) -> RegisteredSpace:
     return RegisteredSpace(row["space_id"], EmbeddingSpace(row["provider"], row["model"], row["dimensions"], precision))
 
 
-async def register_space(connection: Connection, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
+async def register_space(
+    connection: PostgresConnection, workspace: WorkspaceRef, space: EmbeddingSpace
+) -> RegisteredSpace:
     """The workspace's number for a space, given at first use. Errors: `NotFound` (workspace)."""
     key = (workspace.org_id, workspace.workspace_id)
     wanted = (space.provider, space.model, space.dimensions, space.precision.value)

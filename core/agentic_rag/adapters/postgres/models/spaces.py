@@ -11,13 +11,19 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.models import spaces_sql as sql
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
-from agentic_rag.adapters.postgres.session.halfvec import from_stored
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.halfvec import encode_halfvecs
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
-from agentic_rag.models.embedding.ports import Unembedded
-from agentic_rag.models.embedding.recall_gate import GateQuestion, GateVerdict, RecallGate
-from agentic_rag.models.embedding.space import SPACE_MOVES, EmbeddingSpace, SpaceRecord, SpaceState, startable
+from agentic_rag.models.embedding.ports import ChunkWithoutVector
+from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate, RecallQuestion
+from agentic_rag.models.embedding.space import (
+    SPACE_TRANSITIONS,
+    EmbeddingSpace,
+    SpaceRecord,
+    SpaceState,
+    must_start_fill,
+)
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 
@@ -26,7 +32,7 @@ class PostgresSpaceStore:
     version, by a job in the same transaction.
     """
 
-    def __init__(self, connection: Connection, *, is_followed: bool = False) -> None:
+    def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
         self._connection = connection
         self._is_followed = is_followed
 
@@ -39,7 +45,7 @@ class PostgresSpaceStore:
         await self._lock(workspace)
         known = await self.all(workspace)
         record = next((one for one in known if one.registered.space == space), None)
-        startable(record, [one for one in known if one.state is SpaceState.FILLING])
+        must_start_fill(record, [one for one in known if one.state is SpaceState.FILLING])
         registered = await register_space(self._connection, workspace, space)
         await self._connection.execute(
             sql.BEGIN, *_key(workspace), registered.space_id, None if gate is None else asdict(gate)
@@ -51,10 +57,12 @@ class PostgresSpaceStore:
         stored = await self._connection.fetchval(sql.GATE, *_key(workspace), space_id)
         return None if stored is None else _gate(stored)
 
-    async def missing(self, workspace: WorkspaceRef, space_id: int, after: int, limit: int) -> Sequence[Unembedded]:
+    async def missing(
+        self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
+    ) -> Sequence[ChunkWithoutVector]:
         """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
         rows = await self._connection.fetch(sql.MISSING, *_key(workspace), space_id, after, limit)
-        return [Unembedded(row["ordinal"], row["text"]) for row in rows]
+        return [ChunkWithoutVector(row["ordinal"], row["text"]) for row in rows]
 
     async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
         """Write vectors by ordinal; False when the space is not FILLING any more."""
@@ -63,7 +71,7 @@ class PostgresSpaceStore:
         if row is None or row["state"] != SpaceState.FILLING.value:
             return False
         try:
-            wire = from_stored(list(vectors.values()), row["dimensions"])
+            wire = encode_halfvecs(list(vectors.values()), row["dimensions"])
         except ValueError as error:
             raise SpaceMismatch(f"The vectors do not fit the space: {error}.") from error
         await self._connection.execute(sql.FILL, *_key(workspace), space_id, list(vectors), wire)
@@ -81,7 +89,7 @@ class PostgresSpaceStore:
         await self._announce(workspace)
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
-        if row is None or SpaceState.ACTIVE not in SPACE_MOVES[SpaceState(row["state"])]:
+        if row is None or SpaceState.ACTIVE not in SPACE_TRANSITIONS[SpaceState(row["state"])]:
             raise NotFound(f"There is no space {space_id} to switch to; begin the switch again.", code="SPACE_GONE")
         if await self.missing(workspace, space_id, -1, 1):
             return None
@@ -90,7 +98,7 @@ class PostgresSpaceStore:
         version: int = await self._connection.fetchval(sql.NEXT_VERSION, *_key(workspace), space_id, self._is_followed)
         return version
 
-    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: GateVerdict) -> None:
+    async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
         """Keep what the gate measured."""
         await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
 
@@ -104,7 +112,7 @@ class PostgresSpaceStore:
         await self._lock(workspace)
         return await self._connection.fetchval(sql.ABANDON, *_key(workspace), space_id, grace) is not None
 
-    async def drop_expired(self, workspace: WorkspaceRef, limit: int) -> bool:
+    async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
         """Drop up to `limit` vectors of spaces past their grace period, and the emptied spaces."""
         await self._lock(workspace)
         left = limit
@@ -141,10 +149,10 @@ def _record(row: Row) -> SpaceRecord:
         total=row["total"],
         since=row["since"],
         drop_after=row["drop_after"],
-        verdict=None if verdict is None else GateVerdict(**verdict),
+        verdict=None if verdict is None else RecallComparison(**verdict),
     )
 
 
 def _gate(stored: Mapping[str, Any]) -> RecallGate:
-    questions = tuple(GateQuestion(one["question"], tuple(one["gold"])) for one in stored["questions"])
+    questions = tuple(RecallQuestion(one["question"], tuple(one["gold"])) for one in stored["questions"])
     return RecallGate(questions, stored["k"], stored["tolerance"])

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from datetime import date
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
-from agentic_rag.models.billing.limits import Spent, first_of_month
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.models.billing.limits import Expenditure, first_of_month
 from agentic_rag.models.billing.usage import UsageKey, UsageLine
 
 ADD = """
@@ -41,7 +41,7 @@ WHERE org_id = $1 AND day BETWEEN $3 AND $2 AND ($4::uuid IS NULL OR workspace_i
 class PostgresUsageStore:
     """On a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -80,7 +80,7 @@ class PostgresUsageStore:
             for row in rows
         ]
 
-    async def spent(self, today: date, workspace_id: UUID | None = None) -> Spent:
+    async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
         """What this day and its month cost so far."""
         row = await self._connection.fetchrow(SPENT, self._org_id, today, first_of_month(today), workspace_id)
-        return Spent() if row is None else Spent(row["day_usd"], row["month_usd"])
+        return Expenditure() if row is None else Expenditure(row["day_usd"], row["month_usd"])

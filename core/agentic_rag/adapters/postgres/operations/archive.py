@@ -12,13 +12,13 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.database import PostgresTransaction
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.operations.snapshots.ports import ArchiveReader, ArchiveWriter
-from agentic_rag.operations.snapshots.snapshot import TableShape, damaged
+from agentic_rag.operations.snapshots.snapshot import TableShape, damage_error
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 VECTORS = "rag_embeddings"
@@ -129,7 +129,7 @@ class PostgresArchiveReader:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         workspace: WorkspaceRef,
         name: str,
         corpus_version: int,
@@ -176,7 +176,7 @@ class PostgresArchiveWriter:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         workspace: WorkspaceRef,
         transaction: PostgresTransaction,
         columns: Mapping[str, frozenset[str]],
@@ -193,19 +193,19 @@ class PostgresArchiveWriter:
     async def write(self, table: TableShape, lines: Sequence[str]) -> int:
         """Insert rows; how many."""
         if not await self.accepts(table):
-            raise damaged(f"this schema has no {table.name} with the columns it names")
+            raise damage_error(f"this schema has no {table.name} with the columns it names")
         key = (self._workspace.org_id, self._workspace.workspace_id)
         try:
             if table.name == VECTORS:
                 tag = await self._write_vectors(key, table, lines)
             else:
-                statement = WRITE.format(table=table.name, columns=_listed(table.columns))
+                statement = WRITE.format(table=table.name, columns=_column_list(table.columns))
                 tag = await self._connection.execute(statement, *key, f"[{','.join(lines)}]")
         except (InvalidInput, ValueError, KeyError) as error:
-            raise damaged(f"a row of {table.name} cannot be stored") from error
+            raise damage_error(f"a row of {table.name} cannot be stored") from error
         return int(tag.rsplit(" ", 1)[-1])
 
-    async def erased_in(self, workspace: WorkspaceRef) -> list[UUID]:
+    async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
         """The documents this system knows to be erased from a workspace."""
         rows = await self._connection.fetch(ERASED, workspace.org_id, workspace.workspace_id)
         return [row["document_id"] for row in rows]
@@ -213,7 +213,7 @@ class PostgresArchiveWriter:
     async def _write_vectors(self, key: tuple[UUID, UUID], table: TableShape, lines: Sequence[str]) -> str:
         rows = [json.loads(line) for line in lines]
         vectors = [base64.b64decode(row.pop("v"), validate=True) for row in rows]
-        columns = _listed([column for column in table.columns if column != "v"])
+        columns = _column_list([column for column in table.columns if column != "v"])
         return await self._connection.execute(WRITE_VECTORS.format(columns=columns), *key, json.dumps(rows), vectors)
 
 
@@ -251,10 +251,10 @@ class PostgresWorkspaceArchive:
             yield PostgresArchiveWriter(connection, workspace, transaction, columns)
 
 
-async def _columns(connection: Connection) -> dict[str, tuple[str, ...]]:
+async def _columns(connection: PostgresConnection) -> dict[str, tuple[str, ...]]:
     rows = await connection.fetch(COLUMNS, list(ARCHIVED))
     return {row["name"]: tuple(row["columns"]) for row in rows}
 
 
-def _listed(columns: Sequence[str]) -> str:
+def _column_list(columns: Sequence[str]) -> str:
     return ", ".join(f'"{column}"' for column in columns)

@@ -6,8 +6,8 @@ from dataclasses import asdict
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
-from agentic_rag.operations.evaluation import EvalQuestion, EvalRun, EvalScore, EvalSet
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
+from agentic_rag.operations.evaluation import EvalDataset, EvalQuestion, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 BEGIN = """
@@ -39,11 +39,11 @@ FORGET_SCORES = "DELETE FROM rag_eval_scores WHERE org_id = $1 AND workspace_id 
 class PostgresEvalRunStore:
     """On a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
-    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalSet, k: int) -> None:
+    async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalDataset, k: int) -> None:
         """Keep the questions of a job that was written in this transaction."""
         questions = [asdict(one) for one in asked.questions]
         await self._connection.execute(BEGIN, *self._key(workspace, job_id), asked.name, k, questions)
@@ -58,7 +58,7 @@ class PostgresEvalRunStore:
         return EvalRun(
             workspace=workspace,
             job_id=job_id,
-            asked=EvalSet(row["dataset"], questions),
+            dataset=EvalDataset(row["dataset"], questions),
             k=row["k"],
             answered=row["answered"] if report is None else len(questions),
             report=report,

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.operations import graph_feed_sql as sql
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.erasure.certificate import ErasedStore
 from agentic_rag.jobs.job import JobRef, Lease, graph_job
@@ -60,7 +60,7 @@ class PostgresGraphFeed:
             raise _no_workspace(workspace)
         return fence
 
-    async def changed(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
+    async def next_changes(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
         """The next `limit` documents that were published or erased after the cursor, by version, then id."""
         last = LAST_ID if after.document_id is None else after.document_id
         async with self._pool.snapshot(workspace.org_id) as connection:
@@ -88,12 +88,12 @@ class PostgresGraphFeed:
         async with self._pool.transaction(workspace.org_id) as connection:
             await connection.execute(sql.COUNT_ERASURES, *_key(workspace), list(nodes), list(nodes.values()))
 
-    async def reached(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
+    async def record_watermark(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
         """Note how far the graph is."""
         async with self._pool.transaction(workspace.org_id) as connection:
             await _reach(connection, workspace, fence, version)
 
-    async def finished(self, lease: Lease, fence: int, version: int) -> bool:
+    async def complete_job(self, lease: Lease, fence: int, version: int) -> bool:
         """The same, and end the job with it, unless something was published meanwhile. The job's lock comes before the
         workspace's, as in publishing.
         """
@@ -101,7 +101,7 @@ class PostgresGraphFeed:
         try:
             async with self._pool.transaction(workspace.org_id) as connection:
                 if not await PostgresJobStore(connection, workspace.org_id).finish(_ref(lease), lease.fence):
-                    raise _lease_lost()
+                    raise _lease_error()
                 if await _reach(connection, workspace, fence, version) != version:
                     raise _PublishedMeanwhileError
         except _PublishedMeanwhileError:
@@ -132,17 +132,17 @@ class PostgresGraphFeed:
         return GraphCounts() if row is None else GraphCounts(**row)
 
 
-async def _hold(connection: Connection, lease: Lease) -> None:
+async def _hold(connection: PostgresConnection, lease: Lease) -> None:
     """Keep the lease current until the transaction ends. Errors: `LeaseLost`."""
     if not await PostgresJobStore(connection, lease.job.workspace.org_id).holds(_ref(lease), lease.fence):
-        raise _lease_lost()
+        raise _lease_error()
 
 
-async def _reach(connection: Connection, workspace: WorkspaceRef, fence: int, version: int) -> int:
+async def _reach(connection: PostgresConnection, workspace: WorkspaceRef, fence: int, version: int) -> int:
     """Move the watermark; the corpus version. Errors: `LeaseLost`."""
     newest: int | None = await connection.fetchval(sql.REACHED, *_key(workspace), fence, version)
     if newest is None:
-        raise _lease_lost()
+        raise _lease_error()
     await connection.execute(sql.FORGET_ERASURES, *_key(workspace), version, ErasedStore.GRAPH.value)
     return newest
 
@@ -155,7 +155,7 @@ def _ref(lease: Lease) -> JobRef:
     return JobRef(lease.job.workspace, lease.job.job_id)
 
 
-def _lease_lost() -> LeaseLost:
+def _lease_error() -> LeaseLost:
     return LeaseLost("Another worker writes this workspace's graph now.")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # Versions grow with time under the workspace's lock, so whatever was closed up to the version at which the youngest
@@ -64,7 +64,7 @@ WHERE e.org_id = $1 AND e.workspace_id = $2
 """
 
 
-async def purge_history(connection: Connection, workspace: WorkspaceRef) -> int:
+async def purge_history(connection: PostgresConnection, workspace: WorkspaceRef) -> int:
     """Remove what readers of versions past the retention alone could see, and refuse those versions from now on
     (`oldest_version`); how many chunk rows went. Postings go with the next compaction.
     """

@@ -9,15 +9,15 @@ from uuid import UUID
 
 from agentic_rag.adapters.postgres.operations import inspection_sql as sql
 from agentic_rag.adapters.postgres.retrieval.segments import read_moves, segment_from
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
-from agentic_rag.adapters.postgres.session.halfvec import to_stored
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.adapters.postgres.session.halfvec import decode_halfvec
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.workspaces import space_from
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.operations.findings import HeldChunk, HeldDocument
-from agentic_rag.operations.ports import Anomaly, HeldOriginal, Inspection, WorkspaceHead
-from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment
+from agentic_rag.operations.findings import StoredChunk, StoredDocument
+from agentic_rag.operations.ports import Anomaly, Inspection, StoredOriginal, WorkspaceHead
+from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 PAGE_DOCUMENTS = 50
@@ -41,7 +41,7 @@ class PostgresInspector:
 class PostgresInspection:
     """Reads at one instant; memory is bounded by a page of documents and one segment."""
 
-    def __init__(self, connection: Connection, workspace: WorkspaceRef) -> None:
+    def __init__(self, connection: PostgresConnection, workspace: WorkspaceRef) -> None:
         self._connection = connection
         self._key = (workspace.org_id, workspace.workspace_id)
 
@@ -53,12 +53,12 @@ class PostgresInspection:
         space = None if row["space_id"] is None else space_from(row)
         return WorkspaceHead(row["corpus_version"], row["graph_version"], space, row["chunks"])
 
-    async def documents(self) -> AsyncIterator[Sequence[HeldDocument]]:
+    async def documents(self) -> AsyncIterator[Sequence[StoredDocument]]:
         """Every document with what its visible chunks have in every store."""
         after = NIL
         while rows := await self._connection.fetch(sql.DOCUMENTS, *self._key, after, PAGE_DOCUMENTS):
             after = rows[-1]["document_id"]
-            yield await self._held(rows)
+            yield await self._load_documents(rows)
 
     async def segments(self) -> AsyncIterator[Segment]:
         """Every postings segment. Errors: `ValueError` for a damaged one."""
@@ -67,11 +67,11 @@ class PostgresInspection:
             if stored is not None:
                 yield segment_from(stored)
 
-    async def moved(self) -> AccessMoves:
+    async def access_moves(self) -> AccessChanges:
         """Where chunks stand that their segments say stand elsewhere."""
         return await read_moves(self._connection, *self._key)
 
-    async def closed_ordinals(self) -> Sequence[int]:
+    async def tombstone_ordinals(self) -> Sequence[int]:
         """The numbers of chunks that are gone and may stand in segments."""
         return [row["ordinal"] for row in await self._connection.fetch(sql.CLOSED, *self._key)]
 
@@ -79,7 +79,7 @@ class PostgresInspection:
         """Rows without their partners, and partners that disagree."""
         found: list[Anomaly] = []
         for kind, statement in sql.ANOMALIES.items():
-            row = await self._connection.fetchrow(sql.counted(statement), *self._key)
+            row = await self._connection.fetchrow(sql.count_statement(statement), *self._key)
             if row is not None and row["rows"]:
                 found.append(Anomaly(kind, row["rows"], row["example"]))
         return found
@@ -89,19 +89,19 @@ class PostgresInspection:
         rows = await self._connection.fetch(sql.DUPLICATE_CHUNKS, *self._key, most)
         return [(row["one"], row["other"], row["chunks"]) for row in rows]
 
-    async def originals(self) -> AsyncIterator[HeldOriginal]:
+    async def originals(self) -> AsyncIterator[StoredOriginal]:
         """Every original by its row."""
         after = ""
         while rows := await self._connection.fetch(sql.ORIGINALS, *self._key, after, PAGE_ORIGINALS):
             after = rows[-1]["blob_key"]
             for row in rows:
-                yield HeldOriginal(row["document_id"], row["blob_key"], row["content_hash"], row["size"])
+                yield StoredOriginal(row["document_id"], row["blob_key"], row["content_hash"], row["size"])
 
-    async def doomed(self) -> Sequence[str]:
+    async def blobs_to_delete(self) -> Sequence[str]:
         """Keys of blobs that are to be removed."""
         return [row["blob_key"] for row in await self._connection.fetch(sql.DOOMED, *self._key)]
 
-    async def _held(self, rows: Sequence[Row]) -> list[HeldDocument]:
+    async def _load_documents(self, rows: Sequence[Row]) -> list[StoredDocument]:
         chunks = await self._connection.fetch(sql.CHUNKS, *self._key, [row["document_id"] for row in rows])
         ordinals = [row["ordinal"] for row in chunks]
         wanted = {row["revision_id"] for row in (*rows, *chunks)} - {None}
@@ -116,11 +116,11 @@ class PostgresInspection:
         copies: dict[int, set[tuple[str, int]]] = defaultdict(set)
         for row in await self._connection.fetch(sql.ACCESS_COPIES, *self._key, ordinals):
             copies[row["ordinal"]].add((row["kind"], row["access_id"]))
-        held: dict[UUID, list[HeldChunk]] = defaultdict(list)
+        held: dict[UUID, list[StoredChunk]] = defaultdict(list)
         for row in chunks:
             ordinal = row["ordinal"]
             held[row["document_id"]].append(
-                HeldChunk(
+                StoredChunk(
                     ordinal=ordinal,
                     index=row["index"],
                     text=row["text"],
@@ -129,8 +129,8 @@ class PostgresInspection:
                     content_hash=row["content_hash"],
                     heading_path=tuple(row["heading_path"]),
                     title=row["title"],
-                    stands_in=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
-                    vector=to_stored(vectors[ordinal]) if ordinal in vectors else None,
+                    revision_text=texts[row["revision_id"]][0] if row["revision_id"] in texts else None,
+                    vector=decode_halfvec(vectors[ordinal]) if ordinal in vectors else None,
                     mentions=frozenset(mentions[ordinal]),
                     copies=frozenset(copies[ordinal]),
                 )
@@ -138,8 +138,8 @@ class PostgresInspection:
         return [_document(row, texts.get(row["revision_id"]), held[row["document_id"]]) for row in rows]
 
 
-def _document(row: Row, revision: tuple[str, bytes] | None, chunks: Sequence[HeldChunk]) -> HeldDocument:
-    return HeldDocument(
+def _document(row: Row, revision: tuple[str, bytes] | None, chunks: Sequence[StoredChunk]) -> StoredDocument:
+    return StoredDocument(
         document_id=row["document_id"],
         source_path=row["source_path"],
         title=row["title"],

@@ -213,6 +213,6 @@ WHERE t.org_id = $1 AND t.workspace_id = $2
 )
 
 
-def counted(statement: str) -> str:
+def count_statement(statement: str) -> str:
     """How many rows a statement of `ANOMALIES` names, and the first of them."""
     return f"SELECT count(*) AS rows, min(subject) AS example FROM ({statement}) AS found"  # noqa: S608 - a constant

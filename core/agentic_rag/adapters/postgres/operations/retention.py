@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from agentic_rag.adapters.postgres.models.spaces import PostgresSpaceStore
 from agentic_rag.adapters.postgres.operations.history import purge_history
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 STEP = 1_000
@@ -87,7 +87,7 @@ SELECT count(*) FROM gone
 """
 
 
-async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
+async def apply_retention(connection: PostgresConnection, workspace: WorkspaceRef) -> bool:
     """Drop up to `STEP` runs, evaluations, cached answers, idempotency keys, HyDE jobs and vectors of retired
     spaces, and versions past the history; True when there may be more.
     """
@@ -98,5 +98,5 @@ async def drop_expired(connection: Connection, workspace: WorkspaceRef) -> bool:
     keys: int = await connection.fetchval(DROP_KEYS, *key, STEP)
     hyde: int = await connection.fetchval(DROP_HYDE_JOBS, *key, STEP)
     await purge_history(connection, workspace)
-    more = await PostgresSpaceStore(connection).drop_expired(workspace, STEP)
+    more = await PostgresSpaceStore(connection).drop_old_spaces(workspace, STEP)
     return more or STEP in (runs, evaluations, cached, keys, hyde)

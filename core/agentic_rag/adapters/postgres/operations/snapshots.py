@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.operations.snapshots.snapshot import (
-    SNAPSHOT_MOVES,
+    SNAPSHOT_TRANSITIONS,
     RestoreRecord,
     SnapshotReason,
     SnapshotRecord,
@@ -68,7 +68,7 @@ VALUES ($1, $2, $3, $4, $5)
 class PostgresSnapshotStore:
     """On a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -110,15 +110,15 @@ class PostgresSnapshotStore:
         self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
     ) -> bool:
         """To FAILED or EXPIRED; False when the move is illegal."""
-        sources = [state.value for state, targets in SNAPSHOT_MOVES.items() if to in targets]
+        sources = [state.value for state, targets in SNAPSHOT_TRANSITIONS.items() if to in targets]
         key = (self._org_id, workspace.workspace_id, snapshot_id)
         return await self._connection.fetchval(MOVE, *key, to.value, error_code, sources) is not None
 
-    async def emptied(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
+    async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
         """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         await self._connection.execute(EMPTIED, self._org_id, workspace.workspace_id, snapshot_id)
 
-    async def restored(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
+    async def restore_record(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
         """Whether the workspace was made from that snapshot."""
         row = await self._connection.fetchrow(RESTORED, self._org_id, workspace.workspace_id, snapshot_id)
         if row is None:

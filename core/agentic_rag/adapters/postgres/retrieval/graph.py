@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
-from agentic_rag.retrieval.candidates import EntityMentions, Mention, Neighbour, Vicinity
-from agentic_rag.tenancy.access import Readable
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
+from agentic_rag.retrieval.candidates import EntityPassages, MentionCount, Neighbour, Subgraph
+from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 
 # {readable}: whether the caller may read the passage, left out (`true`) for one who may read all.
@@ -96,7 +96,9 @@ SELECT entity_id, name FROM rag_entities WHERE org_id = $1 AND workspace_id = $2
 class PostgresGraphReader:
     """Reads of one snapshot; one statement per frontier. What the caller may not read counts nowhere."""
 
-    def __init__(self, connection: Connection, workspace: WorkspaceRef, version: int, access: Readable) -> None:
+    def __init__(
+        self, connection: PostgresConnection, workspace: WorkspaceRef, version: int, access: ReadScope
+    ) -> None:
         self._connection = connection
         self._key = (workspace.org_id, workspace.workspace_id)
         self._version = version
@@ -107,7 +109,7 @@ class PostgresGraphReader:
         """The corpus version the graph reflects."""
         return self._version
 
-    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityMentions]:
+    async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
         """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
         that it is.
         """
@@ -117,10 +119,10 @@ class PostgresGraphReader:
         found = {row["entity_id"]: (row["ordinals"], row["counts"]) for row in rows}
         return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
 
-    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Vicinity:
+    async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
         """What these chunks mention, and the passages of that and of these entities."""
         if not entity_ids and not ordinals:
-            return Vicinity((), ())
+            return Subgraph((), ())
         rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
         held = [
             (ordinal, row["entity_id"], count)
@@ -128,8 +130,8 @@ class PostgresGraphReader:
             if row["held_ordinals"] is not None
             for ordinal, count in zip(row["held_ordinals"], row["held_counts"], strict=True)
         ]
-        return Vicinity(
-            tuple(Mention(entity_id, ordinal, count) for ordinal, entity_id, count in sorted(held)),
+        return Subgraph(
+            tuple(MentionCount(entity_id, ordinal, count) for ordinal, entity_id, count in sorted(held)),
             tuple(_mentions(row["entity_id"], row["ordinals"], row["counts"], cap) for row in rows),
         )
 
@@ -152,7 +154,7 @@ class PostgresGraphReader:
         return {row["entity_id"]: row["name"] for row in rows}
 
     async def _fetch(self, statement: str, *arguments: object) -> Sequence[Row]:
-        if self._access.is_everything:
+        if self._access.is_unrestricted:
             return await self._connection.fetch(statement.replace("{readable}", "true"), *arguments)
         readable = f"access_id = ANY (${len(arguments) + 1}::integer[])"
         return await self._connection.fetch(
@@ -160,7 +162,7 @@ class PostgresGraphReader:
         )
 
 
-def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityMentions:
+def _mentions(entity_id: UUID, ordinals: Sequence[int], counts: Sequence[int], cap: int) -> EntityPassages:
     if len(ordinals) > cap:
-        return EntityMentions(entity_id, cap + 1, (), ())
-    return EntityMentions(entity_id, len(ordinals), tuple(ordinals), tuple(counts))
+        return EntityPassages(entity_id, cap + 1, (), ())
+    return EntityPassages(entity_id, len(ordinals), tuple(ordinals), tuple(counts))

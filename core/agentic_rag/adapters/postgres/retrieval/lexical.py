@@ -18,9 +18,9 @@ from agentic_rag.adapters.postgres.retrieval.segments import (
     segment_size,
     visible_size,
 )
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.language.tokenizer import content_terms
-from agentic_rag.retrieval.candidates import ArmHit, Scope
+from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.lexical.bm25 import TermProfile, VisiblePostings
 from agentic_rag.retrieval.lexical.postings import Segment
 from agentic_rag.tenancy.principals import WorkspaceRef
@@ -39,7 +39,7 @@ class PostgresLexicalReader:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         workspace: WorkspaceRef,
         version: int,
         segment_ids: Sequence[UUID],
@@ -54,24 +54,24 @@ class PostgresLexicalReader:
         self._cache = cache
         self._access_version = access_version
 
-    async def search(self, terms: Mapping[str, int], limit: int, scope: Scope) -> list[ArmHit]:
+    async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
         """BM25 for the query terms, best first, ties by ordinal."""
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
         return (await self._visible(scope)).search(terms, content_terms(terms), allowed, limit)
 
-    async def rarity(self, terms: Sequence[str], scope: Scope) -> dict[str, float]:
+    async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
         """How rare each term is among the visible chunks, in (0, 1]."""
         return (await self._visible(scope)).rarity(terms)
 
-    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: Scope) -> TermProfile:
+    async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
         """What each of these chunks holds of the query terms."""
         return (await self._visible(scope)).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
-    async def passages(self, scope: Scope) -> int:
+    async def passages(self, scope: SearchScope) -> int:
         """How many chunks are visible to the scope's access sets."""
         return (await self._visible(scope)).passages
 
-    async def _visible(self, scope: Scope) -> VisiblePostings:
+    async def _visible(self, scope: SearchScope) -> VisiblePostings:
         # A version never changes what it shows, except by erasure, which makes new segments, and by rights, which have
         # a version of their own.
         at = (self._version, self._access_version)
@@ -80,7 +80,7 @@ class PostgresLexicalReader:
         if visible is None:
             moves = await read_moves(self._connection, *self._key)
             visible = VisiblePostings.of(
-                await self._segments(), await self._closed(), self._version, scope.access_ids, moves
+                await self._segments(), await self._load_tombstones(), self._version, scope.access_ids, moves
             )
             self._cache.visible.put(key, visible, visible_size(visible))
         return visible
@@ -96,6 +96,6 @@ class PostgresLexicalReader:
                 self._cache.segments.put((workspace_id, row["segment_id"]), segment, segment_size(segment))
         return [segment for segment in held.values() if segment is not None]
 
-    async def _closed(self) -> NDArray[np.int32]:
+    async def _load_tombstones(self) -> NDArray[np.int32]:
         rows = await self._connection.fetch(CLOSED, *self._key, self._version)
         return np.array([row["ordinal"] for row in rows], np.int32)

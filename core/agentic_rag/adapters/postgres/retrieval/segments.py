@@ -7,9 +7,9 @@ from collections.abc import Hashable
 from typing import Generic, TypeAlias, TypeVar
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.retrieval.lexical.bm25 import VisiblePostings
-from agentic_rag.retrieval.lexical.postings import AccessMoves, Segment, SegmentBytes, decode_segment, encode_segment
+from agentic_rag.retrieval.lexical.postings import AccessChanges, Segment, SegmentBytes, decode_segment, encode_segment
 
 SEGMENT_COLUMNS = """
     segment_id, visible_from, ordinals, lengths, access, visible, terms, offsets, posting_ordinals, posting_counts
@@ -65,10 +65,10 @@ def segment_arguments(segment: Segment) -> tuple[object, ...]:
     )
 
 
-async def read_moves(connection: Connection, org_id: UUID, workspace_id: UUID) -> AccessMoves:
+async def read_moves(connection: PostgresConnection, org_id: UUID, workspace_id: UUID) -> AccessChanges:
     """Where chunks stand that the segments say stand elsewhere."""
     rows = await connection.fetch(MOVED, org_id, workspace_id)
-    return AccessMoves.of((row["ordinal"], row["access_id"]) for row in rows)
+    return AccessChanges.of((row["ordinal"], row["access_id"]) for row in rows)
 
 
 class ByteBoundedCache(Generic[K, V]):
@@ -80,7 +80,7 @@ class ByteBoundedCache(Generic[K, V]):
         self._entries: OrderedDict[K, tuple[V, int]] = OrderedDict()
 
     @property
-    def used(self) -> int:
+    def size_bytes(self) -> int:
         """Bytes held."""
         return self._used
 

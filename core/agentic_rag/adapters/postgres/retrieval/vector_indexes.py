@@ -15,7 +15,7 @@ from uuid import UUID
 
 import asyncpg
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, Connection
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.models.embedding.space import RegisteredSpace
@@ -76,7 +76,7 @@ BUILD_SETTINGS = {
 class PostgresVectorIndexStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
@@ -114,7 +114,7 @@ class PostgresIndexBuilder:
     async def build(self, workspace: WorkspaceRef, space: RegisteredSpace) -> None:
         """Make the index; a complete one of an earlier attempt is kept, an incomplete one dropped."""
         name = index_name(workspace, space.space_id)
-        async with self._locked(name) as connection:
+        async with self._hold_index_lock(name) as connection:
             is_valid = await connection.fetchval(STATE, name)
             if is_valid:
                 return
@@ -133,24 +133,24 @@ class PostgresIndexBuilder:
     async def drop(self, workspace: WorkspaceRef, space_id: int) -> None:
         """Drop it, if it is there."""
         name = index_name(workspace, space_id)
-        async with self._locked(name) as connection:
+        async with self._hold_index_lock(name) as connection:
             await connection.execute(DROP.format(name=name))
 
     async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
         """How many there are beside this one, of all tenants."""
-        async with self._connected() as connection:
+        async with self._open_connection() as connection:
             found: int = await connection.fetchval(OTHERS, PREFIX, index_name(workspace, space_id))
             return found
 
     @asynccontextmanager
-    async def _locked(self, name: str) -> AsyncGenerator[Any]:
-        async with self._connected() as connection:
+    async def _hold_index_lock(self, name: str) -> AsyncGenerator[Any]:
+        async with self._open_connection() as connection:
             if not await connection.fetchval(TRY_LOCK, name):
                 raise Retryable("Another process works on this index.", code="INDEX_BUSY")
             yield connection
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncGenerator[Any]:
+    async def _open_connection(self) -> AsyncGenerator[Any]:
         settings = {"role": self._role, "application_name": "agentic-rag index", "search_path": "public"}
         connect: Any = asyncpg.connect
         try:

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.halfvec import from_query, to_matrix
 from agentic_rag.models.embedding.space import RegisteredSpace
-from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Scope
+from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, SearchScope
 from agentic_rag.retrieval.ports import VectorSearch
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -69,7 +69,7 @@ class PostgresVectorReader:
 
     def __init__(
         self,
-        connection: Connection,
+        connection: PostgresConnection,
         workspace: WorkspaceRef,
         version: int,
         space: RegisteredSpace | None,
@@ -86,7 +86,7 @@ class PostgresVectorReader:
         query: NDArray[np.float32],
         space_id: int,
         limit: int,
-        scope: Scope,
+        scope: SearchScope,
         search: VectorSearch = VectorSearch.SERVED,
     ) -> list[ArmHit]:
         """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
@@ -112,7 +112,7 @@ class PostgresVectorReader:
             )
         if len(rows) < limit and search is not VectorSearch.INDEXED:
             rows = await self._scan(query, space_id, limit, scope)
-        return _ranked(query, rows, limit)
+        return _rank(query, rows, limit)
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
         """The cosine of each of these chunks that has a vector."""
@@ -126,7 +126,7 @@ class PostgresVectorReader:
         cosines = _cosines(query.astype(np.float64), to_matrix([vector for _, vector in found]))
         return dict(zip([ordinal for ordinal, _ in found], cosines.tolist(), strict=True))
 
-    async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: Scope) -> Sequence[Row]:
+    async def _scan(self, query: NDArray[np.float32], space_id: int, limit: int, scope: SearchScope) -> Sequence[Row]:
         only = scope.access_ids[0] if len(scope.access_ids) == 1 else None
         statement = NEAREST_OF_MANY if only is None else NEAREST_OF_ONE
         access = scope.access_ids if only is None else only
@@ -136,7 +136,7 @@ class PostgresVectorReader:
         return await self._connection.fetch(statement.replace(*_AMONG), *arguments, sorted(scope.ordinals))
 
 
-def _ranked(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:
+def _rank(query: NDArray[np.float32], rows: Sequence[Row], limit: int) -> list[ArmHit]:
     """Candidates scored from their stored vectors, best first, ties by ordinal."""
     if not rows:
         return []

@@ -16,7 +16,7 @@ from agentic_rag.adapters.postgres.session.errors import translate
 Row: TypeAlias = Mapping[str, Any]
 
 
-class Connection(Protocol):
+class PostgresConnection(Protocol):
     """Runs statements; raises errors of `agentic_rag.kernel.errors` only."""
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
@@ -51,7 +51,7 @@ class TranslatingConnection:
 
     __slots__ = ("_driver", "_turn")
 
-    def __init__(self, driver: Connection) -> None:
+    def __init__(self, driver: PostgresConnection) -> None:
         self._driver = driver
         self._turn = asyncio.Lock()
 

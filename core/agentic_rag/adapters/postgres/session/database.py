@@ -26,7 +26,7 @@ from agentic_rag.adapters.postgres.retrieval.lexical import PostgresLexicalReade
 from agentic_rag.adapters.postgres.retrieval.segments import SegmentCache
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresVectorIndexStore
 from agentic_rag.adapters.postgres.retrieval.vectors import PostgresVectorReader
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.tenancy.access import READABLE, PostgresAccessStore, principals_of, readable_from
 from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
@@ -34,14 +34,14 @@ from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore, rag_config_from
 from agentic_rag.answering.ports import AnswerCodec
-from agentic_rag.kernel.database import Snapshot, Transaction
+from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.retrieval.ports import GraphReader, GraphStore
-from agentic_rag.tenancy.access import ANYBODY, Readable, Readers
+from agentic_rag.tenancy.access import ANONYMOUS_READER, ReadIdentity, ReadScope
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag.workspaces.corpus_head import CorpusHead
-from agentic_rag.workspaces.effective_settings import rag_config_in_force
+from agentic_rag.workspaces.effective_settings import effective_rag_config
 from agentic_rag.workspaces.workspace import WorkspaceKind
 
 # The first statement of the transaction, so it fixes what all later ones see.
@@ -88,17 +88,17 @@ SCHEMA_VERSION = "SELECT version_num FROM rag_schema_version"
 
 
 @dataclass(frozen=True, slots=True)
-class PostgresSnapshot:
+class PostgresCorpusSnapshot:
     """Stores are made when first used: a retrieval that needs one arm pays for one."""
 
-    connection: Connection
+    connection: PostgresConnection
     workspace: WorkspaceRef
     version: int
     space: RegisteredSpace | None
     segment_ids: tuple[UUID, ...]
     cache: SegmentCache
     is_indexed: bool
-    access: Readable
+    access: ReadScope
     outside: GraphReader | None = None
 
     @property
@@ -130,7 +130,7 @@ class PostgresSnapshot:
 class PostgresTransaction:
     """Writes of one organisation."""
 
-    connection: Connection
+    connection: PostgresConnection
     org_id: UUID
     codec: AnswerCodec
     is_followed: bool = False
@@ -249,8 +249,8 @@ class PostgresDatabase:
         workspace: WorkspaceRef,
         as_of: int | None = None,
         space_id: int | None = None,
-        readers: Readers = ANYBODY,
-    ) -> AsyncGenerator[Snapshot]:
+        readers: ReadIdentity = ANONYMOUS_READER,
+    ) -> AsyncGenerator[CorpusSnapshot]:
         """Open a read-only snapshot in the name of `readers`."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             row = await connection.fetchrow(
@@ -265,7 +265,7 @@ class PostgresDatabase:
                 documents = PostgresDocumentReader(connection, workspace, version)
                 visible = partial(documents.visible, access_ids=access.access_ids)
                 outside = self._graph.reader(workspace, version, access, visible)
-            yield PostgresSnapshot(
+            yield PostgresCorpusSnapshot(
                 connection=connection,
                 workspace=workspace,
                 version=version,
@@ -283,14 +283,14 @@ class PostgresDatabase:
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
 
-    async def head(self, workspace: WorkspaceRef, readers: Readers = ANYBODY) -> CorpusHead | None:
+    async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         """The newest corpus version, its space and what `readers` may read. One round trip, no tenant transaction."""
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id, principals_of(readers))
         if row is None:
             return None
         space = None if row["space_id"] is None else space_from(row).space
-        config = rag_config_in_force(WorkspaceKind(row["kind"]), rag_config_from(row["rag_config"]))
+        config = effective_rag_config(WorkspaceKind(row["kind"]), rag_config_from(row["rag_config"]))
         return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:

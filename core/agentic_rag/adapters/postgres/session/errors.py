@@ -26,14 +26,14 @@ def _unavailable() -> AgenticRagError:
     )
 
 
-def _login_refused() -> AgenticRagError:
+def _login_error() -> AgenticRagError:
     return Misconfigured(
         "Postgres refused the login of DATABASE_URL: check its user, password and database.",
         code="DATABASE_LOGIN_REFUSED",
     )
 
 
-def _not_migrated() -> AgenticRagError:
+def _migration_error() -> AgenticRagError:
     return Misconfigured("The database lacks a part of the schema: run `rag migrate up`.", code="MIGRATIONS_PENDING")
 
 
@@ -47,7 +47,7 @@ def _retryable() -> AgenticRagError:
     return Retryable("Another transaction was in the way: try again.", code="DATABASE_CONFLICT")
 
 
-def _gone() -> AgenticRagError:
+def _missing_parent_error() -> AgenticRagError:
     return NotFound("The workspace or document this belongs to does not exist.")
 
 
@@ -63,7 +63,7 @@ def _other() -> AgenticRagError:
 
 _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagError]], ...] = (
     # The order matters: narrow classes before the wide ones they belong to.
-    ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), _login_refused),
+    ((asyncpg.InvalidAuthorizationSpecificationError, asyncpg.InvalidCatalogNameError), _login_error),
     ((asyncpg.InsufficientPrivilegeError,), _no_right),
     (
         (
@@ -75,7 +75,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
             # A start-up parameter `role` that names no role.
             asyncpg.InvalidParameterValueError,
         ),
-        _not_migrated,
+        _migration_error,
     ),
     (
         (
@@ -87,7 +87,7 @@ _MEANINGS: tuple[tuple[tuple[type[BaseException], ...], Callable[[], AgenticRagE
         ),
         _retryable,
     ),
-    ((asyncpg.ForeignKeyViolationError,), _gone),
+    ((asyncpg.ForeignKeyViolationError,), _missing_parent_error),
     ((asyncpg.DataError,), _bad_value),
     (
         (

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 _HEADER = struct.Struct(">HH")
 
 
-def from_stored(vectors: Sequence[bytes], dimensions: int) -> list[bytes]:
+def encode_halfvecs(vectors: Sequence[bytes], dimensions: int) -> list[bytes]:
     """Little-endian float16 bytes, `dimensions` components each, as wire values.
 
     Errors: `ValueError` when a vector has another length.
@@ -45,6 +45,6 @@ def to_matrix(wire: Sequence[bytes]) -> NDArray[np.float64]:
     return np.ascontiguousarray(rows[:, _HEADER.size :]).view(">f2").astype(np.float64)
 
 
-def to_stored(wire: bytes) -> bytes:
-    """A wire value as little-endian float16 bytes, the inverse of `from_stored` for one vector."""
+def decode_halfvec(wire: bytes) -> bytes:
+    """A wire value as little-endian float16 bytes, the inverse of `encode_halfvecs` for one vector."""
     return np.frombuffer(wire, ">u2", offset=_HEADER.size).astype("<u2").tobytes()

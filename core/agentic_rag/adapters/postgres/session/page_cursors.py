@@ -21,9 +21,9 @@ def decode_cursor(cursor: str) -> str:
     try:
         key = base64.b64decode(cursor + "=" * (-len(cursor) % 4), altchars=b"-_", validate=True).decode()
     except (binascii.Error, ValueError) as error:
-        raise _refused_cursor() from error
+        raise _cursor_error() from error
     if not key or "\0" in key:
-        raise _refused_cursor()
+        raise _cursor_error()
     return key
 
 
@@ -43,10 +43,10 @@ def decode_instant_cursor(cursor: str | None) -> tuple[datetime | None, UUID | N
             raise ValueError("a cursor's instant carries its zone")
         return made.astimezone(UTC), UUID(row_id)
     except (ValueError, OverflowError) as error:
-        raise _refused_cursor() from error
+        raise _cursor_error() from error
 
 
-def _refused_cursor() -> InvalidInput:
+def _cursor_error() -> InvalidInput:
     """What a cursor that was not made here deserves."""
     return InvalidInput("The cursor is not one this API returned.", code="CURSOR_INVALID", path=("after",))
 

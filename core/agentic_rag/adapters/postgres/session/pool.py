@@ -16,7 +16,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, Connection, TranslatingConnection
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, TranslatingConnection
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 
@@ -76,20 +76,20 @@ class PostgresPool:
         self._ending: set[asyncio.Task[None]] = set()
 
     @asynccontextmanager
-    async def connection(self) -> AsyncGenerator[Connection]:
+    async def connection(self) -> AsyncGenerator[PostgresConnection]:
         """A connection in autocommit. Errors: `DependencyUnavailable`, `Misconfigured`."""
-        pool = self._pool or await self._opened()
+        pool = self._pool or await self._open_pool()
         try:
             driver = await pool.acquire(timeout=self._options.connect_seconds)
         except DRIVER_ERRORS as error:
             raise translate(error) from error
         try:
-            yield self._joined(driver)
+            yield self._wrap_driver(driver)
         finally:
             await pool.release(driver)
 
     @asynccontextmanager
-    async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[Connection]:
+    async def transaction(self, org_id: UUID, settings: str = "") -> AsyncGenerator[PostgresConnection]:
         """A transaction bound to one organisation: begin and binding are one round trip, the end is another.
 
         `settings` are further `SET LOCAL` statements. Values come as a UUID or from constants, so nothing can be
@@ -109,17 +109,17 @@ class PostgresPool:
                 )
 
     @asynccontextmanager
-    async def snapshot(self, org_id: UUID) -> AsyncGenerator[Connection]:
+    async def snapshot(self, org_id: UUID) -> AsyncGenerator[PostgresConnection]:
         """A read-only transaction at one instant, bound to one organisation. Nothing hangs on its end, so nobody waits
         for it: the connection goes back to the pool behind the caller.
         """
-        pool = self._pool or await self._opened()
+        pool = self._pool or await self._open_pool()
         try:
             driver = await pool.acquire(timeout=self._options.connect_seconds)
         except DRIVER_ERRORS as error:
             raise translate(error) from error
         try:
-            connection = self._joined(driver)
+            connection = self._wrap_driver(driver)
             await connection.execute(f"{BEGIN_SNAPSHOT}; SET LOCAL rag.org_id = '{UUID(int=org_id.int)}'")
             yield connection
         finally:
@@ -127,7 +127,7 @@ class PostgresPool:
             self._ending.add(ending)
             ending.add_done_callback(self._ending.discard)
 
-    def _joined(self, driver: Any) -> Connection:
+    def _wrap_driver(self, driver: Any) -> PostgresConnection:
         """How statements reach a driver connection."""
         return TranslatingConnection(driver)
 
@@ -139,7 +139,7 @@ class PostgresPool:
         if pool is not None:
             await pool.close()
 
-    async def _opened(self) -> Any:
+    async def _open_pool(self) -> Any:
         async with self._opening:
             if self._pool is None:
                 options = self._options
@@ -169,7 +169,7 @@ async def _give_back(pool: Any, driver: Any) -> None:
         await pool.release(driver)
 
 
-async def _roll_back(connection: Connection) -> None:
+async def _roll_back(connection: PostgresConnection) -> None:
     """End a failed transaction; when that fails too the pool discards the connection, and the first error matters."""
     try:
         await connection.execute("ROLLBACK")

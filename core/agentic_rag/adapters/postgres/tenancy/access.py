@@ -6,10 +6,10 @@ from collections.abc import Collection, Mapping, Sequence
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.jobs.job import graph_job
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.tenancy.access import Readable, Readers
+from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
@@ -104,15 +104,15 @@ SELECT count(*) FROM own
 """
 
 
-def principals_of(readers: Readers) -> list[str] | None:
+def principals_of(readers: ReadIdentity) -> list[str] | None:
     """The argument of `READABLE` and of `rag_corpus_head`."""
-    return None if readers.everything else list(readers.principals)
+    return None if readers.is_unrestricted else list(readers.principals)
 
 
-def readable_from(row: Row) -> Readable:
+def readable_from(row: Row) -> ReadScope:
     """A row with the columns of `READABLE` and `access_version`."""
     ids = row["access_ids"] or [DEFAULT_ACCESS_ID]
-    return Readable(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
+    return ReadScope(tuple(sorted(ids)), len(ids) >= row["access_sets"], row["access_version"])
 
 
 class PostgresAccessStore:
@@ -120,14 +120,14 @@ class PostgresAccessStore:
     job in the same transaction.
     """
 
-    def __init__(self, connection: Connection, *, is_followed: bool = False) -> None:
+    def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
         self._connection = connection
         self._is_followed = is_followed
 
-    async def readable(self, workspace: WorkspaceRef, readers: Readers) -> Readable:
+    async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
         """What the readers may read now."""
         row = await self._connection.fetchrow(READABLE_NOW, *_key(workspace), principals_of(readers))
-        return Readable() if row is None else readable_from(row)
+        return ReadScope() if row is None else readable_from(row)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
         """The number of the set of exactly these principals, made when there is none."""
@@ -146,9 +146,11 @@ class PostgresAccessStore:
         rows = await self._connection.fetch(PRINCIPALS, *_key(workspace), sorted(access_ids))
         return {row["access_id"]: tuple(row["principals"]) for row in rows}
 
-    async def unreadable(self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: Readers) -> set[UUID]:
+    async def unreadable(
+        self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
+    ) -> set[UUID]:
         """Those of the documents that are there and that the readers may not read."""
-        if readers.everything or not document_ids:
+        if readers.is_unrestricted or not document_ids:
             return set()
         rows = await self._connection.fetch(UNREADABLE, *_key(workspace), list(document_ids), list(readers.principals))
         return {row["document_id"] for row in rows}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
 from agentic_rag.tenancy.principals import KeyScope, Role
@@ -28,7 +28,7 @@ RETURNING {_COLUMNS}
 class PostgresApiKeyStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -43,7 +43,7 @@ class PostgresApiKeyStore:
             key.subject,
             key.role.value,
             list(key.groups),
-            stored_scopes(key.scopes),
+            scopes_to_row(key.scopes),
             key.expires_at,
         )
         if row is None:
@@ -60,7 +60,7 @@ class PostgresApiKeyStore:
         return None if row is None else _key(row)
 
 
-def stored_scopes(scopes: frozenset[KeyScope] | None) -> list[str] | None:
+def scopes_to_row(scopes: frozenset[KeyScope] | None) -> list[str] | None:
     """Scopes as the table has them."""
     return None if scopes is None else sorted(scope.value for scope in scopes)
 

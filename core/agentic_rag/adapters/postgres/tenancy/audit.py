@@ -6,10 +6,10 @@ import uuid
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.session.connection import Connection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.kernel.pagination import Page, PageRequest
-from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, id_once
+from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
 
 RECORD = """
 INSERT INTO rag_audit (org_id, audit_id, workspace_id, actor, action, subject, detail, trace_id, created_at)
@@ -34,7 +34,7 @@ LIMIT $5
 class PostgresAuditLog:
     """On a connection whose transaction is open and set to `org_id`."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -44,7 +44,7 @@ class PostgresAuditLog:
 
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
         """Append unless it is there."""
-        return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, id_once(entry, key))) is not None
+        return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, idempotent_id(entry, key))) is not None
 
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
         """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""

@@ -47,7 +47,7 @@ class PostgresOrganisationRegister:
 
     async def create(self, org_id: UUID, name: str, external_ref: str | None) -> Organisation:
         """Make one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
-        async with self._connected() as connection, connection.transaction():
+        async with self._open_connection() as connection, connection.transaction():
             await connection.execute(ONE_AT_A_TIME)
             if await connection.fetchval(TAKEN, name, external_ref):
                 raise InvalidInput(
@@ -59,18 +59,18 @@ class PostgresOrganisationRegister:
 
     async def all(self) -> list[Organisation]:
         """Every organisation, by name."""
-        async with self._connected() as connection:
+        async with self._open_connection() as connection:
             return [organisation_from(row) for row in await connection.fetch(ALL)]
 
     @asynccontextmanager
-    async def _connected(self) -> AsyncGenerator[Any]:
+    async def _open_connection(self) -> AsyncGenerator[Any]:
         settings = {"role": self._role, "application_name": "agentic-rag tenants", "search_path": "public"}
         connect: Any = asyncpg.connect
         try:
             connection = await connect(self._dsn, timeout=self._connect_seconds, server_settings=settings)
             try:
                 await connection.set_type_codec(
-                    "jsonb", schema="pg_catalog", encoder=_encoded, decoder=orjson.loads, format="text"
+                    "jsonb", schema="pg_catalog", encoder=_encode_json, decoder=orjson.loads, format="text"
                 )
                 yield connection
             finally:
@@ -79,5 +79,5 @@ class PostgresOrganisationRegister:
             raise translate(error) from error
 
 
-def _encoded(value: Any) -> str:
+def _encode_json(value: Any) -> str:
     return orjson.dumps(value).decode()

@@ -8,10 +8,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.models.model_settings import read_limits, read_models, stored_limits, stored_models
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.models.model_settings import limits_to_json, models_to_json, read_limits, read_models
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.adapters.postgres.tenancy.api_keys import stored_scopes
+from agentic_rag.adapters.postgres.tenancy.api_keys import scopes_to_row
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.api_keys import NewApiKey
@@ -74,7 +74,7 @@ class PostgresOrganisations:
                 key.subject,
                 key.role.value,
                 list(key.groups),
-                stored_scopes(key.scopes),
+                scopes_to_row(key.scopes),
                 key.expires_at,
             )
 
@@ -82,7 +82,7 @@ class PostgresOrganisations:
 class PostgresOrganisationStore:
     """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -93,7 +93,7 @@ class PostgresOrganisationStore:
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
         """Replace the settings by what `apply` makes of them."""
         before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))
-        stored = _stored(apply(before.settings))
+        stored = _settings_to_json(apply(before.settings))
         return organisation_from(await self._connection.fetchrow(CHANGE, self._org_id, stored))
 
 
@@ -104,11 +104,11 @@ def organisation_from(row: Row | None) -> Organisation:
     return Organisation(row["org_id"], row["name"], row["external_ref"], row["created_at"], _settings(row["settings"]))
 
 
-def _stored(settings: OrganisationSettings) -> dict[str, Any]:
+def _settings_to_json(settings: OrganisationSettings) -> dict[str, Any]:
     return {
         "flags": {flag.value: settings.is_on(flag) for flag in FeatureFlag},
-        "models": stored_models(settings.models),
-        "budget": stored_limits(settings.budget),
+        "models": models_to_json(settings.models),
+        "budget": limits_to_json(settings.budget),
         "rates": {"asks": settings.rates.asks, "writes": settings.rates.writes, "reads": settings.rates.reads},
     }
 

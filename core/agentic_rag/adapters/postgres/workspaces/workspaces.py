@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping
 from typing import Any
 from uuid import UUID
 
-from agentic_rag.adapters.postgres.models.model_settings import read_limits, stored_limits
+from agentic_rag.adapters.postgres.models.model_settings import limits_to_json, read_limits
 from agentic_rag.adapters.postgres.models.space_rows import register_space, space_from
-from agentic_rag.adapters.postgres.operations.retention import drop_expired
-from agentic_rag.adapters.postgres.session.connection import Connection, Row
+from agentic_rag.adapters.postgres.operations.retention import apply_retention
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.operations.canary import canary_workspace
@@ -65,7 +65,7 @@ WHERE w.org_id = $1 AND w.workspace_id = $2
 class PostgresWorkspaceStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: Connection, org_id: UUID) -> None:
+    def __init__(self, connection: PostgresConnection, org_id: UUID) -> None:
         self._connection = connection
         self._org_id = org_id
 
@@ -79,7 +79,14 @@ class PostgresWorkspaceStore:
     ) -> Workspace:
         """Make a workspace with its default access set."""
         row = await self._connection.fetchrow(
-            CREATE, self._org_id, workspace_id, name, kind.value, external_ref, _stored(settings), _history(settings)
+            CREATE,
+            self._org_id,
+            workspace_id,
+            name,
+            kind.value,
+            external_ref,
+            _settings_to_json(settings),
+            _history(settings),
         )
         if row is None:
             taken = f"name {name!r}" if external_ref is None else f"name {name!r} or reference {external_ref!r}"
@@ -111,7 +118,7 @@ class PostgresWorkspaceStore:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         settings = apply(_settings(row["settings"]))
         changed = await self._connection.fetchrow(
-            CHANGE_SETTINGS, self._org_id, workspace_id, _stored(settings), _history(settings)
+            CHANGE_SETTINGS, self._org_id, workspace_id, _settings_to_json(settings), _history(settings)
         )
         return self._workspace(changed or row)
 
@@ -120,9 +127,9 @@ class PostgresWorkspaceStore:
         hidden = canary_workspace(self._org_id).workspace_id
         return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id, hidden)]
 
-    async def drop_expired(self, workspace: WorkspaceRef) -> bool:
+    async def apply_retention(self, workspace: WorkspaceRef) -> bool:
         """Drop a bounded number of what is past its keeping; True when there may be more."""
-        return await drop_expired(self._connection, workspace)
+        return await apply_retention(self._connection, workspace)
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
         """The workspace's number for the space. Errors: `NotFound` (workspace)."""
@@ -151,13 +158,13 @@ def _history(settings: WorkspaceSettings) -> int:
     return DEFAULT_HISTORY_DAYS if settings.history_days is None else settings.history_days
 
 
-def _stored(settings: WorkspaceSettings) -> dict[str, Any]:
+def _settings_to_json(settings: WorkspaceSettings) -> dict[str, Any]:
     config = settings.rag_config
     return {
         "chunk_profile": settings.chunk_profile,
         "history_days": settings.history_days,
         "inline_guidelines": settings.inline_guidelines,
-        "budget": stored_limits(settings.budget),
+        "budget": limits_to_json(settings.budget),
         "embedding_dimensions": settings.embedding_dimensions,
         "rag_config": config and {"top_k": config.top_k, "similarity_threshold": config.similarity_threshold},
     }
