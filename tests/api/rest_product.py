@@ -126,7 +126,7 @@ class RestProduct:
         )
         self.delete = DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
         self.administer = Administer(self.database, self.ids, self.telemetry)
-        self.attached = Attachments(self.database, self.upload, self.delete, self.administer, self.provider)
+        self.attachments = Attachments(self.database, self.upload, self.delete, self.administer, self.provider)
         self.reingest = ReingestDocument(self.database, self.telemetry)
         self.document_access = DocumentAccess(self.database, self.telemetry)
 

@@ -55,7 +55,7 @@ async def product() -> RestProduct:
     """Something of everything."""
     made = await rest_product()
     for holder in (project(ORG, "web-shop"), agent(ORG, "brand-judge")):
-        workspace = await made.attached.open(holder, "ada")
+        workspace = await made.attachments.open(holder, "ada")
         await made.upload.run(workspace.ref, "tone.md", pieces(b"Short sentences."), UploadOptions(), "ada")
     return made
 

@@ -95,7 +95,7 @@ class Query(
         authorise(context.principal, Action.DELETE_DOCUMENT)
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
         await context.container.document_access.require(context.principal, context.ref(node), node.key)
-        return show_proof(await context.container.prove_erased.run(context.ref(node), node.key))
+        return show_proof(await context.container.prove_erasure.run(context.ref(node), node.key))
 
     @strawberry.field(description="A run by its id.")
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:

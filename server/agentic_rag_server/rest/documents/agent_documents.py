@@ -182,7 +182,7 @@ class AgentDocumentsEndpoint:
         """A page of documents. Errors: those of `_opened`, `InvalidInput`."""
         principal, holder = await self._authorise_agent(request)
         asked = paging(request)
-        page = await self._container.attached.page(holder, asked, principal)
+        page = await self._container.attachments.page(holder, asked, principal)
         headers = {**NOT_STORED, **link_header(request, asked, next_cursor(page))}
         return answer(
             AgentDocumentList("success", LISTED, [show_agent_document(one) for one in page.items]), headers=headers
@@ -193,7 +193,7 @@ class AgentDocumentsEndpoint:
         principal, holder = await self._authorise_agent(request)
         authorise(principal, Action.DELETE_DOCUMENT)
         text = request.path_params["docId"]
-        deletion = await self._container.attached.delete(holder, document_key(text), principal)
+        deletion = await self._container.attachments.delete(holder, document_key(text), principal)
         return answer(AgentDocumentErased("success", DELETED, show_erasure(text, deletion)))
 
     async def _authorise_agent(self, request: Request) -> tuple[Principal, ExternalOwner]:
@@ -202,7 +202,7 @@ class AgentDocumentsEndpoint:
         """
         principal = await principal_of(request, self._container.identity)
         require_product_on(self._container)
-        if not await self._container.attached.is_ours(principal.org_id, request.path_params["orgId"]):
+        if not await self._container.attachments.is_ours(principal.org_id, request.path_params["orgId"]):
             raise NotFound("There is no such organisation.")
         return principal, agent(principal.org_id, request.path_params["id"])
 

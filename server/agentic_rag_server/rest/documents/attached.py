@@ -72,10 +72,10 @@ def document_key(text: str) -> UUID:
 
 async def workspace_of(container: ServerContainer, principal: Principal, holder: ExternalOwner) -> Workspace:
     """The holder's workspace, made if the caller may make workspaces. Errors: `Forbidden`."""
-    found = await container.attached.find(holder)
+    found = await container.attachments.find(holder)
     if found is None:
         authorise(principal, Action.CREATE_WORKSPACE)
-        found = await container.attached.open(holder, principal.subject)
+        found = await container.attachments.open(holder, principal.subject)
     return found
 
 
@@ -90,7 +90,7 @@ async def take_file(
 
     Errors: `MissingProviderKey`, `Forbidden`, those of `MultipartBody`, `read_upload` and `Attachments`.
     """
-    attached = container.attached
+    attached = container.attachments
     await attached.require_provider(holder.org_id)
     body = MultipartBody(request, container.options.max_upload_bytes + FIELDS_BYTES)
     workspace = await workspace_of(container, principal, holder)

@@ -185,7 +185,7 @@ class GuidelinesEndpoint:
         """A page of files. Errors: those of `_opened`, `InvalidInput`."""
         principal, holder = await self._authorise_project(request, files=True)
         asked = paging(request)
-        page = await self._container.attached.page(holder, asked, principal)
+        page = await self._container.attachments.page(holder, asked, principal)
         cursor = next_cursor(page)
         body = GuidelineList(documents=[show_guideline(one, holder) for one in page.items], next_cursor=cursor)
         return answer(body, headers={**NOT_STORED, **link_header(request, asked, cursor)})
@@ -194,13 +194,13 @@ class GuidelinesEndpoint:
         """Erase a file. Errors: those of `_opened`, `NotFound`."""
         principal, holder = await self._authorise_project(request, files=True)
         text = request.path_params["documentId"]
-        deletion = await self._container.attached.delete(holder, document_key(text), principal)
+        deletion = await self._container.attachments.delete(holder, document_key(text), principal)
         return answer(show_erasure(text, deletion))
 
     async def get_inline(self, request: Request) -> Response:
         """The plain text. Errors: those of `_opened`."""
         _, holder = await self._authorise_project(request, files=False)
-        text = await self._container.attached.inline_guidelines(holder)
+        text = await self._container.attachments.inline_guidelines(holder)
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
     async def put_inline(self, request: Request) -> Response:
@@ -208,7 +208,7 @@ class GuidelinesEndpoint:
         principal, holder = await self._authorise_project(request, files=False)
         change = await read_json(request, InlineGuidelinesChange, self._container.options.max_body_bytes)
         workspace = await workspace_of(self._container, principal, holder)
-        text = await self._container.attached.set_inline_guidelines(
+        text = await self._container.attachments.set_inline_guidelines(
             workspace.ref, change.inline_guidelines, principal.subject
         )
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
@@ -219,7 +219,7 @@ class GuidelinesEndpoint:
         require_product_on(self._container)
         authorise(principal, Action.MANAGE_GUIDELINES)
         if files:
-            await self._container.attached.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
+            await self._container.attachments.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
         return principal, project(principal.org_id, request.path_params["id"])
 
 
