@@ -79,6 +79,10 @@ security: install-dev system-packages ## What an attacker would try, against the
 quality: install-dev ## Retrieval and answers on the question sets beside the project; writes build/reports/quality.json
 	@$(BIN)/python -m tests.quality $(QUALITY_ARGS)
 
+.PHONY: house
+house: install-dev ## The shape of the code and answers that must not change; writes build/reports/house.json
+	@$(BIN)/python -m tests.house $(HOUSE_ARGS)
+
 .PHONY: eval
 eval: install ## The golden set on the sample corpus
 	@$(BIN)/rag eval --demo

@@ -1,0 +1,1 @@
+"""What the product must keep to the last byte while its files move."""
