@@ -588,8 +588,8 @@ class Container:
     @cached_property
     def admission(self) -> Admission:
         """Holds requests to the limits of their organisation."""
-        from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
         from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
+        from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
         from agentic_rag.workspaces.enforce_rate_limits import Admission
         from agentic_rag.workspaces.prefetched_buckets import PrefetchedBuckets
 

@@ -10,7 +10,6 @@ from uuid import UUID
 
 import httpx2
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, Outcome, SelfCheckReport, TextSpan
@@ -45,6 +44,7 @@ from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.app import build_app
 from agentic_rag_server.wiring import ServerOptions
+from tests.memory_store.telemetry import RecordingTelemetry
 
 ORG = UUID("00000000-0000-4000-8000-0000000000aa")
 OTHER_ORG = UUID("00000000-0000-4000-8000-0000000000bb")

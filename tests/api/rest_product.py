@@ -7,12 +7,6 @@ from typing import Any
 from uuid import UUID
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
 from agentic_rag.documents.document import ParsedDocument
 from agentic_rag.documents.document_access import DocumentAccess
@@ -28,6 +22,12 @@ from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.documents.blobs import MemoryBlobStore
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 
 MAX_UPLOAD_BYTES = 64 * 1024
 

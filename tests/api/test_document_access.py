@@ -10,8 +10,6 @@ from uuid import UUID
 import pytest
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.runs import MemoryRunStore
 from agentic_rag.answering.ask import AnswerPorts
 from agentic_rag.answering.build import answer_question
 from agentic_rag.answering.options import AnswerDefaults
@@ -28,6 +26,8 @@ from agentic_rag.models.providers.embedder_registry import only
 from agentic_rag.retrieval.retrieve import Retrieve
 from tests.api.builders import REF, TOKENS, WORKSPACE_ID, client, query
 from tests.api.rest_product import RestProduct, rest_product
+from tests.memory_store.answering.runs import MemoryRunStore
+from tests.memory_store.compute import InlineCompute
 
 NINA, DANA, ADA = "night-token", "day-token", "admin-token"
 SECRET = "The night shift keeps the copper key of the boiler room under the third step."

@@ -6,9 +6,6 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.kernel.public_ids import encode_workspace
@@ -16,6 +13,9 @@ from agentic_rag.operations.start_evaluation import Evaluations
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from tests.api.builders import ORG, WORKSPACE, WORKSPACE_ID, Container, numbered, query
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
 START = """mutation($input: StartEvalRunInput!) {
   startEvalRun(input: $input) {

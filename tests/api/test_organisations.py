@@ -5,14 +5,14 @@ from uuid import UUID
 
 import pytest
 
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.tenancy.principals import KeyScope, Principal, Role, WorkspaceRef
 from tests.api.builders import ORG, OTHER_ORG, TOKENS, Container, FakeIdentity, query
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 
 KEY = "apiKey { id name subject role groups scopes revokedAt } userErrors { code path }"
 MAKE_KEY = f"mutation($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ token {KEY} }} }}"

@@ -5,7 +5,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
+from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag.workspaces.enforce_rate_limits import Admission
 from agentic_rag.workspaces.rate_limits import RateLimits

@@ -4,16 +4,16 @@ from typing import Any
 
 import pytest
 
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.operations.snapshots.take import TakeSnapshot
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
 from tests.api.builders import ORG, WORKSPACE, WORKSPACE_ID, Container, numbered, query
+from tests.memory_store.documents.blobs import MemoryBlobStore
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
 CREATE = """mutation($id: ID!) {
   createSnapshot(workspaceId: $id, withOriginals: false) {

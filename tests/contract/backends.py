@@ -11,15 +11,15 @@ from uuid import UUID, uuid4
 
 import pytest
 from tests.builders import NO_ENTITIES, SPACE, drafts_of, new_chunk, new_document, publication, revision_of
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.answering.runs import MemoryRunStore
+from tests.memory_store.jobs.job_board import MemoryJobBoard
+from tests.memory_store.models.provider_keys import MemoryMasterKeyUsage
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.job_board import MemoryJobBoard
-from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
-from agentic_rag.adapters.memory.runs import MemoryRunStore
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter

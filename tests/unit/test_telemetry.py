@@ -13,8 +13,8 @@ from threading import Thread
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.adapters.telemetry.facade import ProcessTelemetry, TelemetryOptions, build_telemetry

@@ -6,11 +6,11 @@ from uuid import uuid4
 
 import pytest
 from tests.contract.backends import BACKENDS, Backend
+from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.stack import SessionStack, redis_sources
 from tests.waiting import eventually
 
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable

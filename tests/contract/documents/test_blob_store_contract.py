@@ -7,11 +7,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from tests.memory_store.documents.blobs import MemoryBlobStore
 from tests.s3_server import make_bucket, open_uploads, s3_server
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
 from agentic_rag.documents.ports import BlobStore, StoredBlob
 from agentic_rag.kernel.errors import DependencyUnavailable, InvalidInput, LeaseLost, NotFound
 

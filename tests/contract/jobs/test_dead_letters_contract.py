@@ -8,8 +8,8 @@ from uuid import UUID, uuid4
 import pytest
 from tests.builders import new_document
 from tests.contract.backends import Backend
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.documents.document import Document, DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, ingest_job
 from agentic_rag.jobs.job import GiveUp, Job, JobAttempt, JobKind, JobRef, JobState, NewJob, Replay

@@ -5,9 +5,9 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
+from tests.memory_store.jobs.queue import MemoryJobQueue
 from tests.stack import SessionStack, redis_sources
 
-from agentic_rag.adapters.memory.queue import MemoryJobQueue
 from agentic_rag.adapters.redis.connection import from_json, queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, QueueName

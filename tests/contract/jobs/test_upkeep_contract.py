@@ -6,8 +6,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from tests.builders import run_of
 from tests.contract.backends import Backend
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.jobs.job import JobKind, MaintenanceTask
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance
 from agentic_rag.kernel.pagination import PageRequest

@@ -7,9 +7,9 @@ import pytest
 from tests.stack import SessionStack, redis_sources
 from tests.waiting import eventually
 
-from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
 from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.workspaces.ports import RateBuckets

@@ -14,11 +14,11 @@ from uuid import UUID, uuid4
 import numpy as np
 from arq.connections import ArqRedis
 from numpy.typing import NDArray
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
+from tests.memory_store.compute import InlineCompute
 
-from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.documents.document import DocumentStatus, ParsedDocument, document_id_for
 from agentic_rag.erasure.certificate import ErasedStore

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane, paragraphs, until
+from tests.memory_store.compute import InlineCompute
 
-from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds

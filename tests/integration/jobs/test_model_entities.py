@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
+from tests.memory_store.compute import InlineCompute
 from tests.provider_stub import Fault, ProviderStub, form_of
 
-from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.adapters.openai.chat import OpenAIChatModel
 from agentic_rag.adapters.openai.client import open_client
 from agentic_rag.adapters.system.clock import SystemClock

@@ -7,8 +7,8 @@ from uuid import uuid4
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
 from tests.integration.jobs.test_ingestion import change
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.jobs.job import JobKind, JobRef, Lease, NewJob
 from agentic_rag.kernel.errors import DependencyUnavailable

@@ -2,8 +2,8 @@
 
 import pytest
 from tests.integration.jobs.data_plane import DataPlane
+from tests.memory_store.compute import InlineCompute
 
-from agentic_rag.adapters.memory.compute import InlineCompute
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.ingestion.analyse import TextAnalysis
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument, IngestChunks, PlainTextDocument

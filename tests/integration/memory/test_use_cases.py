@@ -7,16 +7,16 @@ from uuid import uuid4
 
 import pytest
 from tests.builders import new_document
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.documents.blobs import MemoryBlobStore
+from tests.memory_store.jobs.job_board import MemoryJobBoard
+from tests.memory_store.jobs.queue import MemoryJobQueue
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.job_board import MemoryJobBoard
-from agentic_rag.adapters.memory.queue import MemoryJobQueue
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock

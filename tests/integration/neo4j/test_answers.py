@@ -8,9 +8,9 @@ from collections.abc import AsyncIterator
 import pytest
 from tests.contract.backends import Watched
 from tests.integration.neo4j.world import GraphWorld
+from tests.memory_store.answering.cache import MemoryAnswerCache
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds

@@ -11,10 +11,10 @@ from tests.builders import entities_of, entity_id
 from tests.contract.backends import Backend, Watched, lease_graph_job
 from tests.graph_contents import GraphContents, expected_graph, held_graph
 from tests.line import Line
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
 from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter

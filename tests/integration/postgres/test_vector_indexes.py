@@ -9,8 +9,8 @@ import pytest
 from numpy.typing import NDArray
 from tests.builders import half
 from tests.contract.backends import Backend
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder, index_name
 from agentic_rag.documents.document import document_id_for

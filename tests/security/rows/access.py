@@ -15,8 +15,6 @@ from uuid import uuid4
 import numpy as np
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
 from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
@@ -45,6 +43,8 @@ from agentic_rag.workspaces.workspace import WorkspaceKind
 from agentic_rag_migrations import HEAD
 from tests.bench.reports import Row, exactly
 from tests.builders import DIMENSIONS, SPACE, drafts_of, half, new_chunk, new_document, publication, revision_of
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.security.ground import Ground
 from tests.security.table import Measure
 

@@ -5,9 +5,9 @@ from uuid import uuid4
 
 import pytest
 from tests.builders import new_document
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
 
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.store import MemoryStore
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.jobs.job import JobKind, NewJob
 from agentic_rag.kernel.pagination import PageRequest

@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import pytest
 from tests.forged_tokens import forged_tokens
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.token_issuer import AUDIENCE, ISSUER, Issuer, claims, ec_key, ed_key, rsa_key, serving, signed
 
 from agentic_rag.adapters.identity_chain import IdentityChain
@@ -18,7 +19,6 @@ from agentic_rag.adapters.jwt.identity import MAX_SECONDS, TokenIdentity
 from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
 from agentic_rag.adapters.jwt.key_sets import KeySetLifetimes, RemoteKeySet
 from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.kernel.errors import DependencyUnavailable, Unauthenticated
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames

@@ -10,15 +10,15 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.answering.runs import MemoryRunStore
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.documents.blobs import MemoryBlobStore
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.runs import MemoryRunStore
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.answering.ask import AnswerPorts

@@ -4,13 +4,14 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import uuid4
 
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.compute import InlineCompute
+from tests.memory_store.documents.blobs import MemoryBlobStore
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
-from agentic_rag.adapters.memory.blobs import MemoryBlobStore
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.compute import InlineCompute
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.parsing.process.parser import ProcessParser
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock

@@ -5,11 +5,11 @@ from collections.abc import Mapping
 from uuid import UUID, uuid4
 
 import pytest
+from tests.memory_store.models.provider_keys import MemoryMasterKeyUsage
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.vault.envelope import EnvelopeVault
 from agentic_rag.kernel.errors import Misconfigured

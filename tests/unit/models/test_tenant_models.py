@@ -9,14 +9,14 @@ from uuid import UUID, uuid4
 
 import numpy as np
 import pytest
+from tests.memory_store.models.provider_keys import MemoryMasterKeyUsage
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 from tests.provider_stub import ProviderStub, vector_for
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.provider_keys import MemoryMasterKeyUsage
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.openai.tenants import TenantClients
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds

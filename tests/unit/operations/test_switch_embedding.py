@@ -7,12 +7,12 @@ from uuid import uuid4
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
 from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceState

@@ -3,13 +3,13 @@
 import asyncio
 from uuid import uuid4
 
+from tests.memory_store.jobs.job_board import MemoryJobBoard
+from tests.memory_store.jobs.queue import MemoryJobQueue
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.waiting import eventually
 
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.job_board import MemoryJobBoard
-from agentic_rag.adapters.memory.queue import MemoryJobQueue
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.jobs.job import JobKind, MaintenanceTask, QueueName
 from agentic_rag.jobs.schedule_maintenance import ScheduleMaintenance

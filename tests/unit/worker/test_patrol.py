@@ -3,9 +3,9 @@
 import asyncio
 from collections.abc import Callable
 
+from tests.memory_store.telemetry import RecordingTelemetry
 from tests.waiting import eventually
 
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.leak_canaries import CanaryReport

@@ -8,13 +8,13 @@ from typing import Any, cast
 from uuid import uuid4
 
 import pytest
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.jobs.job_board import MemoryJobBoard
+from tests.memory_store.jobs.queue import MemoryJobQueue
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
 
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.job_board import MemoryJobBoard
-from agentic_rag.adapters.memory.queue import MemoryJobQueue
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
 from agentic_rag.jobs.job import Job, JobKind, JobRef, JobState, Lease, NewJob, QueueName, RetryPolicy

@@ -3,14 +3,14 @@ from dataclasses import replace
 from uuid import UUID, uuid4
 
 import pytest
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.session.database import MemoryDatabase
+from tests.memory_store.session.store import MemoryStore
+from tests.memory_store.telemetry import RecordingTelemetry
+from tests.memory_store.workspaces.organisations import MemoryOrganisations
 from tests.set_clock import SetClock
 
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.database import MemoryDatabase
-from agentic_rag.adapters.memory.organisations import MemoryOrganisations
-from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
-from agentic_rag.adapters.memory.store import MemoryStore
-from agentic_rag.adapters.memory.telemetry import RecordingTelemetry
+from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.kernel.errors import DependencyUnavailable, RateLimited
 from agentic_rag.kernel.pagination import PageRequest
 from agentic_rag.tenancy.principals import Principal, Role

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.memory.rate_buckets import MemoryRateBuckets
+from agentic_rag.adapters.system.rate_buckets import MemoryRateBuckets
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.workspaces.prefetched_buckets import KEPT_SECONDS, PrefetchedBuckets
 from agentic_rag.workspaces.rate_limits import Bucket, RateLimitRefusal

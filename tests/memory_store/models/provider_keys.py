@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.store import MemoryStore, Working
+from tests.memory_store.session.store import MemoryStore, Working
+
 from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, SealedKey
 
 

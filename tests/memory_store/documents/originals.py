@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import WorkspaceState
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.state import WorkspaceState
+from tests.memory_store.session.store import Working
+
 from agentic_rag.documents.ports import Original, UploadRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 

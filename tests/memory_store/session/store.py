@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import Committed, WorkspaceState
+from tests.memory_store.session.state import Committed, WorkspaceState
+
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.billing.usage import UsageLine

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 
-from agentic_rag.adapters.memory.jobs import lease_expired
-from agentic_rag.adapters.memory.spaces import is_expired
-from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState, expired_runs
-from agentic_rag.adapters.memory.store import MemoryStore
+from tests.memory_store.jobs.jobs import lease_expired
+from tests.memory_store.models.spaces import is_expired
+from tests.memory_store.session.state import StoredJob, WorkspaceState, expired_runs
+from tests.memory_store.session.store import MemoryStore
+
 from agentic_rag.jobs.job import JobKind, JobRef, JobState, MaintenanceTask, QueueName, partition_of
 
 MOST_SEGMENTS = 64

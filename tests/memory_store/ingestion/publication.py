@@ -8,10 +8,10 @@ from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.compaction import compact
-from agentic_rag.adapters.memory.erasure import erase
-from agentic_rag.adapters.memory.state import (
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.erasure.erasure import erase
+from tests.memory_store.ingestion.compaction import compact
+from tests.memory_store.session.state import (
     Entity,
     EntityMention,
     PassageRow,
@@ -19,7 +19,8 @@ from agentic_rag.adapters.memory.state import (
     StoredRevision,
     WorkspaceState,
 )
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.store import Working
+
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, NewChunk, Published

@@ -6,8 +6,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime, timedelta
 
-from agentic_rag.adapters.memory.state import StoredSpace, WorkspaceState
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.state import StoredSpace, WorkspaceState
+from tests.memory_store.session.store import Working
+
 from agentic_rag.kernel.errors import NotFound, SpaceMismatch
 from agentic_rag.models.embedding.ports import ChunkWithoutVector
 from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGate

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.memory.pages import page_newest_first
-from agentic_rag.adapters.memory.state import WorkspaceState
-from agentic_rag.adapters.memory.store import MemoryStore
+from tests.memory_store.session.pages import page_newest_first
+from tests.memory_store.session.state import WorkspaceState
+from tests.memory_store.session.store import MemoryStore
+
 from agentic_rag.answering.run import Run
 from agentic_rag.answering.runs.redaction import redact_erased_documents
 from agentic_rag.kernel.errors import IdempotencyConflict

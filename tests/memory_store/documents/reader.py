@@ -6,7 +6,8 @@ from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import Placement, WorkspaceState
+from tests.memory_store.session.state import Placement, WorkspaceState
+
 from agentic_rag.documents.chunk_history import ChunkVersion
 from agentic_rag.documents.document import (
     Chunk,

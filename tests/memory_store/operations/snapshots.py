@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.store import Working
+
 from agentic_rag.operations.snapshots.snapshot import (
     SNAPSHOT_TRANSITIONS,
     RestoreRecord,

@@ -6,10 +6,10 @@ from dataclasses import replace
 from datetime import timedelta
 
 import numpy as np
+from tests.memory_store.erasure.erasure import drop_mentions
+from tests.memory_store.session.state import PassageRow, WorkspaceState
+from tests.memory_store.session.store import Working
 
-from agentic_rag.adapters.memory.erasure import drop_mentions
-from agentic_rag.adapters.memory.state import PassageRow, WorkspaceState
-from agentic_rag.adapters.memory.store import Working
 from agentic_rag.retrieval.lexical.postings import AccessChanges, merge_segments
 from agentic_rag.tenancy.principals import WorkspaceRef
 

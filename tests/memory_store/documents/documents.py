@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.pages import page_by_name
-from agentic_rag.adapters.memory.state import StoredRevision
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.pages import page_by_name
+from tests.memory_store.session.state import StoredRevision
+from tests.memory_store.session.store import Working
+
 from agentic_rag.documents.document import (
     STATUS_TRANSITIONS,
     ChunkDraft,

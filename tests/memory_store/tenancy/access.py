@@ -6,8 +6,9 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import WorkspaceState
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.state import WorkspaceState
+from tests.memory_store.session.store import Working
+
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
 from agentic_rag.tenancy.ports import AccessChange

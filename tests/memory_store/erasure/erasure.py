@@ -7,9 +7,9 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
+from tests.memory_store.session.state import Entity, Tombstone, WorkspaceState
+from tests.memory_store.session.store import Working
 
-from agentic_rag.adapters.memory.state import Entity, Tombstone, WorkspaceState
-from agentic_rag.adapters.memory.store import Working
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import ranges_of
 from agentic_rag.erasure.ports import Erasure

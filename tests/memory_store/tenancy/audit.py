@@ -5,8 +5,9 @@ from __future__ import annotations
 from datetime import datetime
 from uuid import UUID, uuid4
 
-from agentic_rag.adapters.memory.pages import page_newest_first
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.pages import page_newest_first
+from tests.memory_store.session.store import Working
+
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.audit import AuditEntry, AuditRecord, idempotent_id
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from datetime import date
 from uuid import UUID
 
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.store import Working
+
 from agentic_rag.models.billing.limits import Expenditure, first_of_month
 from agentic_rag.models.billing.usage import UsageLine, sum_by_key
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.store import Working
+
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.api_keys import ApiKey, NewApiKey
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
-from agentic_rag.adapters.memory.pages import page_newest_first
-from agentic_rag.adapters.memory.state import StoredJob
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.pages import page_newest_first
+from tests.memory_store.session.state import StoredJob
+from tests.memory_store.session.store import Working
+
 from agentic_rag.jobs.job import (
     JOB_OPERATIONS,
     LAPSED,

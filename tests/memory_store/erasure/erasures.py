@@ -7,9 +7,9 @@ from dataclasses import replace
 from uuid import UUID
 
 import numpy as np
+from tests.memory_store.session.state import StoredJob, WorkspaceState
+from tests.memory_store.session.store import Working
 
-from agentic_rag.adapters.memory.state import StoredJob, WorkspaceState
-from agentic_rag.adapters.memory.store import Working
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import Certificate, StoreErasure, coverage_gaps, merge_stores
 from agentic_rag.erasure.ports import ErasureTrace

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.store import Working
+
 from agentic_rag.retrieval.vector_index import IndexRecord
 from agentic_rag.tenancy.principals import WorkspaceRef
 

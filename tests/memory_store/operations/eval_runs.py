@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.state import StoredEval
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.session.state import StoredEval
+from tests.memory_store.session.store import Working
+
 from agentic_rag.operations.evaluation import EvalDataset, EvalRun, EvalScore
 from agentic_rag.tenancy.principals import WorkspaceRef
 

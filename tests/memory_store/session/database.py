@@ -7,27 +7,28 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from uuid import UUID
 
-from agentic_rag.adapters.memory.access import MemoryAccessStore
-from agentic_rag.adapters.memory.api_keys import MemoryApiKeyStore
-from agentic_rag.adapters.memory.audit import MemoryAuditLog
-from agentic_rag.adapters.memory.cache import MemoryAnswerCache
-from agentic_rag.adapters.memory.documents import MemoryDocumentStore
-from agentic_rag.adapters.memory.erasures import MemoryErasureStore
-from agentic_rag.adapters.memory.eval_runs import MemoryEvalRunStore
-from agentic_rag.adapters.memory.jobs import MemoryJobStore
-from agentic_rag.adapters.memory.organisations import MemoryOrganisationStore
-from agentic_rag.adapters.memory.originals import MemoryOriginalStore, MemoryUploadStore
-from agentic_rag.adapters.memory.provider_keys import MemoryProviderStore
-from agentic_rag.adapters.memory.publication import MemoryPublisher
-from agentic_rag.adapters.memory.reader import MemoryDocumentReader
-from agentic_rag.adapters.memory.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
-from agentic_rag.adapters.memory.snapshots import MemorySnapshotStore
-from agentic_rag.adapters.memory.spaces import MemorySpaceStore
-from agentic_rag.adapters.memory.state import WorkspaceState
-from agentic_rag.adapters.memory.store import MemoryStore, Working
-from agentic_rag.adapters.memory.usage import MemoryUsageStore
-from agentic_rag.adapters.memory.vector_indexes import MemoryVectorIndexStore
-from agentic_rag.adapters.memory.workspaces import MemoryWorkspaceStore
+from tests.memory_store.answering.cache import MemoryAnswerCache
+from tests.memory_store.documents.documents import MemoryDocumentStore
+from tests.memory_store.documents.originals import MemoryOriginalStore, MemoryUploadStore
+from tests.memory_store.documents.reader import MemoryDocumentReader
+from tests.memory_store.erasure.erasures import MemoryErasureStore
+from tests.memory_store.ingestion.publication import MemoryPublisher
+from tests.memory_store.jobs.jobs import MemoryJobStore
+from tests.memory_store.models.provider_keys import MemoryProviderStore
+from tests.memory_store.models.spaces import MemorySpaceStore
+from tests.memory_store.models.usage import MemoryUsageStore
+from tests.memory_store.operations.eval_runs import MemoryEvalRunStore
+from tests.memory_store.operations.snapshots import MemorySnapshotStore
+from tests.memory_store.retrieval.search import MemoryGraphReader, MemoryLexicalReader, MemoryVectorReader
+from tests.memory_store.retrieval.vector_indexes import MemoryVectorIndexStore
+from tests.memory_store.session.state import WorkspaceState
+from tests.memory_store.session.store import MemoryStore, Working
+from tests.memory_store.tenancy.access import MemoryAccessStore
+from tests.memory_store.tenancy.api_keys import MemoryApiKeyStore
+from tests.memory_store.tenancy.audit import MemoryAuditLog
+from tests.memory_store.workspaces.organisations import MemoryOrganisationStore
+from tests.memory_store.workspaces.workspaces import MemoryWorkspaceStore
+
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace

@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.store import MemoryStore, Working
+from tests.memory_store.session.store import MemoryStore, Working
+
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.workspaces.organisation import Organisation, OrganisationSettings
 

@@ -8,8 +8,8 @@ from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
+from tests.memory_store.session.state import EntityMention, PassageRow, WorkspaceState, is_visible
 
-from agentic_rag.adapters.memory.state import EntityMention, PassageRow, WorkspaceState, is_visible
 from agentic_rag.language.tokenizer import content_terms
 from agentic_rag.models.embedding.space import RegisteredSpace
 from agentic_rag.models.embedding.vectors import decode_half

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from uuid import UUID
 
-from agentic_rag.adapters.memory.compaction import purge_history
-from agentic_rag.adapters.memory.spaces import drop_expired_spaces, register_space
-from agentic_rag.adapters.memory.state import WorkspaceState, expired_runs
-from agentic_rag.adapters.memory.store import Working
+from tests.memory_store.ingestion.compaction import purge_history
+from tests.memory_store.models.spaces import drop_expired_spaces, register_space
+from tests.memory_store.session.state import WorkspaceState, expired_runs
+from tests.memory_store.session.store import Working
+
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.operations.canary import canary_workspace

@@ -1,1 +1,0 @@
-"""Adapters that keep everything in this process: real ones, and the reference in the contract suites."""
