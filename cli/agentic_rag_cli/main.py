@@ -36,9 +36,6 @@ from agentic_rag_cli.commands import (
     spending,
     tenant,
     token,
-    train_ranker,
-    train_sentences,
-    train_support,
     up,
     upload,
     verify,
@@ -126,9 +123,6 @@ app.add_typer(provider_key.app, name="provider-key")
 app.command("usage")(spending.usage)
 app.add_typer(spending.app, name="budget")
 app.add_typer(evaluate.app, name="eval")
-evaluate.app.command("train-ranker")(train_ranker.train_ranker)
-evaluate.app.command("train-support")(train_support.train_support)
-evaluate.app.command("train-sentences")(train_sentences.train_sentences)
 evaluate.app.command("init")(calibrate.init)
 evaluate.app.command("calibrate")(calibrate.calibrate)
 evaluate.app.command("report")(eval_report.report)

@@ -1,4 +1,4 @@
-"""What is learned can be learned again, by anyone with questions: the commands run from nothing but two folders."""
+"""What is learned can be learned again, by anyone with questions: the scripts run from nothing but two folders."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,6 @@ import pytest
 from tests.stack import open_home
 
 from agentic_rag.answering.evidence.answerability import AnswerabilityFeatures
-from agentic_rag.answering.extraction.multi_hop import SentenceWeights
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -72,15 +71,15 @@ def sets(home: Path) -> tuple[Path, Path]:
     return folder_of(home, "rivers", RIVERS, rivers), folder_of(home, "ships", SHIPS, ships)
 
 
-def rag(home: Path, *arguments: str) -> Any:
-    """What a command prints as JSON; it finds no server in its environment."""
+def run_module(home: Path, module: str, *arguments: str) -> Any:
+    """What a module prints as JSON; it finds no server in its environment."""
     environ = {
         "PATH": os.environ["PATH"],
         "HOME": str(home),
         "AGENTIC_RAG_HOME": str(home / "home"),
-        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in PACKAGES),
+        "PYTHONPATH": os.pathsep.join(str(ROOT / package) for package in (*PACKAGES, "")),
     }
-    command = [sys.executable, "-m", "agentic_rag_cli", *arguments, "--json"]
+    command = [sys.executable, "-m", module, *arguments, "--json"]
     ran = subprocess.run(command, cwd=home, env=environ, capture_output=True, text=True, timeout=120)
     assert ran.returncode == 0, ran.stderr
     return json.loads(ran.stdout)
@@ -88,8 +87,9 @@ def rag(home: Path, *arguments: str) -> Any:
 
 def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
     out = home / "ranker.json"
+    given = ("--set", str(sets[0]), "--set", str(sets[1]))
 
-    fitted = rag(home, "eval", "train-ranker", "--set", str(sets[0]), "--set", str(sets[1]), "--out", str(out))
+    fitted = run_module(home, "eval.training.train_ranker", *given, "--out", str(out))
 
     assert json.loads(out.read_text()) == fitted
     assert set(fitted["sets"]) == {"rivers", "ships"}
@@ -97,20 +97,15 @@ def test_the_ranker_is_fitted_to_folders_and_tried_on_the_one_left_out(home: Pat
     assert all(0 <= one["left_out"]["recall5"] <= 1 for one in fitted["figures"].values())
 
 
-@pytest.mark.parametrize(
-    ("what", "weights"),
-    [("train-support", AnswerabilityFeatures.__dataclass_fields__), ("train-sentences", asdict(SentenceWeights()))],
-)
-def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(
-    what: str, weights: Mapping[str, object], home: Path, sets: tuple[Path, Path]
-) -> None:
+def test_weights_are_fitted_to_workspaces_and_tried_on_the_one_left_out(home: Path, sets: tuple[Path, Path]) -> None:
     for one in sets:
-        rag(home, "eval", "--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
-    out = home / f"{what}.json"
+        files = ("--corpus", str(one / "corpus.jsonl"), "--dataset", str(one / "queries.jsonl"))
+        run_module(home, "agentic_rag_cli", "eval", *files)
+    out = home / "support.json"
     given = [part for one in sets for part in ("--set", f"{one.name}={one / 'queries.jsonl'}")]
 
-    fitted = rag(home, "eval", what, *given, "--out", str(out))
+    fitted = run_module(home, "eval.training.train_support", *given, "--out", str(out))
 
     assert json.loads(out.read_text()) == fitted
-    assert fitted["weights"].keys() == weights.keys()
+    assert fitted["weights"].keys() == AnswerabilityFeatures.__dataclass_fields__.keys()
     assert fitted["left_out"].keys() == {"rivers", "ships"}

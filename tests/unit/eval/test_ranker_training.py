@@ -8,14 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from eval.training import fit_ranker
+from eval.training.fit_ranker import TrainingSet, arms, figures_of, fit, gradient_of, loss_of, multi_hop_score
+from eval.training.ranker_pool import TrainingCorpus, as_vector
+from eval.training.ranker_report import as_json, as_table, train
 
 from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
-from agentic_rag_eval import ranker_training
-from agentic_rag_eval.ranker_report import as_json, as_table, train
-from agentic_rag_eval.ranker_training import TrainingSet, arms, figures_of, fit, gradient_of, loss_of, multi_hop_score
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
-from agentic_rag_eval.training_pool import TrainingCorpus, as_vector
 
 CLUBS = ["Norrland", "Baltic", "Arctic", "Gotland", "Skane", "Dalarna"]
 FOUNDERS = ["Elsa Lind", "Otto Falk", "Mika Salo", "Ruth Berg", "Jan Holm", "Ida Krog"]
@@ -42,7 +42,7 @@ def questions() -> list[EvalQuestion]:
 
 @pytest.fixture
 async def clubs(monkeypatch: pytest.MonkeyPatch) -> TrainingSet:
-    monkeypatch.setattr(ranker_training, "STEPS", 30)
+    monkeypatch.setattr(fit_ranker, "STEPS", 30)
     embedder = DeterministicEmbedder()
     corpus = await TrainingCorpus.of(documents(), embedder, 0.9, "default")
     asked = questions()

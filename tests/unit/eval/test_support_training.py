@@ -1,11 +1,11 @@
 import random
 
 import pytest
+from eval.training.fit_support import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
 
 from agentic_rag.answering.evidence.answerability import NEGATIVE_FEATURES, AnswerabilityFeatures, SupportWeights
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag_eval.support_calibration import AskedSupport
-from agentic_rag_eval.support_training import LEAST_WEIGHT, MOST_BY_DEFAULT, SupportSet, train_support
 
 _WIDTH = len(AnswerabilityFeatures.__dataclass_fields__)
 _NAMES = list(AnswerabilityFeatures.__dataclass_fields__)

@@ -70,7 +70,7 @@ _FEATURE_NAMES = tuple(field.name for field in fields(AnswerabilityFeatures))
 
 @dataclass(frozen=True, slots=True)
 class SupportWeights:
-    """The linear score of the signs, in their order. Fitted by `rag eval train-support` but for `unmarked`
+    """The linear score of the signs, in their order. Fitted by eval/training/train_support.py but for `unmarked`
     (eval/support.json says on what; docs/quality.md what it earns).
     """
 

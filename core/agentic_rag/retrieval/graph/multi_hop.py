@@ -52,8 +52,8 @@ NAMED_GAIN = 0.1
 
 @dataclass(frozen=True, slots=True)
 class StepWeights:
-    """The linear score of a next passage, and of ending the trail instead. Fitted by `rag eval train-ranker`, then
-    rounded (eval/ranker.json says on what; docs/quality.md what it earns).
+    """The weights of a next passage's linear score, and of ending the path instead. Fitted by
+    eval/training/train_ranker.py, then rounded (eval/ranker.json says on what; docs/quality.md what it earns).
     """
 
     forward: float = 1.4

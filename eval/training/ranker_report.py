@@ -6,10 +6,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 
 import numpy as np
+from eval.training.fit_ranker import MeanFigures, TrainingSet, arms, figures_of, fit, multi_hop_score
+from eval.training.ranker_pool import Floats
 
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
-from agentic_rag_eval.ranker_training import MeanFigures, TrainingSet, arms, figures_of, fit, multi_hop_score
-from agentic_rag_eval.training_pool import Floats
 
 DIGITS = 1
 """The weights are rounded: more digits would only tell questions of the training sets apart."""

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from eval.training.ranker_pool import Floats, TrainingQuestion, as_vector
 
 from agentic_rag.retrieval.graph.multi_hop import TEMPERATURE, StepWeights, softmax
 from agentic_rag_eval.ranking import ndcg_at, recall_at
-from agentic_rag_eval.training_pool import Floats, TrainingQuestion, as_vector
 
 STEPS = 150
 RATE = 0.4

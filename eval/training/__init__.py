@@ -1,0 +1,1 @@
+"""Scripts that fit the weights in the code. They run from a checkout and are no part of the wheel."""
