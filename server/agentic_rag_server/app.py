@@ -13,16 +13,16 @@ from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.body_limits import BodyLimits
 from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.schema import RagSchema, build_schema
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import RequestTelemetry
 from agentic_rag_server.rest.api import operations
 from agentic_rag_server.rest.http.errors import on_no_route, on_product_error, on_wrong_method
 from agentic_rag_server.rest.http.operations import route_names, routes
 from agentic_rag_server.security_headers import SecurityHeaders
-from agentic_rag_server.wiring import ServerContainer
 
 
-def build_app(container: ServerContainer, schema: RagSchema | None = None) -> Starlette:
-    """The application over a wired container, which it closes when the server stops."""
+def build_app(parts: ServerParts, schema: RagSchema | None = None) -> Starlette:
+    """The application. It closes the parts when the server stops."""
 
     @asynccontextmanager
     async def lifespan(_: Starlette) -> AsyncIterator[None]:
@@ -30,21 +30,21 @@ def build_app(container: ServerContainer, schema: RagSchema | None = None) -> St
             yield
         finally:
             try:
-                await container.aclose()
+                await parts.aclose()
             finally:
-                container.telemetry.shutdown()
+                parts.telemetry.shutdown()
 
-    endpoint = GraphQLEndpoint(container, schema or build_schema(introspection=container.options.introspection))
-    served = operations(container)
+    endpoint = GraphQLEndpoint(parts, schema or build_schema(introspection=parts.options.introspection))
+    served = operations(parts)
     app = Starlette(
         routes=[Route("/graphql", endpoint), *routes(served)],
         middleware=[
             Middleware(BodyLimits),
-            Middleware(SecurityHeaders, behind_tls=container.options.behind_tls),
-            Middleware(RequestTelemetry, telemetry=container.telemetry, route_of=route_names(served)),
+            Middleware(SecurityHeaders, behind_tls=parts.options.behind_tls),
+            Middleware(RequestTelemetry, telemetry=parts.telemetry, route_of=route_names(served)),
         ],
         exception_handlers={
-            AgenticRagError: on_product_error(container.telemetry),
+            AgenticRagError: on_product_error(parts.telemetry),
             404: on_no_route,
             405: on_wrong_method,
         },

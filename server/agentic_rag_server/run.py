@@ -1,4 +1,4 @@
-"""Runs the server: uvicorn with httptools on uvloop, one process; more processes are more containers."""
+"""Runs the server in one process: uvicorn with httptools on uvloop."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import uvicorn
 from agentic_rag.bootstrap import settle_collector
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
-from agentic_rag_server.wiring import ServerContainer, ServerOptions
+from agentic_rag_server.parts import ServerOptions, ServerParts
 
 
 def listen(options: ServerOptions) -> socket.socket:
@@ -52,27 +52,27 @@ def _listen_error(error: OSError, where: str) -> Misconfigured:
     return Misconfigured(f"Cannot listen on {where}: set AGENTIC_RAG_HOST.", code="HOST_UNKNOWN")
 
 
-def build_server(container: ServerContainer) -> uvicorn.Server:
-    """A uvicorn server over the container. Its `should_exit` ends it; SIGINT and SIGTERM do too."""
+def build_server(parts: ServerParts) -> uvicorn.Server:
+    """A uvicorn server of the application. `should_exit`, SIGINT and SIGTERM stop it."""
     config = uvicorn.Config(
-        build_app(container),
+        build_app(parts),
         http="httptools",
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         server_header=False,
-        timeout_graceful_shutdown=container.options.drain_seconds,
+        timeout_graceful_shutdown=parts.options.drain_seconds,
     )
     return uvicorn.Server(config)
 
 
-def run(open_container: Callable[[], Awaitable[ServerContainer]], options: ServerOptions) -> None:
-    """Take the port, open the container, serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
+def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:
+    """Take the port, make the parts and serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
     listener = listen(options)
 
     async def work() -> None:
-        server = build_server(await open_container())
+        server = build_server(await open_parts())
         settle_collector()
         # uvicorn raises the signal that stopped it once more when all is closed. By default that would kill the
         # process before its callers' own clean-up, and with a status that says it did not drain.

@@ -43,7 +43,7 @@ from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_server.app import build_app
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.memory_store.telemetry import RecordingTelemetry
 
 ORG = UUID("00000000-0000-4000-8000-0000000000aa")

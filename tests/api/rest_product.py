@@ -20,7 +20,7 @@ from agentic_rag.workspaces.administer import Administer
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import WorkspaceKind
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import NOW, ORG, OTHER_ORG, REF, WORKSPACE, FakeAnswer, FakeIdentity, NoLimits
 from tests.memory_store.answering.cache import MemoryAnswerCache
 from tests.memory_store.documents.blobs import MemoryBlobStore

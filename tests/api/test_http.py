@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import WORKSPACE_ID, Container, client, query
 
 GRAPHQL = "application/graphql-response+json"

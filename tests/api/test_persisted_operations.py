@@ -8,7 +8,7 @@ import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.graphql.http.persisted import load_persisted_operations
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import Container, client
 
 NAME = "query Name { __typename }"

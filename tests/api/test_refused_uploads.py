@@ -9,8 +9,8 @@ import httpx2
 import pytest
 
 from agentic_rag_server.body_limits import LINGER_BYTES, SMALL_BYTES
+from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.run import build_server, listen
-from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import WORKSPACE_ID
 from tests.api.rest_product import RestProduct
 from tests.api.test_rate_limits import UPLOADS, limited

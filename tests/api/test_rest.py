@@ -12,8 +12,8 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_server.app import build_app
+from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.rest.documents.source import content_disposition
-from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import (
     NOW,
     WORKSPACE_ID,

@@ -12,7 +12,7 @@ from agentic_rag.answering.question import MAX_HISTORY_TURNS, MAX_QUESTION_CHARA
 from agentic_rag_server.graphql.export import SCHEMA_FILE, schema_text
 from agentic_rag_server.graphql.http.limits import Limits, parse_within
 from agentic_rag_server.graphql.ide.page import QueryPage
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.api.builders import Container, client
 
 HEAVY = ("neo4j", "openai", "sqlalchemy", "alembic", "pypdf", "opentelemetry.sdk", "asyncpg", "redis", "numpy.f2py")

@@ -7,8 +7,8 @@ import httpx2
 import pytest
 
 from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag_server.parts import ServerOptions
 from agentic_rag_server.run import build_server, listen
-from agentic_rag_server.wiring import ServerOptions
 from tests.api.builders import Container
 
 pytestmark = pytest.mark.network

@@ -18,7 +18,8 @@ from agentic_rag.answering.state_machine import Stage
 from agentic_rag.bootstrap import Container
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import Principal
-from agentic_rag_server.main import ServerParts, run_server, server_options, server_parts
+from agentic_rag_server.main import run_server, server_options, server_parts
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.run import run
 
 SENTENCE = "The rotor of unit {n} was replaced in the spring after the inspection found a crack in its hub. [{n}]"

@@ -82,10 +82,10 @@ class Mutation(
             named = None if readable_by is None else read_readers(readable_by)
             options = UploadOptions(source_path, title, idempotency_key, named)
             ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-            upload = await context.container.upload.run(ref, file.file_name, file.content, options, context.principal)
+            upload = await context.parts.upload.run(ref, file.file_name, file.content, options, context.principal)
         except USER_ERRORS as error:
             return UploadDocumentPayload(document=None, job=None, unchanged=False, user_errors=[user_error(error)])
-        async with context.container.database.transaction(ref.org_id) as transaction:
+        async with context.parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, upload.document_id)
             job = None if upload.job_id is None else await transaction.jobs.get(ref, upload.job_id)
         return UploadDocumentPayload(
@@ -105,7 +105,7 @@ class Mutation(
             ref = await context.workspace(input.workspace_id, ("input", "workspaceId"))
             gate = read_gate(input.gate) if input.gate else None
             actor = context.principal.subject
-            return show_switch(ref, await context.container.switch_spaces.begin(ref, input.to, gate, actor))
+            return show_switch(ref, await context.parts.switch_spaces.begin(ref, input.to, gate, actor))
         except USER_ERRORS as error:
             return SwitchEmbeddingSpacePayload(space=None, job_id=None, user_errors=[user_error(error)])
 
@@ -116,7 +116,7 @@ class Mutation(
         context.require_product_on()
         authorise(context.principal, Action.SWITCH_SPACE)
         try:
-            record = await context.container.switch_spaces.cancel(
+            record = await context.parts.switch_spaces.cancel(
                 await context.workspace(workspace_id), context.principal.subject
             )
         except USER_ERRORS as error:
@@ -136,7 +136,7 @@ class Mutation(
         authorise(context.principal, Action.SET_DOCUMENT_ACCESS)
         try:
             node = decode(id, NodeKind.DOCUMENT)
-            changed = await context.container.document_access.change(
+            changed = await context.parts.document_access.change(
                 context.principal, context.ref(node), node.key, read_readers(readable_by)
             )
         except USER_ERRORS as error:
@@ -151,8 +151,8 @@ class Mutation(
         authorise(context.principal, Action.DELETE_DOCUMENT)
         try:
             node = decode(id, NodeKind.DOCUMENT)
-            await context.container.document_access.require(context.principal, context.ref(node), node.key)
-            deletion = await context.container.delete.run(context.ref(node), node.key, context.principal.subject)
+            await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+            deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject)
             if deletion.erasure is None:
                 raise no_such_document()
         except USER_ERRORS as error:
@@ -176,8 +176,8 @@ class Mutation(
         authorise(context.principal, Action.REINGEST_DOCUMENT)
         try:
             node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-            await context.container.document_access.require(context.principal, context.ref(node), node.key)
-            queued = await context.container.reingest.run(
+            await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+            queued = await context.parts.reingest.run(
                 context.ref(node), node.key, context.principal.subject, force=force
             )
         except (*USER_ERRORS, Permanent) as error:
@@ -194,9 +194,7 @@ class Mutation(
         authorise(context.principal, Action.REPLAY_DEAD_LETTER)
         try:
             node = decode(id, NodeKind.JOB)
-            replayed = await context.container.dead_letters.replay(
-                context.ref(node), node.key, context.principal.subject
-            )
+            replayed = await context.parts.dead_letters.replay(context.ref(node), node.key, context.principal.subject)
         except USER_ERRORS as error:
             return ReplayDeadLetterPayload(job=None, replayed=False, outcome=None, user_errors=[user_error(error)])
         return ReplayDeadLetterPayload(
@@ -216,7 +214,7 @@ class Mutation(
         authorise(context.principal, Action.PURGE_DEAD_LETTER)
         try:
             node = decode(id, NodeKind.JOB)
-            purged = await context.container.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
+            purged = await context.parts.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
         except USER_ERRORS as error:
             return PurgeDeadLetterPayload(job=None, purged=False, user_errors=[user_error(error)])
         return PurgeDeadLetterPayload(job=show_job(purged.job), purged=purged.purged, user_errors=[])
@@ -231,7 +229,7 @@ class Mutation(
         authorise(context.principal, Action.TAKE_SNAPSHOT)
         try:
             ref = await context.workspace(workspace_id)
-            asked = await context.container.take_snapshot.request(
+            asked = await context.parts.take_snapshot.request(
                 ref, context.principal.subject, with_originals=with_originals
             )
         except USER_ERRORS as error:

@@ -37,7 +37,7 @@ from agentic_rag_server.graphql.workspaces.workspaces import Workspace, Workspac
 class Query(
     WorkspaceQuery, OrganisationQuery, ProviderKeyQuery, ModelQuery, SpendingQuery, RateLimitQuery, EvaluationQuery
 ):
-    """Reads; each asks the container of its request."""
+    """Everything that can be read."""
 
     rag_answer: RagAnswerPayload = strawberry.field(
         resolver=ask_question, description="The same as the mutation, for clients that think of asking as reading."
@@ -47,7 +47,7 @@ class Query(
     async def workspaces(self, info: Info) -> list[Workspace]:
         """All of them: an organisation has few."""
         context = _open(info)
-        async with context.container.database.transaction(context.principal.org_id) as transaction:
+        async with context.parts.database.transaction(context.principal.org_id) as transaction:
             return [show_workspace(it) for it in await transaction.workspaces.all()]
 
     @strawberry.field(description="A workspace by its id.")
@@ -61,7 +61,7 @@ class Query(
         context = _open(info)
         if "\0" in name:
             return None
-        async with context.container.database.transaction(context.principal.org_id) as transaction:
+        async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_name(name)
         return show_workspace(found) if found else None
 
@@ -79,7 +79,7 @@ class Query(
         request = page_request(first, after)
         ref = await context.workspace(workspace_id)
         wanted: tuple[document_values.DocumentStatus, ...] = tuple(statuses or ())
-        async with context.container.database.transaction(ref.org_id) as transaction:
+        async with context.parts.database.transaction(ref.org_id) as transaction:
             sets = await visible_access_sets(transaction, context.principal, ref)
             return connection(await transaction.documents.page(ref, request, wanted, sets), show_document)
 
@@ -94,8 +94,8 @@ class Query(
         context = _open(info)
         authorise(context.principal, Action.DELETE_DOCUMENT)
         node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
-        await context.container.document_access.require(context.principal, context.ref(node), node.key)
-        return show_proof(await context.container.prove_erasure.run(context.ref(node), node.key))
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+        return show_proof(await context.parts.prove_erasure.run(context.ref(node), node.key))
 
     @strawberry.field(description="A run by its id.")
     async def run(self, info: Info, id: strawberry.ID) -> Run | None:
@@ -114,9 +114,7 @@ class Query(
         asked = [
             decode(one, NodeKind.CHUNK, path=("whyNot", str(place))).key for place, one in enumerate(why_not or ())
         ]
-        return show_explanation(
-            await context.container.explain.run(context.principal, context.ref(node), node.key, asked)
-        )
+        return show_explanation(await context.parts.explain.run(context.principal, context.ref(node), node.key, asked))
 
     @strawberry.field(description="Runs of a workspace, newest first.")
     async def runs(
@@ -126,7 +124,7 @@ class Query(
         context = _open(info)
         request = page_request(first, after)
         ref = await context.workspace(workspace_id)
-        return connection(await context.container.read_runs.page(context.principal, ref, request), show_run)
+        return connection(await context.parts.read_runs.page(context.principal, ref, request), show_run)
 
     @strawberry.field(description="Jobs of a workspace, newest first.")
     async def jobs(
@@ -144,7 +142,7 @@ class Query(
         ref = await context.workspace(workspace_id)
         wanted: tuple[job_values.JobState, ...] = tuple(states or ())
         of: tuple[job_values.JobKind, ...] = tuple(kinds or ())
-        async with context.container.database.transaction(ref.org_id) as transaction:
+        async with context.parts.database.transaction(ref.org_id) as transaction:
             sets = await visible_access_sets(transaction, context.principal, ref)
             return connection(await transaction.jobs.page(ref, request, wanted, of, access_ids=sets), show_job)
 
@@ -172,7 +170,7 @@ class Query(
         wanted = [code for code in codes or () if is_storable(code)]
         if codes and not wanted:
             return connection(Page((), (), has_next=False), show_job)
-        async with context.container.database.transaction(ref.org_id) as transaction:
+        async with context.parts.database.transaction(ref.org_id) as transaction:
             page = await transaction.jobs.page(ref, request, [job_values.JobState.DEAD], of, wanted)
             return connection(page, show_job)
 
@@ -182,7 +180,7 @@ class Query(
         context = _open(info)
         authorise(context.principal, Action.TAKE_SNAPSHOT)
         ref = await context.workspace(workspace_id)
-        async with context.container.database.transaction(ref.org_id) as transaction:
+        async with context.parts.database.transaction(ref.org_id) as transaction:
             return [show_snapshot(it) for it in await transaction.snapshots.all(ref)]
 
     @strawberry.field(description="The embedding spaces of a workspace, oldest first.")
@@ -191,7 +189,7 @@ class Query(
         context = _open(info)
         ref = await context.workspace(workspace_id)
         await context.require_all_readable(ref)
-        return [show_space(one) for one in await context.container.switch_spaces.spaces(ref)]
+        return [show_space(one) for one in await context.parts.switch_spaces.spaces(ref)]
 
     @strawberry.field(description="Anything by the id the API gave it.")
     async def node(self, info: Info, id: strawberry.ID) -> Node | None:
@@ -208,7 +206,7 @@ def _open(info: Info) -> RequestContext:
 
 
 async def _workspace(context: RequestContext, node: NodeId) -> Workspace | None:
-    async with context.container.database.transaction(context.principal.org_id) as transaction:
+    async with context.parts.database.transaction(context.principal.org_id) as transaction:
         found = await transaction.workspaces.get(node.workspace_id)
     return show_workspace(found) if found else None
 
@@ -219,13 +217,13 @@ async def _document(context: RequestContext, node: NodeId) -> Document | None:
 
 
 async def _run(context: RequestContext, node: NodeId) -> Run | None:
-    found = await context.container.read_runs.get(context.principal, context.ref(node), node.key)
+    found = await context.parts.read_runs.get(context.principal, context.ref(node), node.key)
     return show_run(found) if found else None
 
 
 async def _job(context: RequestContext, node: NodeId) -> Job | None:
     ref = context.ref(node)
-    async with context.container.database.transaction(ref.org_id) as transaction:
+    async with context.parts.database.transaction(ref.org_id) as transaction:
         found = await transaction.jobs.get(ref, node.key)
         if found is not None and found.document_id is not None and not may_manage_access(context.principal):
             hidden = await transaction.access.unreadable(ref, [found.document_id], read_identity(context.principal))

@@ -86,7 +86,7 @@ class Admitting(SchemaExtension):
         if context.result is None:
             try:
                 demand = self._demanded(context.query or "", context.operation_name)
-                await caller.container.admission.admit(caller.principal, remaining_demand(demand, caller.counted))
+                await caller.parts.admission.admit(caller.principal, remaining_demand(demand, caller.counted))
             except RateLimited as refused:
                 caller.refusal = refused
                 context.result = ExecutionResult(data=None, errors=[])

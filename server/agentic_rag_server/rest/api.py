@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.agent_documents import AgentDocumentsEndpoint
 from agentic_rag_server.rest.documents.documents import DocumentEndpoint
 from agentic_rag_server.rest.documents.guidelines import GuidelinesEndpoint
@@ -11,18 +12,17 @@ from agentic_rag_server.rest.health import HealthEndpoints
 from agentic_rag_server.rest.http.limited import with_rate_limit
 from agentic_rag_server.rest.http.openapi import OpenAPIEndpoint
 from agentic_rag_server.rest.http.operations import OperationSpec
-from agentic_rag_server.wiring import ServerContainer
 
 
-def operations(container: ServerContainer) -> list[OperationSpec]:
+def operations(parts: ServerParts) -> list[OperationSpec]:
     """What the server serves beside GraphQL, its own description included."""
     served = [
-        *UploadsEndpoint(container).operations(),
-        *DocumentEndpoint(container).operations(),
-        *SourceEndpoint(container).operations(),
-        *GuidelinesEndpoint(container).operations(),
-        *AgentDocumentsEndpoint(container).operations(),
-        *HealthEndpoints(container).operations(),
+        *UploadsEndpoint(parts).operations(),
+        *DocumentEndpoint(parts).operations(),
+        *SourceEndpoint(parts).operations(),
+        *GuidelinesEndpoint(parts).operations(),
+        *AgentDocumentsEndpoint(parts).operations(),
+        *HealthEndpoints(parts).operations(),
     ]
-    admitted = [one if not one.takes_token else with_rate_limit(container, one) for one in served]
+    admitted = [one if not one.takes_token else with_rate_limit(parts, one) for one in served]
     return [*admitted, *OpenAPIEndpoint(admitted).operations()]

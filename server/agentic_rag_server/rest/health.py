@@ -11,9 +11,9 @@ from starlette.responses import Response
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag_server.graphql.http.context import DISABLED_MESSAGE
 from agentic_rag_server.graphql.http.errors import report_internal
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
 from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 OK = "ok"
 DEGRADED = "degraded"
@@ -48,8 +48,8 @@ class Readiness(Model, frozen=True):
 class HealthEndpoints:
     """Answers without credentials and without naming hosts or tenants."""
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -95,9 +95,9 @@ class HealthEndpoints:
 
     async def readyz(self, request: Request) -> Response:
         """200 when every check passes and the product is switched on, else 503; what is `OPTIONAL` only shows."""
-        checks = self._container.checks.items()
+        checks = self._parts.checks.items()
         results = await asyncio.gather(*(self._run(name, check) for name, check in checks))
-        if not self._container.options.enabled:
+        if not self._parts.options.enabled:
             results.append(_result("feature", FAILED, "FEATURE_DISABLED", DISABLED_MESSAGE))
         ready = all(result.status != FAILED for result in results)
         body = Readiness(status="ready" if ready else "not_ready", checks=results)
@@ -105,11 +105,11 @@ class HealthEndpoints:
 
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""
-        body, content_type = self._container.telemetry.exposition()
+        body, content_type = self._parts.telemetry.exposition()
         return Response(body, headers={"content-type": content_type})
 
     async def _run(self, name: str, check: Callable[[], Awaitable[None]]) -> CheckResult:
-        limit = self._container.options.check_timeout_seconds
+        limit = self._parts.options.check_timeout_seconds
         failed = DEGRADED if name in OPTIONAL else FAILED
         try:
             async with asyncio.timeout(limit):
@@ -119,7 +119,7 @@ class HealthEndpoints:
         except AgenticRagError as error:
             return _result(name, failed, error.code, error.message)
         except Exception as error:  # noqa: BLE001 - a check of any kind must not hide the others
-            report_internal(error, self._container.telemetry)
+            report_internal(error, self._parts.telemetry)
             return _result(name, failed, "INTERNAL", "The check itself failed; see the server's log.")
         return _result(name, OK)
 

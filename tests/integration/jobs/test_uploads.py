@@ -27,7 +27,7 @@ from agentic_rag.kernel.formatting import format_bytes
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

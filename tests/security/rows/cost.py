@@ -23,7 +23,8 @@ from agentic_rag_server.graphql.http.view import GraphQLEndpoint
 from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 from agentic_rag_server.graphql.schema import RagSchema
-from agentic_rag_server.main import ServerParts, server_parts
+from agentic_rag_server.main import server_parts
+from agentic_rag_server.parts import ServerParts
 from tests.bench.reports import Row, at_most
 from tests.chaos.ground import TOKEN, new_ground
 from tests.security.ground import Ground

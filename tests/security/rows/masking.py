@@ -20,7 +20,7 @@ from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.tenancy.principals import Principal, Role
 from agentic_rag_server.app import build_app
-from agentic_rag_server.wiring import ServerOptions
+from agentic_rag_server.parts import ServerOptions
 from tests.bench.reports import Row, exactly
 from tests.security.ground import Ground
 from tests.security.table import Measure

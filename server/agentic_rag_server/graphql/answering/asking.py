@@ -17,7 +17,7 @@ async def ask_question(info: Info, input: RagAnswerInput) -> RagAnswerPayload:
     authorise(context.principal, Action.ASK)
     try:
         workspace = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
-        run = await context.container.answer.ask(context.principal, read_question(input, workspace))
+        run = await context.parts.answer.ask(context.principal, read_question(input, workspace))
     except USER_ERRORS as error:
         return refuse_answer([user_error(error)])
     return show_answer(run)

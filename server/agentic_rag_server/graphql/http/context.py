@@ -19,14 +19,14 @@ from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Demand
-from agentic_rag_server.wiring import ServerContainer
+from agentic_rag_server.parts import ServerParts
 
 DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
 
 
-def require_product_on(container: ServerContainer) -> None:
+def require_product_on(parts: ServerParts) -> None:
     """Errors: `FeatureDisabled` unless the operator switched the product on."""
-    if not container.options.enabled:
+    if not parts.options.enabled:
         raise FeatureDisabled(DISABLED_MESSAGE)
 
 
@@ -35,13 +35,13 @@ class RequestContext:
 
     def __init__(
         self,
-        container: ServerContainer,
+        parts: ServerParts,
         principal: Principal,
         trace_id: str,
         operation_name: str | None = None,
         counted: Demand | None = None,
     ) -> None:
-        self.container = container
+        self.parts = parts
         self.principal = principal
         self.trace_id = trace_id
         self.operation_name = operation_name
@@ -52,7 +52,7 @@ class RequestContext:
 
     def require_product_on(self) -> None:
         """Errors: `FeatureDisabled` unless the operator switched the product on."""
-        require_product_on(self.container)
+        require_product_on(self.parts)
 
     def ref(self, node: NodeId) -> WorkspaceRef:
         """The composite key of the workspace that a public id names, always inside the caller's organisation."""
@@ -61,7 +61,7 @@ class RequestContext:
     async def workspace(self, workspace_id: str, path: tuple[str, ...] = ("workspaceId",)) -> WorkspaceRef:
         """An existing workspace by its public id. Errors: `InvalidInput`, `NotFound`."""
         ref = self.ref(decode(workspace_id, NodeKind.WORKSPACE, path=path))
-        if await self.container.database.corpus_version(ref) is None:
+        if await self.parts.database.corpus_version(ref) is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
         return ref
 
@@ -71,7 +71,7 @@ class RequestContext:
         """
         if may_manage_access(self.principal):
             return
-        async with self.container.database.transaction(workspace.org_id) as transaction:
+        async with self.parts.database.transaction(workspace.org_id) as transaction:
             access = await transaction.access.readable(workspace, read_identity(self.principal))
         if not access.is_unrestricted:
             raise Forbidden("This counts passages of documents that you may not read. An admin may see it.")
@@ -95,13 +95,13 @@ class RequestContext:
 
     async def _load_attempts(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[tuple[JobAttempt, ...]]:
         org_id = self.principal.org_id
-        async with self.container.database.transaction(org_id) as transaction:
+        async with self.parts.database.transaction(org_id) as transaction:
             return [await transaction.jobs.attempts(WorkspaceRef(org_id, workspace), key) for workspace, key in keys]
 
     async def _load_documents(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[Document | None]:
         org_id = self.principal.org_id
         found: list[Document | None] = []
-        async with self.container.database.transaction(org_id) as transaction:
+        async with self.parts.database.transaction(org_id) as transaction:
             for workspace, key in keys:
                 document = await transaction.documents.get(WorkspaceRef(org_id, workspace), key)
                 found.append(document if document and await self._may_know(transaction, document) else None)
@@ -113,7 +113,7 @@ class RequestContext:
     async def _load_access_sets(self, keys: Sequence[tuple[UUID, int]]) -> Sequence[tuple[str, ...]]:
         org_id = self.principal.org_id
         found: dict[tuple[UUID, int], tuple[str, ...]] = {}
-        async with self.container.database.transaction(org_id) as transaction:
+        async with self.parts.database.transaction(org_id) as transaction:
             for workspace in {workspace for workspace, _ in keys}:
                 asked = {access_id for held, access_id in keys if held == workspace}
                 sets = await transaction.access.principals(WorkspaceRef(org_id, workspace), asked)

@@ -31,10 +31,10 @@ from agentic_rag_server.graphql.http.responses import (
 )
 from agentic_rag_server.graphql.ide.page import QueryPage
 from agentic_rag_server.graphql.schema import RagSchema
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.request_telemetry import trace_id_of
 from agentic_rag_server.rest.http.errors import headers_of, status_of
 from agentic_rag_server.rest.http.multipart import is_multipart
-from agentic_rag_server.wiring import ServerContainer
 
 NOT_STORED = {"cache-control": "no-store"}
 """Answers hold what one caller may read."""
@@ -49,12 +49,12 @@ _POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
 class GraphQLEndpoint:
     """An ASGI application. Answers in the client's media type, with typed errors for whatever is not GraphQL."""
 
-    def __init__(self, container: ServerContainer, schema: RagSchema) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts, schema: RagSchema) -> None:
+        self._parts = parts
         self._schema = schema
-        options = container.options
+        options = parts.options
         self._persisted = load_persisted_operations(options.persisted_operations, only=options.persisted_only)
-        self._page = QueryPage() if container.options.graphiql else None
+        self._page = QueryPage() if parts.options.graphiql else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one request."""
@@ -76,26 +76,26 @@ class GraphQLEndpoint:
     async def _answer(self, request: Request, media: str | None, trace_id: str) -> Response:
         if media is None:
             raise RequestFault(406, "NOT_ACCEPTABLE", f"Answers are `{GRAPHQL_RESPONSE}` or `{JSON}`.")
-        principal = await principal_of(request, self._container.identity)
+        principal = await principal_of(request, self._parts.identity)
         counted: Demand = {}
         if _carries_file(request):
             require_preflight(request)
             counted = A_FILE
-            await self._container.admission.admit(principal, counted)
+            await self._parts.admission.admit(principal, counted)
         operation = self._persisted.resolve_document(await self._read(request))
-        context = RequestContext(self._container, principal, trace_id, operation.operation_name, counted)
+        context = RequestContext(self._parts, principal, trace_id, operation.operation_name, counted)
         result = await self._execute(operation, context, allow_mutations=request.method == "POST")
         if context.refusal is not None:
             raise context.refusal
         if not result.errors:
             return Response(orjson.dumps({"data": result.data}), media_type=media, headers=NOT_STORED)
-        errors = present(result.errors, trace_id, self._container.telemetry)
+        errors = present(result.errors, trace_id, self._parts.telemetry)
         if result.data is None and all(error.path is None for error in result.errors):
             return _errors(errors, 400 if media == GRAPHQL_RESPONSE else 200, media)
         return Response(orjson.dumps({"data": result.data, "errors": errors}), media_type=media, headers=NOT_STORED)
 
     async def _read(self, request: Request) -> GraphQLRequest:
-        options = self._container.options
+        options = self._parts.options
         if _carries_file(request):
             most = options.max_upload_bytes + options.max_body_bytes
             return await read_multipart(request, most, options.max_body_bytes)

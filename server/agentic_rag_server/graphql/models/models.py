@@ -47,7 +47,7 @@ class ModelQuery:
         context = info.context
         context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
-        return _show(await context.container.change_models.current(context.principal.org_id))
+        return _show(await context.parts.change_models.current(context.principal.org_id))
 
 
 @strawberry.type
@@ -64,7 +64,7 @@ class ModelMutation:
             authorise(context.principal, Action.REQUIRE_OWN_KEY)
         changes = ModelChanges(input.default_model, input.embedding, input.must_bring_key)
         try:
-            settings = await context.container.change_models.run(
+            settings = await context.parts.change_models.run(
                 context.principal.org_id, changes, context.principal.subject
             )
         except USER_ERRORS as error:

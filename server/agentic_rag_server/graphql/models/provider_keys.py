@@ -69,7 +69,7 @@ class ProviderKeyQuery:
         context = info.context
         context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
-        return [show_key(key) for key in await context.container.provider_keys.all(context.principal.org_id)]
+        return [show_key(key) for key in await context.parts.provider_keys.all(context.principal.org_id)]
 
 
 @strawberry.type
@@ -87,9 +87,7 @@ class ProviderKeyMutation:
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
         given = provider_keys.NewProviderKey(input.provider, Secret(input.key), input.base_url)
         try:
-            stored = await context.container.provider_keys.set(
-                context.principal.org_id, given, context.principal.subject
-            )
+            stored = await context.parts.provider_keys.set(context.principal.org_id, given, context.principal.subject)
         except USER_ERRORS as error:
             return SetProviderKeyPayload(provider_key=None, user_errors=[user_error(error)])
         return SetProviderKeyPayload(provider_key=show_key(stored), user_errors=[])
@@ -104,7 +102,7 @@ class ProviderKeyMutation:
         context = info.context
         context.require_product_on()
         authorise(context.principal, Action.MANAGE_PROVIDER_KEYS)
-        removed = await context.container.provider_keys.remove(
+        removed = await context.parts.provider_keys.remove(
             context.principal.org_id, provider, context.principal.subject
         )
         return RemoveProviderKeyPayload(removed=removed, user_errors=[])

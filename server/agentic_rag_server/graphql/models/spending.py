@@ -96,7 +96,7 @@ class SpendingQuery:
         authorise(context.principal, Action.SEE_USAGE)
         ref = None if workspace_id is None else await context.workspace(workspace_id)
         return _show(
-            await context.container.spending.usage(
+            await context.parts.spending.usage(
                 context.principal.org_id, first, last, None if ref is None else ref.workspace_id
             )
         )
@@ -118,7 +118,7 @@ class SpendingQuery:
                 spent_usd=one.spent_usd,
                 resets_at=one.resets_at,
             )
-            for one in await context.container.spending.ceilings(ref)
+            for one in await context.parts.spending.ceilings(ref)
         ]
 
 
@@ -139,7 +139,7 @@ class SpendingMutation:
                 else await context.workspace(input.workspace_id, ("input", "workspaceId"))
             )
             limits = spending.SpendingLimits(input.day_usd, input.month_usd, input.soft_share)
-            await context.container.spending.set_limits(
+            await context.parts.spending.set_limits(
                 context.principal.org_id,
                 None if ref is None else ref.workspace_id,
                 limits,

@@ -48,7 +48,7 @@ class EvalRun:
     @strawberry.field(description="How the work stands.")
     async def job(self, info: Info) -> Job | None:
         """Null when it is gone."""
-        async with info.context.container.database.transaction(self.source.workspace.org_id) as transaction:
+        async with info.context.parts.database.transaction(self.source.workspace.org_id) as transaction:
             found = await transaction.jobs.get(self.source.workspace, self.source.job_id)
         return show_job(found) if found else None
 
@@ -100,7 +100,7 @@ class EvaluationQuery:
         context.require_product_on()
         authorise(context.principal, Action.EVALUATE)
         node = decode(job_id, NodeKind.JOB, path=("jobId",))
-        found = await context.container.evaluations.get(context.ref(node), node.key)
+        found = await context.parts.evaluations.get(context.ref(node), node.key)
         return show_eval_run(found) if found else None
 
 
@@ -122,7 +122,7 @@ class EvaluationMutation:
         try:
             ref = await context.workspace(given.workspace_id)
             asked = eval_runs.EvalDataset(given.dataset, tuple(map(_question, given.questions)))
-            started = await context.container.evaluations.start(ref, asked, context.principal.subject)
+            started = await context.parts.evaluations.start(ref, asked, context.principal.subject)
         except USER_ERRORS as error:
             return StartEvalRunPayload(eval_run=None, user_errors=[user_error(error)])
         return StartEvalRunPayload(eval_run=show_eval_run(started), user_errors=[])

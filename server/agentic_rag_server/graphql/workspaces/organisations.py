@@ -105,13 +105,13 @@ class OrganisationQuery:
     async def organisation(self, info: Info) -> Organisation:
         """There is always one: tokens of others are refused."""
         context = _open(info, Action.READ)
-        return _show(await context.container.administer.organisation(context.principal.org_id))
+        return _show(await context.parts.administer.organisation(context.principal.org_id))
 
     @strawberry.field(description="The API keys of the organisation, newest first. Takes the role admin.")
     async def api_keys(self, info: Info) -> list[ApiKey]:
         """Revoked and expired ones too."""
         context = _open(info, Action.MANAGE_KEYS)
-        return [_show_key(key) for key in await context.container.api_keys.all(context.principal.org_id)]
+        return [_show_key(key) for key in await context.parts.api_keys.all(context.principal.org_id)]
 
 
 @strawberry.type
@@ -134,7 +134,7 @@ class OrganisationMutation:
             expires_at=input.expires_at,
         )
         try:
-            made = await context.container.api_keys.create(caller.org_id, wish, caller.subject)
+            made = await context.parts.api_keys.create(caller.org_id, wish, caller.subject)
         except USER_ERRORS as error:
             return CreateApiKeyPayload(api_key=None, token=None, user_errors=[user_error(error)])
         return CreateApiKeyPayload(api_key=_show_key(made.key), token=made.token, user_errors=[])
@@ -147,7 +147,7 @@ class OrganisationMutation:
         context = _open(info, Action.MANAGE_KEYS)
         try:
             key_id = decode(id, NodeKind.API_KEY).key
-            key = await context.container.api_keys.revoke(context.principal.org_id, key_id, context.principal.subject)
+            key = await context.parts.api_keys.revoke(context.principal.org_id, key_id, context.principal.subject)
         except USER_ERRORS as error:
             return RevokeApiKeyPayload(api_key=None, user_errors=[user_error(error)])
         return RevokeApiKeyPayload(api_key=_show_key(key), user_errors=[])
@@ -158,7 +158,7 @@ class OrganisationMutation:
         context = _open(info, Action.CHANGE_ORGANISATION)
         chosen = organisations.FeatureFlag(flag)
         caller = context.principal
-        changed = await context.container.administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject)
+        changed = await context.parts.administer.set_feature(caller.org_id, chosen, on=on, actor=caller.subject)
         return SetFeaturePayload(organisation=_show(changed))
 
 

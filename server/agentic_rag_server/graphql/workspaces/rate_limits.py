@@ -46,7 +46,7 @@ class RateLimitQuery:
         context = info.context
         context.require_product_on()
         authorise(context.principal, Action.READ)
-        return _show(await context.container.admission.in_force(context.principal.org_id))
+        return _show(await context.parts.admission.in_force(context.principal.org_id))
 
 
 @strawberry.type
@@ -62,7 +62,7 @@ class RateLimitMutation:
         context = info.context
         context.require_product_on()
         authorise(context.principal, Action.SET_RATE_LIMITS)
-        admission, caller = context.container.admission, context.principal
+        admission, caller = context.parts.admission, context.principal
         try:
             limits = rate_limits.RateLimits(input.asks, input.writes, input.reads)
             await admission.set_limits(caller.org_id, limits, caller.subject)

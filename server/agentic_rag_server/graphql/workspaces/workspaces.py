@@ -172,7 +172,7 @@ class WorkspaceQuery:
         authorise(context.principal, Action.READ)
         if not is_storable(external_ref):
             return None
-        async with context.container.database.transaction(context.principal.org_id) as transaction:
+        async with context.parts.database.transaction(context.principal.org_id) as transaction:
             found = await transaction.workspaces.by_reference(workspace_values.WorkspaceKind(kind), external_ref)
         return show_workspace(found) if found else None
 
@@ -194,7 +194,7 @@ class WorkspaceMutation:
             )
             settings = apply_settings_input(workspace_settings.WorkspaceSettings(), wished)
             wish = NewWorkspace(input.name, workspace_values.WorkspaceKind(input.kind), input.external_ref, settings)
-            made = await context.container.administer.create_workspace(caller.org_id, wish, caller.subject)
+            made = await context.parts.administer.create_workspace(caller.org_id, wish, caller.subject)
         except USER_ERRORS as error:
             return CreateWorkspacePayload(workspace=None, user_errors=[user_error(error)])
         return CreateWorkspacePayload(workspace=show_workspace(made), user_errors=[])
@@ -209,7 +209,7 @@ class WorkspaceMutation:
         authorise(context.principal, Action.CHANGE_WORKSPACE)
         try:
             ref = context.ref(decode(input.workspace_id, NodeKind.WORKSPACE, path=("input", "workspaceId")))
-            changed = await context.container.administer.change_workspace(
+            changed = await context.parts.administer.change_workspace(
                 ref, lambda before: apply_settings_input(before, input), context.principal.subject
             )
         except USER_ERRORS as error:

@@ -17,6 +17,7 @@ from agentic_rag.workspaces.external_owner import ExternalOwner, agent
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import require_product_on
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.attached import (
     DOCUMENT_ID,
     EXTERNAL_REF,
@@ -34,7 +35,6 @@ from agentic_rag_server.rest.http.envelope import ENVELOPED, EnvelopedRefusal, S
 from agentic_rag_server.rest.http.forms import FORM, IDEMPOTENCY_KEY
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 TAG = "agent documents"
 PATH = f"{ENVELOPED}{{orgId}}/agents/{{id}}/documents"
@@ -118,8 +118,8 @@ class AgentDocumentErased(Success, frozen=True):
 class AgentDocumentsEndpoint:
     """Reading is open to every role; another organisation's path answers as one that does not exist."""
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -173,7 +173,7 @@ class AgentDocumentsEndpoint:
         """Accept a file. Errors: those of `_opened` and `take_file`, `Forbidden`."""
         principal, holder = await self._authorise_agent(request)
         authorise(principal, Action.UPLOAD_DOCUMENT)
-        taken = await take_file(self._container, request, principal, holder)
+        taken = await take_file(self._parts, request, principal, holder)
         headers = {**NOT_STORED, **({"idempotency-replayed": "true"} if taken.upload.replayed else {})}
         message = UNCHANGED if taken.upload.job_id is None else UPLOADED
         return answer(AgentDocumentAccepted("success", message, show_agent_upload(taken)), 202, headers)
@@ -182,7 +182,7 @@ class AgentDocumentsEndpoint:
         """A page of documents. Errors: those of `_opened`, `InvalidInput`."""
         principal, holder = await self._authorise_agent(request)
         asked = paging(request)
-        page = await self._container.attachments.page(holder, asked, principal)
+        page = await self._parts.attachments.page(holder, asked, principal)
         headers = {**NOT_STORED, **link_header(request, asked, next_cursor(page))}
         return answer(
             AgentDocumentList("success", LISTED, [show_agent_document(one) for one in page.items]), headers=headers
@@ -193,16 +193,16 @@ class AgentDocumentsEndpoint:
         principal, holder = await self._authorise_agent(request)
         authorise(principal, Action.DELETE_DOCUMENT)
         text = request.path_params["docId"]
-        deletion = await self._container.attachments.delete(holder, document_key(text), principal)
+        deletion = await self._parts.attachments.delete(holder, document_key(text), principal)
         return answer(AgentDocumentErased("success", DELETED, show_erasure(text, deletion)))
 
     async def _authorise_agent(self, request: Request) -> tuple[Principal, ExternalOwner]:
         """Who asks, and the agent. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound` (another
         organisation than the token's).
         """
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
-        if not await self._container.attachments.is_ours(principal.org_id, request.path_params["orgId"]):
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
+        if not await self._parts.attachments.is_ours(principal.org_id, request.path_params["orgId"]):
             raise NotFound("There is no such organisation.")
         return principal, agent(principal.org_id, request.path_params["id"])
 

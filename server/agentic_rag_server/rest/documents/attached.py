@@ -18,10 +18,10 @@ from agentic_rag.workspaces.external_owner import ExternalOwner
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import page_request
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.forms import FIELDS_BYTES, read_upload
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import Parameter
-from agentic_rag_server.wiring import ServerContainer
 
 EXTERNAL_REF = {"type": "string", "minLength": 1, "maxLength": MAX_NAME_CHARACTERS, "pattern": "^[^/]+$"}
 DOCUMENT_ID = {"type": "string", "format": "uuid"}
@@ -70,17 +70,17 @@ def document_key(text: str) -> UUID:
     return key
 
 
-async def workspace_of(container: ServerContainer, principal: Principal, holder: ExternalOwner) -> Workspace:
+async def workspace_of(parts: ServerParts, principal: Principal, holder: ExternalOwner) -> Workspace:
     """The holder's workspace, made if the caller may make workspaces. Errors: `Forbidden`."""
-    found = await container.attachments.find(holder)
+    found = await parts.attachments.find(holder)
     if found is None:
         authorise(principal, Action.CREATE_WORKSPACE)
-        found = await container.attachments.open(holder, principal.subject)
+        found = await parts.attachments.open(holder, principal.subject)
     return found
 
 
 async def take_file(
-    container: ServerContainer,
+    parts: ServerParts,
     request: Request,
     principal: Principal,
     holder: ExternalOwner,
@@ -90,10 +90,10 @@ async def take_file(
 
     Errors: `MissingProviderKey`, `Forbidden`, those of `MultipartBody`, `read_upload` and `Attachments`.
     """
-    attached = container.attachments
+    attached = parts.attachments
     await attached.require_provider(holder.org_id)
-    body = MultipartBody(request, container.options.max_upload_bytes + FIELDS_BYTES)
-    workspace = await workspace_of(container, principal, holder)
+    body = MultipartBody(request, parts.options.max_upload_bytes + FIELDS_BYTES)
+    workspace = await workspace_of(parts, principal, holder)
 
     async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
         return await attached.receive(workspace.ref, file_name, pieces, accepted)

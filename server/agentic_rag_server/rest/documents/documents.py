@@ -19,11 +19,11 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import require_product_on
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
 from agentic_rag_server.rest.http.json_body import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer
 from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 _TRUTH = {"true": True, "false": False}
 
@@ -93,8 +93,8 @@ class DocumentReaders(Model, frozen=True):
 class DocumentEndpoint:
     """`/v1/workspaces/{workspace}/documents/{document}` and what can be done to it."""
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -144,7 +144,7 @@ class DocumentEndpoint:
         `InvalidInput`, `NotFound`, `DependencyUnavailable`.
         """
         ref, node, principal = await self._authorise_document(request, Action.DELETE_DOCUMENT)
-        deletion = await self._container.delete.run(ref, node.key, principal.subject)
+        deletion = await self._parts.delete.run(ref, node.key, principal.subject)
         return answer(show_erasure(request.path_params["document"], deletion))
 
     async def reingest(self, request: Request) -> Response:
@@ -155,7 +155,7 @@ class DocumentEndpoint:
         force = _TRUTH.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
-        queued = await self._container.reingest.run(ref, node.key, principal.subject, force=force)
+        queued = await self._parts.reingest.run(ref, node.key, principal.subject, force=force)
         return answer(
             ReingestionQueued(
                 document_id=request.path_params["document"],
@@ -171,25 +171,25 @@ class DocumentEndpoint:
         `read_json`.
         """
         ref, node, principal = await self._authorise_document(request, Action.SET_DOCUMENT_ACCESS)
-        change = await read_json(request, ReadersChange, self._container.options.max_body_bytes)
-        document = await self._container.document_access.change(
+        change = await read_json(request, ReadersChange, self._parts.options.max_body_bytes)
+        document = await self._parts.document_access.change(
             principal, ref, node.key, parse_principals(change.readable_by)
         )
-        readers = await self._container.document_access.list_readers(document)
+        readers = await self._parts.document_access.list_readers(document)
         body = DocumentReaders(document_id=request.path_params["document"], readable_by=list(readers) or [EVERYONE])
         return answer(body, headers=NOT_STORED)
 
     async def _authorise_document(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
         """The workspace, the document, which the caller may know of, and who asks."""
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
         authorise(principal, action)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:
             raise no_such_document()
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
-        await self._container.document_access.require(principal, ref, node.key)
+        await self._parts.document_access.require(principal, ref, node.key)
         return ref, node, principal
 
 

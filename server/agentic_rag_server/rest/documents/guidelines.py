@@ -17,6 +17,7 @@ from agentic_rag.workspaces.settings import MAX_INLINE_CHARACTERS
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import require_product_on
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.attached import (
     DOCUMENT_ID,
     EXTERNAL_REF,
@@ -35,7 +36,6 @@ from agentic_rag_server.rest.http.forms import FORM, IDEMPOTENCY_KEY
 from agentic_rag_server.rest.http.json_body import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 TAG = "guidelines"
 PATH = "/api/projects/{id}/guidelines"
@@ -103,8 +103,8 @@ class GuidelinesEndpoint:
     what there was before, and what stays where files are switched off.
     """
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -177,7 +177,7 @@ class GuidelinesEndpoint:
     async def upload(self, request: Request) -> Response:
         """Accept a file. Errors: those of `_opened` and `take_file`."""
         principal, holder = await self._authorise_project(request, files=True)
-        taken = await take_file(self._container, request, principal, holder, ACCEPTED)
+        taken = await take_file(self._parts, request, principal, holder, ACCEPTED)
         headers = {**NOT_STORED, **({"idempotency-replayed": "true"} if taken.upload.replayed else {})}
         return answer(show_guideline(taken.document, holder), 202, headers)
 
@@ -185,7 +185,7 @@ class GuidelinesEndpoint:
         """A page of files. Errors: those of `_opened`, `InvalidInput`."""
         principal, holder = await self._authorise_project(request, files=True)
         asked = paging(request)
-        page = await self._container.attachments.page(holder, asked, principal)
+        page = await self._parts.attachments.page(holder, asked, principal)
         cursor = next_cursor(page)
         body = GuidelineList(documents=[show_guideline(one, holder) for one in page.items], next_cursor=cursor)
         return answer(body, headers={**NOT_STORED, **link_header(request, asked, cursor)})
@@ -194,32 +194,32 @@ class GuidelinesEndpoint:
         """Erase a file. Errors: those of `_opened`, `NotFound`."""
         principal, holder = await self._authorise_project(request, files=True)
         text = request.path_params["documentId"]
-        deletion = await self._container.attachments.delete(holder, document_key(text), principal)
+        deletion = await self._parts.attachments.delete(holder, document_key(text), principal)
         return answer(show_erasure(text, deletion))
 
     async def get_inline(self, request: Request) -> Response:
         """The plain text. Errors: those of `_opened`."""
         _, holder = await self._authorise_project(request, files=False)
-        text = await self._container.attachments.inline_guidelines(holder)
+        text = await self._parts.attachments.inline_guidelines(holder)
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
     async def put_inline(self, request: Request) -> Response:
         """Replace the plain text. Errors: those of `_opened` and `read_json`."""
         principal, holder = await self._authorise_project(request, files=False)
-        change = await read_json(request, InlineGuidelinesChange, self._container.options.max_body_bytes)
-        workspace = await workspace_of(self._container, principal, holder)
-        text = await self._container.attachments.set_inline_guidelines(
+        change = await read_json(request, InlineGuidelinesChange, self._parts.options.max_body_bytes)
+        workspace = await workspace_of(self._parts, principal, holder)
+        text = await self._parts.attachments.set_inline_guidelines(
             workspace.ref, change.inline_guidelines, principal.subject
         )
         return answer(InlineGuidelines(project_id=holder.external_ref, inline_guidelines=text), headers=NOT_STORED)
 
     async def _authorise_project(self, request: Request, *, files: bool) -> tuple[Principal, ExternalOwner]:
         """Who asks, and the project. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`, `InvalidInput`."""
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
         authorise(principal, Action.MANAGE_GUIDELINES)
         if files:
-            await self._container.attachments.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
+            await self._parts.attachments.require_feature(principal.org_id, FeatureFlag.RAG_GUIDELINES)
         return principal, project(principal.org_id, request.path_params["id"])
 
 

@@ -18,9 +18,9 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import require_product_on
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
 from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
 """Types a browser may show. All others are saved: a document must never run as a page of this origin."""
@@ -41,8 +41,8 @@ _UNSAFE = re.compile(r"[^A-Za-z0-9 ._()+,=@~-]")
 class SourceEndpoint:
     """Streams originals to callers who may read the document."""
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -62,18 +62,18 @@ class SourceEndpoint:
 
     async def get(self, request: Request) -> Response:
         """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
         authorise(principal, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
-        await self._container.document_access.require(principal, ref, node.key, text=True)
-        async with self._container.database.transaction(ref.org_id) as transaction:
+        await self._parts.document_access.require(principal, ref, node.key, text=True)
+        async with self._parts.database.transaction(ref.org_id) as transaction:
             document = await transaction.documents.get(ref, node.key)
             originals = await transaction.originals.of(ref, node.key)
         if document is None:
             raise no_such_document()
-        stream = self._container.blobs.stream(_key(document, originals))
+        stream = self._parts.blobs.stream(_key(document, originals))
         first = await anext(stream, b"")
         media = document.media_type if _MEDIA_TYPE.fullmatch(document.media_type) else "application/octet-stream"
         headers = {

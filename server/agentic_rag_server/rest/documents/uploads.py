@@ -17,11 +17,11 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_server.auth.bearer import principal_of
 from agentic_rag_server.auth.roles import Action, authorise
 from agentic_rag_server.graphql.http.context import require_product_on
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.forms import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
-from agentic_rag_server.wiring import ServerContainer
 
 TAG = "documents"
 PATH = "/v1/workspaces/{workspace}/documents"
@@ -84,8 +84,8 @@ class DocumentState(Model, frozen=True):
 class UploadsEndpoint:
     """Uploads stream through: the file goes to the blob store as it arrives."""
 
-    def __init__(self, container: ServerContainer) -> None:
-        self._container = container
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
 
     def operations(self) -> list[OperationSpec]:
         """What this serves."""
@@ -123,20 +123,18 @@ class UploadsEndpoint:
 
         Errors: `Unauthenticated`, `Forbidden`, `FeatureDisabled`, those of `UploadDocument` and `MultipartBody`.
         """
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
         authorise(principal, Action.UPLOAD_DOCUMENT)
         node = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
 
         async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
-            return await self._container.upload.receive(ref, file_name, pieces)
+            return await self._parts.upload.receive(ref, file_name, pieces)
 
-        body = MultipartBody(request, self._container.options.max_upload_bytes + FIELDS_BYTES)
-        received, options = await read_upload(
-            body, receive, self._container.upload, request.headers.get("idempotency-key")
-        )
-        upload = await self._container.upload.submit(received, options, principal)
+        body = MultipartBody(request, self._parts.options.max_upload_bytes + FIELDS_BYTES)
+        received, options = await read_upload(body, receive, self._parts.upload, request.headers.get("idempotency-key"))
+        upload = await self._parts.upload.submit(received, options, principal)
         shown = show_upload(upload)
         headers = {**NOT_STORED, "location": shown.status_url}
         if upload.replayed:
@@ -145,16 +143,16 @@ class UploadsEndpoint:
 
     async def get(self, request: Request) -> Response:
         """How far a document is. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`."""
-        principal = await principal_of(request, self._container.identity)
-        require_product_on(self._container)
+        principal = await principal_of(request, self._parts.identity)
+        require_product_on(self._parts)
         authorise(principal, Action.READ)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
         document: Document | None = None
         if node.workspace_id == workspace.workspace_id:
-            await self._container.document_access.require(principal, ref, node.key)
-            async with self._container.database.transaction(ref.org_id) as transaction:
+            await self._parts.document_access.require(principal, ref, node.key)
+            async with self._parts.database.transaction(ref.org_id) as transaction:
                 document = await transaction.documents.get(ref, node.key)
         if document is None:
             raise no_such_document()

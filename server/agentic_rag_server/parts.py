@@ -1,0 +1,93 @@
+"""What the server needs of the product: its options, the use cases, the stores."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import CoroutineType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from agentic_rag.answering.ask import AnswerQuestion
+    from agentic_rag.answering.runs.explain import ExplainRun
+    from agentic_rag.answering.runs.read import ReadRuns
+    from agentic_rag.documents.document_access import DocumentAccess
+    from agentic_rag.documents.ports import BlobStore
+    from agentic_rag.erasure.delete import DeleteDocument
+    from agentic_rag.ingestion.attachments import Attachments
+    from agentic_rag.ingestion.reingest import ReingestDocument
+    from agentic_rag.ingestion.upload import UploadDocument
+    from agentic_rag.kernel.clock import Clock
+    from agentic_rag.kernel.database import Database
+    from agentic_rag.kernel.ids import Ids
+    from agentic_rag.kernel.telemetry import Telemetry
+    from agentic_rag.models.billing.manage_budgets import ManageBudgets
+    from agentic_rag.models.providers.change_models import ChangeModels
+    from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+    from agentic_rag.operations.dead_letters import DeadLetters
+    from agentic_rag.operations.prove_erased import ProveErasure
+    from agentic_rag.operations.snapshots.take import TakeSnapshot
+    from agentic_rag.operations.start_evaluation import Evaluations
+    from agentic_rag.operations.switch_embedding import SwitchEmbedding
+    from agentic_rag.tenancy.manage_api_keys import ManageApiKeys
+    from agentic_rag.tenancy.ports import Identity
+    from agentic_rag.workspaces.administer import Administer
+    from agentic_rag.workspaces.enforce_rate_limits import Admission
+
+
+@dataclass(frozen=True, slots=True)
+class ServerOptions:
+    """The operator's settings of the server. With `port` 0 the system chooses one."""
+
+    enabled: bool = False
+    graphiql: bool = False
+    introspection: bool = True
+    persisted_operations: Path | None = None
+    persisted_only: bool = False
+    behind_tls: bool = False
+    """Browsers are told to return by HTTPS only."""
+    host: str = "127.0.0.1"
+    port: int = 8080
+    max_body_bytes: int = 1_048_576
+    max_upload_bytes: int = 26_214_400
+    check_timeout_seconds: float = 2.0
+    """How long /readyz waits for one dependency."""
+    drain_seconds: int = 20
+    """How long a stopping server waits for running requests."""
+
+
+@dataclass(frozen=True, slots=True)
+class ServerParts:
+    """Everything that resolvers and endpoints call. The fields have the names of the container's properties."""
+
+    options: ServerOptions
+    admission: Admission
+    answer: AnswerQuestion
+    explain: ExplainRun
+    read_runs: ReadRuns
+    upload: UploadDocument
+    attachments: Attachments
+    document_access: DocumentAccess
+    delete: DeleteDocument
+    prove_erasure: ProveErasure
+    reingest: ReingestDocument
+    dead_letters: DeadLetters
+    evaluations: Evaluations
+    take_snapshot: TakeSnapshot
+    switch_spaces: SwitchEmbedding
+    change_models: ChangeModels
+    spending: ManageBudgets
+    provider_keys: ManageProviderKeys
+    administer: Administer
+    api_keys: ManageApiKeys
+    database: Database
+    blobs: BlobStore
+    identity: Identity
+    telemetry: Telemetry
+    clock: Clock
+    ids: Ids
+    checks: Mapping[str, Callable[[], Awaitable[None]]]
+    """A check for each dependency, by its name in /readyz. A check that fails raises a product error."""
+    aclose: Callable[[], CoroutineType[Any, Any, None]]
+    """Closes every connection, after the last request."""
