@@ -9,40 +9,17 @@ import typer
 from typer.core import TyperGroup
 
 from agentic_rag import __version__
-from agentic_rag_cli import output
-from agentic_rag_cli.commands import (
-    ask,
-    audit,
-    calibrate,
-    config,
-    demo,
-    dlq,
-    doc,
-    doctor,
-    embeddings,
-    eval_report,
-    evaluate,
-    explain,
-    graph,
-    ingest,
-    job,
-    key,
-    migrate,
-    model,
-    provider_key,
-    run,
-    serve,
-    snapshot,
-    spending,
-    tenant,
-    token,
-    up,
-    upload,
-    verify,
-    worker,
-    workspace,
-)
+from agentic_rag_cli.commands.answering import ask, explain, run
+from agentic_rag_cli.commands.documents import doc, ingest, upload
+from agentic_rag_cli.commands.evaluation import calibrate, eval_report, evaluate
+from agentic_rag_cli.commands.jobs import dlq, job
+from agentic_rag_cli.commands.models import embeddings, model, provider_key, spending
+from agentic_rag_cli.commands.operations import doctor, graph, snapshot, verify
+from agentic_rag_cli.commands.programs import config, demo, migrate, serve, up, worker
+from agentic_rag_cli.commands.tenancy import audit, key, token
+from agentic_rag_cli.commands.workspaces import tenant, workspace
 from agentic_rag_cli.exits import PRODUCT_ERRORS, ExitCode, error_line, exit_code_for
+from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import wiring_of
 
 
@@ -54,10 +31,10 @@ class ProductGroup(TyperGroup):
         try:
             return super().invoke(ctx)
         except PRODUCT_ERRORS as error:
-            output.note(error_line(error))
+            terminal.note(error_line(error))
             raise typer.Exit(exit_code_for(error)) from error
         except KeyboardInterrupt as interrupt:
-            output.note("interrupted")
+            terminal.note("interrupted")
             raise typer.Exit(ExitCode.INTERRUPTED) from interrupt
 
 
@@ -75,7 +52,7 @@ app = typer.Typer(
 
 def _print_version(wanted: bool) -> None:
     if wanted:
-        output.result(f"agentic-rag {__version__}")
+        terminal.result(f"agentic-rag {__version__}")
         raise typer.Exit
 
 

@@ -17,7 +17,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli.server_client import ServerClient
+from agentic_rag_cli.client.server_client import ServerClient
 
 _BY_STATUS: dict[int, type[AgenticRagError]] = {
     400: InvalidInput,

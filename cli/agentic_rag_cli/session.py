@@ -24,9 +24,10 @@ from agentic_rag.models.embedding.recall_gate import RecallGate
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceRecord
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.audit import AuditRecord
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings
 from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_cli.in_process import OPERATOR
 
 if TYPE_CHECKING:
     from agentic_rag.answering.runs.explain import Explanation
@@ -49,9 +50,6 @@ if TYPE_CHECKING:
     from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag_cli.snapshots import Snapshots
     from agentic_rag_cli.tenants import Tenants
-
-OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
-"""Who the command line is in process: whoever holds the database's password may do everything."""
 
 
 class Session(Protocol):

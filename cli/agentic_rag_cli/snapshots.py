@@ -12,7 +12,7 @@ from agentic_rag.jobs.job import Job
 from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.operations.snapshots.snapshot import Manifest, SnapshotRecord, SnapshotState
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.session import OPERATOR
+from agentic_rag_cli.in_process import OPERATOR
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container

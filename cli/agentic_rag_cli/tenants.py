@@ -9,7 +9,7 @@ from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, validate_name
 from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
 from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
-from agentic_rag_cli.session import OPERATOR
+from agentic_rag_cli.in_process import OPERATOR
 
 if TYPE_CHECKING:
     from agentic_rag.bootstrap import Container

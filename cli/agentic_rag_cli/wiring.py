@@ -14,14 +14,14 @@ from agentic_rag.settings import Settings, load_settings
 if TYPE_CHECKING:
     import httpx2
 
-    from agentic_rag_cli.processes import Children
+    from agentic_rag_cli.processes.children import Children
     from agentic_rag_cli.session import Session
 
 T = TypeVar("T")
 
 
 def _servers(settings: Settings) -> AbstractContextManager[Settings]:
-    from agentic_rag_cli.servers import reachable
+    from agentic_rag_cli.processes.servers import reachable
 
     return reachable(settings)
 
@@ -33,7 +33,7 @@ def _session(settings: Settings) -> AbstractAsyncContextManager[Session]:
 
 
 async def _start_worker(children: Children, settings: Settings) -> None:
-    from agentic_rag_cli.servers import child_variables
+    from agentic_rag_cli.processes.servers import child_variables
 
     variables = child_variables(settings, AGENTIC_RAG_WORKER_METRICS_PORT="0")
     await children.start("worker", ("worker",), variables)

@@ -15,8 +15,8 @@ from tests.stack import open_home
 
 from agentic_rag.embedded.loopback import free_port
 from agentic_rag.settings import Settings
-from agentic_rag_cli.processes import ChildDied
-from agentic_rag_cli.supervisor import RestartPolicy, supervise
+from agentic_rag_cli.processes.children import ChildDied
+from agentic_rag_cli.processes.supervisor import RestartPolicy, supervise
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 

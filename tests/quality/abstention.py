@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import fmean
 
-from agentic_rag_cli.commands.calibrate import own_set, supports
+from agentic_rag_cli.commands.evaluation.calibrate import own_set, supports
 from agentic_rag_cli.session import Session
 from agentic_rag_eval.calibration import binomial_interval, chance_of_at_least
 from agentic_rag_eval.metrics import normalise

@@ -10,11 +10,11 @@ from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
 from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.answer_view import view_run
-from agentic_rag_cli.eval_asking import record_of
-from agentic_rag_cli.ingestion import ingest_directory
+from agentic_rag_cli.commands.documents.ingestion import ingest_directory
+from agentic_rag_cli.commands.evaluation.eval_asking import record_of
 from agentic_rag_cli.listing import collect
-from agentic_rag_cli.processes import Children, silent
+from agentic_rag_cli.output.answer_view import view_run
+from agentic_rag_cli.processes.children import Children, silent
 from agentic_rag_cli.session import Session
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.metrics import Score, score

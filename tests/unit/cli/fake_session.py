@@ -72,7 +72,7 @@ from agentic_rag.tenancy.audit import AuditRecord
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 from agentic_rag_cli.main import app
-from agentic_rag_cli.processes import Children
+from agentic_rag_cli.processes.children import Children
 from agentic_rag_cli.wiring import Wiring
 
 T = TypeVar("T")

@@ -10,8 +10,8 @@ from tests.provider_stub import Fault, ProviderStub, Shape
 from tests.unit.cli.fake_session import NO_DOTENV
 
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag_cli.chat_check import check_chat
-from agentic_rag_cli.doctor_checks import DEGRADED, OK
+from agentic_rag_cli.commands.operations.chat_check import check_chat
+from agentic_rag_cli.commands.operations.doctor_checks import DEGRADED, OK
 
 pytestmark = pytest.mark.network
 

@@ -10,9 +10,11 @@ import sys
 
 import pytest
 
-from agentic_rag_cli.processes import ChildDied, Children, silent
+from agentic_rag_cli.processes.children import ChildDied, Children, silent
 
-OBEDIENT = "from agentic_rag_cli.processes import stop_with_parent; stop_with_parent(); import signal; signal.pause()"
+OBEDIENT = (
+    "from agentic_rag_cli.processes.children import stop_with_parent; stop_with_parent(); import signal; signal.pause()"
+)
 
 
 async def test_a_child_that_dies_ends_the_work_with_the_tail_of_its_log() -> None:

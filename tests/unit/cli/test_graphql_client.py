@@ -20,8 +20,8 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli import graphql_client
-from agentic_rag_cli.graphql_client import GraphQLClient
+from agentic_rag_cli.client import graphql_client
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_server import graphql
 
 URL = "http://127.0.0.1:8080"

@@ -11,8 +11,8 @@ from tests.unit.cli.fake_session import HANDBOOK, FakeSession, document
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag_cli.commands.demo import workspace_name
-from agentic_rag_cli.known_item import make_known_item, question_from
+from agentic_rag_cli.commands.programs.demo import workspace_name
+from agentic_rag_cli.commands.programs.known_item import make_known_item, question_from
 
 TEXT = """# Heading
 

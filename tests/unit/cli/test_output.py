@@ -5,12 +5,12 @@ from collections.abc import Callable
 
 import pytest
 
-from agentic_rag_cli import output
+from agentic_rag_cli.output import terminal
 
 STEERING = "\x1b[2J\x07evil\x9b31m\r.md"
 
 
-@pytest.mark.parametrize("tell", [output.result, output.note])
+@pytest.mark.parametrize("tell", [terminal.result, terminal.note])
 def test_control_characters_of_names_and_texts_are_shown_not_obeyed(
     tell: Callable[[str], None], capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -21,13 +21,13 @@ def test_control_characters_of_names_and_texts_are_shown_not_obeyed(
 
 
 def test_a_cell_keeps_to_its_line_and_column() -> None:
-    shown = output.table(("NAME", "SIZE"), [("a\nb\tc", 1), ("plain", 2)])
+    shown = terminal.table(("NAME", "SIZE"), [("a\nb\tc", 1), ("plain", 2)])
 
     assert shown.splitlines() == ["NAME     SIZE", "a\\nb\\tc  1", "plain    2"]
 
 
 def test_json_holds_the_text_itself_without_a_raw_control_character(capsys: pytest.CaptureFixture[str]) -> None:
-    output.result_json({"sourcePath": STEERING})
+    terminal.result_json({"sourcePath": STEERING})
     told = capsys.readouterr().out
 
     assert json.loads(told) == {"sourcePath": STEERING}

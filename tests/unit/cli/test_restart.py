@@ -7,7 +7,7 @@ import socket
 
 from agentic_rag.embedded.loopback import HOST, is_free
 from agentic_rag.settings import Settings
-from agentic_rag_cli.local_programs import wait_for_earlier_worker
+from agentic_rag_cli.processes.local_programs import wait_for_earlier_worker
 
 
 def listening() -> socket.socket:

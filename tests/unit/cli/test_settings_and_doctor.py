@@ -10,7 +10,13 @@ import pytest
 from tests.unit.cli.fake_session import Terminal
 
 from agentic_rag.settings import Settings, variables
-from agentic_rag_cli.doctor_checks import check_home, check_port, check_postgres, check_python, check_redis
+from agentic_rag_cli.commands.operations.doctor_checks import (
+    check_home,
+    check_port,
+    check_postgres,
+    check_python,
+    check_redis,
+)
 
 
 def test_config_shows_every_variable_and_masks_secrets() -> None:

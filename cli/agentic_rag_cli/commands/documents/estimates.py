@@ -1,0 +1,82 @@
+"""`rag ingest --estimate`: chunks, tokens and price before anything is embedded."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.models.billing.embedding_cost import EmbeddingCost
+from agentic_rag.tenancy.principals import validate_name
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.session import Session
+
+if TYPE_CHECKING:
+    from agentic_rag.ingestion.estimate import FileEstimate
+
+
+async def estimate_directory(session: Session, workspace: str, directory: Path) -> list[FileEstimate]:
+    """An estimate for every file that `rag ingest` would ingest; changes nothing."""
+    name = validate_name(workspace, ("workspace",))
+    known = next((one for one in await session.workspaces() if one.name == name), None)
+    return await session.estimate(known.ref if known else None, directory)
+
+
+def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:
+    """A line for each file and the sum."""
+    rows = [
+        (one.path, f"[{one.fault.code}] {one.fault.message}" if one.fault else "", *_cells(one.cost)) for one in found
+    ]
+    terminal.result(
+        terminal.table(("CHUNKS", "TOKENS", "REUSED", "USD", "FILE", ""), [(*row[2:], *row[:2]) for row in rows])
+    )
+    total = total_cost(found)
+    price = "price of the model not known" if total["costUsd"] is None else f"about USD {total['costUsd']:.6f}"
+    chunks, tokens = format_count(total["chunks"], "chunk"), format_count(total["tokens"], "token")
+    terminal.result(f"{workspace}: {chunks}, {tokens} to embed, {price}")
+
+
+def estimates_json(workspace: str, source: Path, found: Sequence[FileEstimate]) -> dict[str, Any]:
+    """The JSON form, with stable names."""
+    return {
+        "workspace": workspace,
+        "source": str(source),
+        **total_cost(found),
+        "files": [
+            {
+                "path": one.path,
+                "code": one.fault.code if one.fault else None,
+                "message": one.fault.message if one.fault else None,
+                **_cost_json(one.cost),
+            }
+            for one in found
+        ],
+    }
+
+
+def total_cost(found: Sequence[FileEstimate]) -> dict[str, Any]:
+    """The sum over files; the price is None when it is not known."""
+    costs = [one.cost for one in found if one.cost is not None]
+    prices = [cost.usd for cost in costs]
+    return {
+        "chunks": sum(cost.chunks for cost in costs),
+        "tokens": sum(cost.tokens for cost in costs),
+        "reusedChunks": sum(cost.reused_chunks for cost in costs),
+        "costUsd": None if None in prices else sum(price for price in prices if price is not None),
+    }
+
+
+def _cost_json(cost: EmbeddingCost | None) -> dict[str, Any]:
+    return {
+        "chunks": cost.chunks if cost else None,
+        "tokens": cost.tokens if cost else None,
+        "reusedChunks": cost.reused_chunks if cost else None,
+        "costUsd": cost.usd if cost else None,
+    }
+
+
+def _cells(cost: EmbeddingCost | None) -> tuple[object, object, object, object]:
+    if cost is None:
+        return "", "", "", ""
+    return cost.chunks, cost.tokens, cost.reused_chunks, "?" if cost.usd is None else f"{cost.usd:.6f}"

@@ -1,0 +1,218 @@
+"""`rag eval init|calibrate`: questions from a workspace's own corpus, and where it begins to abstain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag.settings import Settings
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.wiring import Wiring
+    from agentic_rag_eval.records import EvalQuestion
+    from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
+
+SPARE = 2
+"""Passages read per question wanted: some have too little text to ask for."""
+FEWEST = 20
+"""Answerable questions below which nothing can be said about an error of 5 %: fewer leave the threshold at 0."""
+
+Questions = Annotated[int, typer.Option("--questions", "-n", min=20, max=5000, help="Known-item questions to make.")]
+Seed = Annotated[int, typer.Option("--seed", help="Another one draws other questions.")]
+
+
+def init(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    questions: Questions = 400,
+    seed: Seed = 1,
+    out: Annotated[Path, typer.Option("--out", "-o", help="JSONL file to write.")] = Path("own-questions.jsonl"),
+    as_json: JsonOption = False,
+) -> None:
+    """Make a dataset from a workspace's own corpus: questions that one of its passages answers, and the same asked
+    without that document, where an abstention is right.
+
+    Example: rag eval init --workspace handbook --questions 400 --out own.jsonl
+    """
+    from agentic_rag_eval.own_questions import KNOWN_ITEM, as_lines
+
+    wiring = wiring_of(context)
+    with wiring.servers(wiring.settings()) as settings:
+        made = run_async(_make_questions(wiring, settings, workspace, questions, seed))
+    out.write_text(as_lines(made), encoding="utf-8")
+    known = sum(one.kind == KNOWN_ITEM for one in made)
+    if as_json:
+        terminal.result_json({"path": str(out), "known_item": known, "removed_gold": len(made) - known})
+    else:
+        terminal.result(f"{out}: {known} known-item questions, {len(made) - known} without their document.")
+        terminal.note("Next: rag eval calibrate --dataset " + str(out))
+
+
+def calibrate(
+    context: typer.Context,
+    error: Annotated[
+        float,
+        typer.Option("--error", min=0.001, max=0.5, help="Share of answerable questions that may be abstained on."),
+    ] = 0.05,
+    dataset: Annotated[
+        Path | None,
+        typer.Option("--dataset", "-d", help="Questions to calibrate on; made from the corpus when left out."),
+    ] = None,
+    workspace: WorkspaceOption = None,
+    questions: Questions = 400,
+    seed: Seed = 1,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Measure only.")] = False,
+    reset: Annotated[bool, typer.Option("--reset", help="Go back to AGENTIC_RAG_MIN_SUPPORT.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Set the support below which a workspace abstains, so that at most --error of the questions it could answer are
+    abstained on. Questions of your own with gold_ids say more about your users than those made from the corpus.
+
+    The threshold holds for the workspace's embedding space; a switch to another one leaves it behind.
+
+    Example: rag eval calibrate --workspace handbook --error 0.05
+    """
+    wiring = wiring_of(context)
+    with wiring.servers(wiring.settings()) as settings:
+        if reset:
+            space = run_async(_keep_threshold(wiring, settings, workspace, None))
+            shown = {"threshold": settings.min_support, "space": space, "kept": True}
+            terminal.result_json(shown) if as_json else terminal.result(
+                f"The default holds again: {settings.min_support}."
+            )
+            return
+        found = run_async(_run_calibration(wiring, settings, workspace, dataset, questions, seed, error))
+        space = None if dry_run else run_async(_keep_threshold(wiring, settings, workspace, found.threshold))
+    if as_json:
+        terminal.result_json(_json(found, space))
+    else:
+        terminal.result(_table(found, space))
+
+
+async def _make_questions(
+    wiring: Wiring, settings: Settings, workspace: str | None, wanted: int, seed: int
+) -> list[EvalQuestion]:
+    from agentic_rag_cli.listing import the_workspace
+
+    async with wiring.session(settings) as session:
+        return await own_set(session, (await the_workspace(session, workspace)).ref, wanted, seed)
+
+
+async def own_set(session: Session, workspace: WorkspaceRef, wanted: int, seed: int) -> list[EvalQuestion]:
+    """Questions made from a workspace's passages. Errors: `InvalidInput` when there are too few."""
+    from agentic_rag_eval.own_questions import SourcePassage, own_questions
+
+    chunks = await session.passages(workspace, SPARE * wanted, seed)
+    passages = [SourcePassage(chunk.source_path, chunk.text) for chunk in chunks]
+    made = own_questions(passages, wanted, seed)
+    if len(made) < 2 * FEWEST:
+        raise InvalidInput(
+            f"The workspace has {len(chunks)} passages, too few to make {FEWEST} questions from.",
+            code="CORPUS_TOO_SMALL",
+        )
+    return made
+
+
+async def _run_calibration(
+    wiring: Wiring,
+    settings: Settings,
+    workspace: str | None,
+    dataset: Path | None,
+    wanted: int,
+    seed: int,
+    error: float,
+) -> Calibration:
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_eval.dataset import load_dataset
+    from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD
+    from agentic_rag_eval.support_calibration import calibrate as calibrate_on
+
+    given = None if dataset is None else load_dataset(dataset)
+    async with wiring.session(settings) as session:
+        chosen = (await the_workspace(session, workspace)).ref
+        asked = await supports(session, chosen, given or await own_set(session, chosen, wanted, seed))
+    answerable = sum(one.answerable for one in asked)
+    if answerable < FEWEST:
+        raise InvalidInput(
+            f"Only {answerable} of the questions have gold_ids; {FEWEST} are needed.", code="DATASET_INVALID"
+        )
+    made = given is None or all(one.kind in (KNOWN_ITEM, REMOVED_GOLD) for one in given)
+    return calibrate_on(asked, error, EASIER if made else 1.0)
+
+
+async def supports(session: Session, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
+    """The support of every question that is answered from passages."""
+    from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
+    from agentic_rag.documents.document import DocumentFilter
+    from agentic_rag_cli.listing import collect
+    from agentic_rag_eval.support_calibration import AskedSupport
+
+    ids = {}
+    if any(one.without for one in questions):
+        documents = await collect(lambda request: session.documents(workspace, request))
+        ids = {document.source_path: document.document_id for document in documents}
+    found: list[AskedSupport] = []
+    bar = terminal.ProgressLine("asking")
+    try:
+        for done, one in enumerate(questions, 1):
+            without = tuple(ids[path] for path in one.without if path in ids)
+            options = AnswerOptions(cache=CacheMode.BYPASS, filter=DocumentFilter(without_ids=without))
+            run = await session.ask(Question(workspace, one.question, options=options))
+            support = run.answer.debug.support
+            if support is not None:
+                signs = tuple(sign.value for sign in support.contributions)
+                found.append(AskedSupport(support.score, bool(one.gold_ids) and not one.without, signs))
+            bar.update(done, len(questions))
+    finally:
+        bar.close()
+    return found
+
+
+async def _keep_threshold(wiring: Wiring, settings: Settings, workspace: str | None, threshold: float | None) -> str:
+    from agentic_rag_cli.listing import the_workspace
+
+    async with wiring.session(settings) as session:
+        chosen = (await the_workspace(session, workspace)).ref
+        return (await session.keep_support_threshold(chosen, threshold)).name
+
+
+def _json(found: Calibration, space: str | None) -> dict[str, object]:
+    return {
+        "threshold": round(found.threshold, 6),
+        "error": found.error,
+        "false_abstention": _rate_json(found.false_abstention),
+        "abstained_without_answer": _rate_json(found.abstained),
+        "space": space,
+        "kept": space is not None,
+    }
+
+
+def _rate_json(rate: Rate | None) -> dict[str, float] | None:
+    if rate is None:
+        return None
+    return {"share": rate.hits / rate.of, "low": rate.low, "high": rate.high, "questions": rate.of}
+
+
+def _table(found: Calibration, space: str | None) -> str:
+    kept = "not kept (--dry-run)" if space is None else f"kept for {space}"
+    return (
+        f"threshold                   {found.threshold:.3f}  ({kept})\n"
+        f"abstained though answerable {_format_rate(found.false_abstention)}  (at most {100 * found.error:g} % "
+        f"wanted)\n"
+        f"abstained without answer    {_format_rate(found.abstained)}"
+    )
+
+
+def _format_rate(rate: Rate | None) -> str:
+    if rate is None:
+        return "–"
+    return f"{100 * rate.hits / rate.of:.1f} % [{100 * rate.low:.1f}, {100 * rate.high:.1f}] of {rate.of}"

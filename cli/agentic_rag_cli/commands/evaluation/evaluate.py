@@ -1,0 +1,332 @@
+"""`rag eval`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.operations.evaluation import EvalDataset
+from agentic_rag.settings import Settings
+from agentic_rag_cli.corpus import sample_corpus
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.session import Session
+    from agentic_rag_eval.ablation import Arm
+    from agentic_rag_eval.comparison import ReportFigures
+    from agentic_rag_eval.harness import EvalReport
+    from agentic_rag_eval.judged import Judge
+    from agentic_rag_eval.records import Ask, EvalDocument, EvalQuestion
+
+DEMO_WORKSPACE = "demo"
+
+app = typer.Typer(invoke_without_command=True, rich_markup_mode=None)
+
+Share = typer.Option(min=0.0, max=1.0, help="Exit with 5 when the figure is below (share, 0 to 1).")
+
+
+@dataclass(frozen=True, slots=True)
+class _EvalRequest:
+    """What is asked, and of what."""
+
+    name: str
+    questions: list[EvalQuestion]
+    documents: list[EvalDocument] | None
+    """What is ingested first; None: the workspace as it stands."""
+    workspace: str | None
+    demo: bool
+    ablate: bool
+
+
+@app.callback()
+def evaluate_dataset(
+    context: typer.Context,
+    dataset: Annotated[
+        Path | None, typer.Option("--dataset", "-d", help="JSONL file of questions; the golden set when left out.")
+    ] = None,
+    workspace: WorkspaceOption = None,
+    url: UrlOption = None,
+    corpus: Annotated[
+        Path | None,
+        typer.Option("--corpus", help="JSONL file of documents (id, title, text): ingested first, into --workspace."),
+    ] = None,
+    demo: Annotated[bool, typer.Option("--demo", help="Ingest the sample corpus first, into its workspace.")] = False,
+    ablate: Annotated[
+        bool, typer.Option("--ablate", help="Ask again with each arm off, and tell what each adds (not with --url).")
+    ] = False,
+    min_hit_rate: Annotated[float | None, Share] = None,
+    min_recall: Annotated[float | None, Share] = None,
+    min_answer_containment: Annotated[float | None, Share] = None,
+    min_citation_coverage: Annotated[float | None, Share] = None,
+    min_citation_validity: Annotated[float | None, Share] = None,
+    min_abstention_recall: Annotated[float | None, Share] = None,
+    gate: Annotated[
+        Path | None,
+        typer.Option("--gate", help="Report of an earlier run (--json): exit with 5 when a figure fell significantly."),
+    ] = None,
+    background: Annotated[
+        bool,
+        typer.Option("--background", help="Have a worker do it, and print its job: `rag eval report JOB`."),
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Ask every question of a dataset and report retrieval, answers, citations, abstention and latency, each figure
+    with its 95 % interval.
+
+    With --corpus the documents of a set are ingested in this process, into a workspace named after the file's folder
+    unless --workspace names one; the questions' gold_ids are their ids.
+
+    Example: rag eval --dataset golden.jsonl --workspace handbook --min-hit-rate 0.9 --gate last.json
+
+    Example: rag eval --dataset golden.jsonl --workspace handbook --background
+
+    Example: rag eval --corpus sets/mine/corpus.jsonl --dataset sets/mine/questions.jsonl --ablate --json > mine.json
+    """
+    if context.invoked_subcommand is not None:
+        return
+    baseline = _baseline(gate)
+    wiring = wiring_of(context)
+    asked = _load_inputs(dataset, corpus, workspace, demo=demo, ablate=ablate)
+    if background:
+        alone = not (url or corpus or demo or ablate or gate)
+        _start(wiring, EvalDataset(asked.name, tuple(asked.questions)), workspace, alone, as_json)
+        return
+    report, arms = _run_evaluation(wiring, asked, url)
+    least = {
+        "hit_rate": min_hit_rate,
+        f"recall@{report.summary.k}": min_recall,
+        "answer_contained": min_answer_containment,
+        "citation_coverage": min_citation_coverage,
+        "citation_validity": min_citation_validity,
+        "abstention_recall": min_abstention_recall,
+    }
+    _end(_print_report(asked.name, report, arms, baseline, misses(report, least), as_json=as_json))
+
+
+def _baseline(gate: Path | None) -> tuple[Path, ReportFigures] | None:
+    """The report that the new one is held against."""
+    from agentic_rag_eval.comparison import read_report
+
+    return None if gate is None else (gate, read_report(gate))
+
+
+def _load_inputs(
+    dataset: Path | None, corpus: Path | None, workspace: str | None, *, demo: bool, ablate: bool
+) -> _EvalRequest:
+    """Read the files that the options name."""
+    from agentic_rag_eval.dataset import golden_set, load_corpus, load_dataset
+
+    return _EvalRequest(
+        name=dataset.name if dataset else "golden",
+        questions=load_dataset(dataset) if dataset else golden_set(),
+        documents=load_corpus(corpus) if corpus else None,
+        workspace=workspace or (corpus.resolve().parent.name if corpus else None),
+        demo=demo,
+        ablate=ablate,
+    )
+
+
+def _run_evaluation(wiring: Wiring, asked: _EvalRequest, url: str | None) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+    """Ask a server or this process; the reports without each arm are empty unless they were asked for."""
+    settings = wiring.settings()
+    address = _address(settings, url, asked)
+    if address:
+        return run_async(_remote(wiring, settings, address, asked)), {}
+    with wiring.servers(settings) as ready:
+        return run_async(_local(wiring, ready, asked))
+
+
+def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: bool, as_json: bool) -> None:
+    """Queue the questions and name the job."""
+    from agentic_rag_cli.commands.evaluation.evaluating import start
+
+    if not alone:
+        raise InvalidInput(
+            "--background takes --dataset and --workspace: a worker asks about what is ingested, and "
+            "`rag eval report JOB --json` gives the report that --gate and `rag eval compare` read."
+        )
+
+    async def begin(settings: Settings) -> str:
+        async with wiring.session(settings) as session:
+            return await start(session, workspace, asked)
+
+    with wiring.servers(wiring.settings()) as ready:
+        job = run_async(begin(ready))
+    if as_json:
+        terminal.result_json({"jobId": job, "questions": len(asked.questions)})
+        return
+    terminal.result(job)
+    questions = format_count(len(asked.questions), "question")
+    terminal.note(f"A worker asks {questions}: rag job show {job}; rag eval report {job}")
+
+
+def _print_report(
+    dataset: str,
+    report: EvalReport,
+    arms: Mapping[Arm, EvalReport],
+    baseline: tuple[Path, ReportFigures] | None,
+    missed: list[str],
+    *,
+    as_json: bool,
+) -> list[str]:
+    """Print what came out; what was missed, significant losses against the baseline included."""
+    from agentic_rag_eval import ablation, comparison, harness
+
+    shown = {"dataset": dataset, **harness.as_json(report)}
+    tables = [harness.as_table(report)]
+    added = ablation.compare_arms(report, arms)
+    if added:
+        shown["ablations"] = ablation.as_json_values(added)
+        tables.append(ablation.as_table(added))
+    if baseline is not None:
+        compared = comparison.compare(baseline[1], comparison.read_figures(shown))
+        shown["comparison"] = comparison.as_json(compared)
+        tables.append(f"  against {baseline[0]}\n{comparison.as_table(compared)}")
+        missed = [*missed, *(f"{name} fell significantly" for name in compared.losses)]
+    if as_json:
+        terminal.result_json({**shown, "missed": missed})
+    else:
+        terminal.result("\n\n".join(tables))
+    return missed
+
+
+@app.command("compare")
+def compare_reports(
+    first: Annotated[Path, typer.Argument(help="Report of `rag eval --json`.")],
+    second: Annotated[Path, typer.Argument(help="Another one over the same questions.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Compare two reports question by question: differences with 95 % intervals and paired bootstrap p-values.
+
+    Exits with 5 when the second is significantly worse in a figure.
+
+    Example: rag eval compare before.json after.json
+    """
+    from agentic_rag_eval.comparison import as_json as comparison_json
+    from agentic_rag_eval.comparison import as_table as comparison_table
+    from agentic_rag_eval.comparison import compare, read_report
+
+    compared = compare(read_report(first), read_report(second))
+    if as_json:
+        terminal.result_json(comparison_json(compared))
+    else:
+        terminal.result(comparison_table(compared))
+    if compared.losses:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _end(missed: list[str]) -> None:
+    for line in missed:
+        terminal.note(f"threshold missed: {line}")
+    if missed:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _address(settings: Settings, url: str | None, asked: _EvalRequest) -> str:
+    """The server to ask; empty: this process. Errors: `InvalidInput` for options that do not go together."""
+    has_corpus = asked.documents is not None
+    if has_corpus and (url or asked.demo):
+        raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
+    address = url or ("" if asked.demo or has_corpus else settings.url)
+    if address and settings.enable_llm_judge:
+        raise InvalidInput("AGENTIC_RAG_ENABLE_LLM_JUDGE: answers are judged in this process: not together with --url.")
+    if address and asked.ablate:
+        raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
+    return address
+
+
+def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
+    """A line for each figure that is below its threshold; a figure that the dataset does not have misses too."""
+    lines: list[str] = []
+    for name, wanted in least.items():
+        found = report.summary.figures.get(name)
+        if wanted is not None and (found is None or found.mean < wanted):
+            lines.append(f"{name} {'–' if found is None else f'{found.mean:.4f}'} < {wanted:.4f}")
+    return lines
+
+
+async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
+    from agentic_rag.retrieval.fusion import FusionWeights
+    from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_eval.ablation import Arm, without
+
+    workspace = asked.workspace
+    if asked.demo:
+        workspace = workspace or DEMO_WORKSPACE
+        await _ingest_sample(wiring, settings, workspace)
+    async with wiring.session(settings) as session:
+        if asked.documents:
+            await _ingest_corpus(session, workspace or DEMO_WORKSPACE, asked.documents)
+        chosen = (await the_workspace(session, workspace)).ref
+        judge = judge_here(session) if settings.enable_llm_judge else None
+        report = await _evaluate(asked.questions, await ask_here(session, chosen), settings, "asking", judge)
+        shares = FusionWeights(settings.vector_weight, settings.graph_weight, settings.lexical_share_value)
+        arms: dict[Arm, EvalReport] = {}
+        for arm in Arm if asked.ablate else ():
+            ask = await ask_here(session, chosen, without(arm, shares))
+            arms[arm] = await _evaluate(asked.questions, ask, settings, f"without {arm.value}")
+        return report, arms
+
+
+async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _EvalRequest) -> EvalReport:
+    from agentic_rag_cli.client.access import token_of
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.commands.evaluation.eval_asking import ask_server
+
+    async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
+        return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
+
+
+async def _evaluate(
+    questions: list[EvalQuestion], ask: Ask, settings: Settings, label: str, judge: Judge | None = None
+) -> EvalReport:
+    from agentic_rag_eval.harness import evaluate
+
+    bar = terminal.ProgressLine(label)
+    try:
+        return await evaluate(questions, ask, settings.top_k, bar.update, judge)
+    finally:
+        bar.close()
+
+
+async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocument]) -> None:
+    from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
+
+    known = [one for one in await session.workspaces() if one.name == workspace]
+    chosen = known[0] if known else await session.create_workspace(workspace)
+    report = await session.ingest_texts(
+        chosen.ref,
+        [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
+        lambda chunks: terminal.note(f"  {format_count(chunks, 'chunk')}"),
+    )
+    terminal.note(
+        f"{workspace}: {format_count(report.documents, 'document')}, {format_count(report.chunks, 'chunk')}, "
+        f"{report.embedded} of them embedded now"
+    )
+
+
+async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> None:
+    from agentic_rag_cli.commands.documents.ingestion import ingest_directory
+    from agentic_rag_cli.processes.children import Children, silent
+
+    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+        if not await session.worker_running():
+            await wiring.start_worker(children, settings)
+        bar = terminal.ProgressLine("ingesting")
+        try:
+            report = await children.guard(
+                ingest_directory(session, workspace, sample_corpus(), wait=True, progress=bar.update)
+            )
+        finally:
+            bar.close()
+    terminal.note(report.summary())

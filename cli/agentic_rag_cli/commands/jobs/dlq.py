@@ -1,0 +1,236 @@
+"""`rag dlq`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
+
+import typer
+
+from agentic_rag.jobs.job import Job, JobKind, JobState
+from agentic_rag.kernel.errors import InvalidInput, NotFound
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)
+
+KindOption = Annotated[
+    list[JobKind] | None, typer.Option("--kind", help="Only these kinds; may be repeated.", case_sensitive=False)
+]
+CodeOption = Annotated[list[str] | None, typer.Option("--code", help="Only these error codes; may be repeated.")]
+WantedOption = Annotated[list[str] | None, typer.Argument(metavar="[JOB]...", help="Ids of dead letters.")]
+AllOption = Annotated[bool, typer.Option("--all", help="All that --kind and --code choose.")]
+
+
+@app.command("list")
+def list_letters(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    kind: KindOption = None,
+    code: CodeOption = None,
+    payloads: Annotated[
+        bool, typer.Option("--payloads", help="What came out of Redis and was no message of ours, of all tenants.")
+    ] = False,
+    limit: LimitOption = 50,
+    as_json: JsonOption = False,
+) -> None:
+    """List dead letters, newest first.
+
+    Example: rag dlq list --code PARSE_ENCRYPTED
+    """
+    if payloads:
+        _list_payloads(context, limit, as_json=as_json)
+        return
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.output.job_views import about, jobs_json
+
+    async def work(session: Session) -> list[dict[str, Any]]:
+        ref = (await the_workspace(session, workspace)).ref
+        return await jobs_json(session, ref, await _letters(session, ref, kind, code, limit))
+
+    shown = in_process(context, work)
+    if as_json:
+        terminal.result_json(shown)
+        return
+    rows = [
+        (row["id"], row["kind"], row["attempts"], row["updatedAt"], row["error"]["code"], about(row)) for row in shown
+    ]
+    terminal.result(terminal.table(("ID", "KIND", "ATTEMPTS", "GAVE UP", "ERROR", "ABOUT"), rows))
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the dead letter.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show a dead letter with its arguments, and what went wrong in each attempt.
+
+    Example: rag dlq show SgGYwN4AAHAA…
+    """
+    from agentic_rag_cli.commands.jobs.job import show_job
+
+    show_job(context, job, workspace, as_json=as_json)
+
+
+@app.command("replay")
+def replay(
+    context: typer.Context,
+    job: WantedOption = None,
+    every: AllOption = False,
+    workspace: WorkspaceOption = None,
+    kind: KindOption = None,
+    code: CodeOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Try dead letters again with a fresh allowance; their attempts stay. Doing it twice has one effect.
+
+    Example: rag dlq replay --all --code DEPENDENCY_UNAVAILABLE
+    """
+
+    async def act(session: Session, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
+        done = await session.replay(ref, job_id)
+        return done.job, done.outcome.value
+
+    _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "REPLAYED", as_json=as_json)
+
+
+@app.command("purge")
+def purge(
+    context: typer.Context,
+    job: WantedOption = None,
+    every: AllOption = False,
+    workspace: WorkspaceOption = None,
+    kind: KindOption = None,
+    code: CodeOption = None,
+    payload: Annotated[
+        list[str] | None, typer.Option("--payload", help="Forget this undecodable payload; may be repeated.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Remove what dead letters hold: arguments, error texts and attempts. Kind, code and the audit entry stay.
+
+    Example: rag dlq purge SgGYwN4AAHAA…
+    """
+    if payload:
+        _purge_payloads(context, payload, as_json=as_json)
+        return
+
+    async def act(session: Session, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
+        done = await session.purge(ref, job_id)
+        return done.job, "PURGED" if done.purged else "NOT_DEAD"
+
+    _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "PURGED", as_json=as_json)
+
+
+@dataclass(frozen=True, slots=True)
+class _Choice:
+    """Which dead letters a person means."""
+
+    named: Sequence[str]
+    every: bool
+    workspace: str | None
+    kinds: Sequence[JobKind] | None
+    codes: Sequence[str] | None
+
+
+Act = Callable[["Session", "WorkspaceRef", UUID], Awaitable[tuple[Job, str]]]
+
+
+def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as_json: bool) -> None:
+    """One transaction a letter, so that an interruption leaves what was done done. Exit code 3 when some of them could
+    not be.
+    """
+    from agentic_rag.kernel.public_ids import NodeKind
+    from agentic_rag_cli.listing import require_id, the_workspace
+    from agentic_rag_cli.output.job_views import jobs_json
+
+    if bool(choice.named) == choice.every:
+        raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")
+    named = [require_id(one, NodeKind.JOB) for one in choice.named]
+
+    async def work(session: Session) -> list[dict[str, Any]]:
+        ref = (await the_workspace(session, choice.workspace, *choice.named)).ref
+        wanted = named or [one.job_id for one in await _letters(session, ref, choice.kinds, choice.codes, None)]
+        done: list[tuple[Job, str]] = []
+        progress = terminal.ProgressLine("dead letters")
+        for place, job_id in enumerate(wanted, 1):
+            done.append(await act(session, ref, job_id))
+            progress.update(place, len(wanted))
+        progress.close()
+        rows = await jobs_json(session, ref, [job for job, _ in done])
+        return [{**row, "outcome": outcome} for row, (_, outcome) in zip(rows, done, strict=True)]
+
+    done = in_process(context, work)
+    if as_json:
+        terminal.result_json(done)
+    else:
+        counts = Counter(row["outcome"] for row in done)
+        terminal.result(
+            ", ".join(f"{count} {outcome}" for outcome, count in sorted(counts.items())) or "no dead letters"
+        )
+        for row in done:
+            if row["outcome"] != success:
+                terminal.note(f"{row['id']}: {row['outcome']}, it is {row['state']}")
+    if any(row["outcome"] == "SUPERSEDED" for row in done):
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+async def _letters(
+    session: Session,
+    ref: WorkspaceRef,
+    kinds: Sequence[JobKind] | None,
+    codes: Sequence[str] | None,
+    limit: int | None,
+) -> list[Job]:
+    from agentic_rag_cli.listing import collect
+
+    return await collect(lambda request: session.jobs(ref, request, [JobState.DEAD], kinds or (), codes or ()), limit)
+
+
+def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None:
+    from agentic_rag_cli.listing import collect
+    from agentic_rag_cli.views import payload_json
+
+    async def work(session: Session) -> list[StoredUndecodableMessage]:
+        return await collect(session.payloads, limit)
+
+    shown = [payload_json(one) for one in in_process(context, work)]
+    if as_json:
+        terminal.result_json(shown)
+        return
+    rows = [
+        (row["id"], row["queue"], row["entry"], row["bytes"], row["deliveries"], row["lastSeen"], row["reason"])
+        for row in shown
+    ]
+    terminal.result(terminal.table(("ID", "QUEUE", "ENTRY", "BYTES", "TIMES", "LAST SEEN", "WHY"), rows))
+
+
+def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: bool) -> None:
+    try:
+        ids = [UUID(one) for one in wanted]
+    except ValueError as error:
+        raise InvalidInput("An id of --payload is one that `rag dlq list --payloads` shows.") from error
+
+    async def work(session: Session) -> list[bool]:
+        return [await session.purge_payload(one) for one in ids]
+
+    purged = in_process(context, work)
+    if not all(purged):
+        missing = next(one for one, gone in zip(ids, purged, strict=True) if not gone)
+        raise NotFound(f"There is no payload {missing}; `rag dlq list --payloads` shows them.")
+    if as_json:
+        terminal.result_json([{"id": str(one), "outcome": "PURGED"} for one in ids])
+    else:
+        terminal.result(f"{len(ids)} PURGED")

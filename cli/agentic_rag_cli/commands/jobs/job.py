@@ -1,0 +1,112 @@
+"""`rag job`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.operations.evaluation import EvalRun
+from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("list")
+def list_jobs(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    state: Annotated[
+        list[JobState] | None, typer.Option("--state", help="Only these; may be repeated.", case_sensitive=False)
+    ] = None,
+    limit: LimitOption = 20,
+    as_json: JsonOption = False,
+) -> None:
+    """List jobs, newest first; state DEAD means a dead letter.
+
+    Example: rag job list --state DEAD
+    """
+
+    from agentic_rag_cli.listing import collect, the_workspace
+    from agentic_rag_cli.output.job_views import about, jobs_json
+
+    async def work(session: Session) -> list[dict[str, Any]]:
+        chosen = (await the_workspace(session, workspace)).ref
+        found = await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
+        return await jobs_json(session, chosen, found)
+
+    shown = in_process(context, work)
+    if as_json:
+        terminal.result_json(shown)
+        return
+    rows = [
+        (row["id"], row["kind"], row["state"], row["attempts"], (row["error"] or {}).get("code"), about(row))
+        for row in shown
+    ]
+    terminal.result(terminal.table(("ID", "KIND", "STATE", "ATTEMPTS", "ERROR", "ABOUT"), rows))
+
+
+@app.command("show")
+def show(
+    context: typer.Context,
+    job: Annotated[str, typer.Argument(metavar="JOB", help="Id of the job.")],
+    workspace: WorkspaceOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show one job with its arguments, and what went wrong in each attempt.
+
+    Example: rag job show SgGYwN4AAHAA…
+    """
+    show_job(context, job, workspace, as_json=as_json)
+
+
+def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
+    """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
+    from agentic_rag.kernel.public_ids import NodeKind
+    from agentic_rag_cli.commands.evaluation.evaluating import eval_json
+    from agentic_rag_cli.listing import require_id, the_workspace
+    from agentic_rag_cli.output.job_views import attempt_line, error_text, jobs_json
+    from agentic_rag_cli.views import attempt_json
+
+    job_id = require_id(job, NodeKind.JOB)
+
+    async def work(session: Session) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
+        ref = (await the_workspace(session, workspace, job)).ref
+        found = await session.job(ref, job_id)
+        if found is None:
+            raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
+        evaluation = await session.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
+        [row] = await jobs_json(session, ref, [found])
+        return row, await session.attempts(ref, job_id), evaluation
+
+    shown, attempts, evaluation = in_process(context, work)
+    tries = [attempt_json(one) for one in attempts]
+    asked = {} if evaluation is None else {"evaluation": eval_json(evaluation)}
+    if as_json:
+        terminal.result_json({**shown, **asked, "attemptHistory": tries})
+        return
+    error, arguments, document = (shown.pop(name) for name in ("error", "arguments", "document"))
+    if shown["state"] != JobState.RUNNING.value:
+        del shown["progress"]  # counts steps at each renewal of the lease: of a quick job none
+    named = {"document": document["sourcePath"]} if document else {}
+    terminal.result(terminal.table(("FIELD", "VALUE"), [*shown.items(), *named.items(), *arguments.items()]))
+    if evaluation is not None:
+        terminal.result(
+            f"\n{evaluation.answered} of {format_count(len(evaluation.dataset.questions), 'question')} answered"
+        )
+        for name, mean in eval_json(evaluation)["figures"].items():
+            terminal.result(f"  {name:<24}{100 * mean:>7.1f} %")
+    for one in tries:
+        terminal.result(f"\n{attempt_line(one)}")
+        for line in one["errorChain"]:
+            terminal.result(f"  {line}")
+    if error:
+        terminal.result(f"\nlast error {error_text(error)}")

@@ -1,0 +1,219 @@
+"""`rag provider-key`."""
+
+from __future__ import annotations
+
+import secrets
+import sys
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.secret import Secret
+from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider, ProviderKey
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, TenantOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.models.providers.manage_keys import RotationReport
+    from agentic_rag.models.providers.model_choice import ModelSettings
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
+
+ProviderArgument = Annotated[Provider, typer.Argument(help="Who serves the models.")]
+
+
+@app.command("set")
+def set_key(
+    context: typer.Context,
+    provider: ProviderArgument,
+    base_url: Annotated[
+        str | None, typer.Option("--base-url", help="Server of a `compatible` provider; the operator must allow it.")
+    ] = None,
+    tenant: TenantOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Store an organisation's key for a provider, read from standard input: never from the command line, where others
+    would see it. It is encrypted and never shown again.
+
+    Example: rag provider-key set openai < key.txt
+    """
+    from agentic_rag_cli.in_process import OPERATOR
+
+    if sys.stdin.isatty():
+        terminal.note("Paste the key, then press Enter and Ctrl-D:")
+    given = NewProviderKey(provider, Secret(sys.stdin.read()), base_url)
+
+    async def work(session: Session) -> ProviderKey:
+        return await session.provider_keys.set((await session.tenants.named(tenant)).org_id, given, OPERATOR.subject)
+
+    stored = in_process(context, work)
+    if as_json:
+        terminal.result_json(_json(stored))
+    else:
+        terminal.result(f"stored a key for {stored.provider.value}{_ending(stored)}")
+
+
+@app.command("list")
+def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: JsonOption = False) -> None:
+    """List an organisation's keys by their last four characters.
+
+    Example: rag provider-key list
+    """
+
+    async def work(session: Session) -> list[ProviderKey]:
+        return await session.provider_keys.all((await session.tenants.named(tenant)).org_id)
+
+    found = in_process(context, work)
+    if as_json:
+        terminal.result_json([_json(one) for one in found])
+        return
+    rows = [
+        (
+            one.provider.value,
+            f"…{one.hint}" if one.hint else "…",
+            one.base_url,
+            one.set_by,
+            f"{one.updated_at:%Y-%m-%d %H:%M}",
+            one.sealed.master_id,
+        )
+        for one in found
+    ]
+    terminal.result(terminal.table(("PROVIDER", "KEY", "BASE URL", "SET BY", "SET AT", "MASTER KEY"), rows))
+
+
+@app.command("remove")
+def remove(
+    context: typer.Context,
+    provider: ProviderArgument,
+    tenant: TenantOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Forget an organisation's key for a provider. Exits with 1 when there is none.
+
+    Example: rag provider-key remove openai
+    """
+    from agentic_rag_cli.in_process import OPERATOR
+
+    async def work(session: Session) -> bool:
+        return await session.provider_keys.remove(
+            (await session.tenants.named(tenant)).org_id, provider, OPERATOR.subject
+        )
+
+    removed = in_process(context, work)
+    if as_json:
+        terminal.result_json({"removed": removed})
+    else:
+        terminal.result(f"removed the key for {provider.value}" if removed else f"there is no key for {provider.value}")
+    if not removed:
+        raise typer.Exit(ExitCode.FAILED)
+
+
+@app.command("models")
+def models(
+    context: typer.Context,
+    default: Annotated[
+        str | None, typer.Option("--default", help="Default model, `PROVIDER:MODEL`; empty: none.")
+    ] = None,
+    embedding: Annotated[
+        str | None,
+        typer.Option("--embedding", help="Embedding model, `PROVIDER:MODEL[:DIMENSIONS]`; empty: by provider."),
+    ] = None,
+    own_key: Annotated[
+        bool | None, typer.Option("--own-key/--platform-key", help="Whether the organisation must bring its own key.")
+    ] = None,
+    tenant: TenantOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show or change which models an organisation works with.
+
+    Example: rag provider-key models --default gemini:gemini-2.5-flash --own-key
+    """
+    from agentic_rag.models.providers.change_models import ModelChanges
+    from agentic_rag_cli.in_process import OPERATOR
+
+    changes = ModelChanges(default, embedding, own_key)
+
+    async def work(session: Session) -> ModelSettings:
+        if changes == ModelChanges():
+            return await session.change_models.current((await session.tenants.named(tenant)).org_id)
+        return await session.change_models.run((await session.tenants.named(tenant)).org_id, changes, OPERATOR.subject)
+
+    settings = in_process(context, work)
+    chat, vectors = settings.default_model, settings.embedding
+    shown = {
+        "defaultModel": f"{chat.provider.value}:{chat.model}" if chat else None,
+        "embedding": f"{vectors.provider.value}:{vectors.model}:{vectors.dimensions}" if vectors else None,
+        "mustBringKey": settings.must_bring_key,
+    }
+    if as_json:
+        terminal.result_json(shown)
+    else:
+        terminal.result(terminal.table(("SETTING", "VALUE"), [(name, value) for name, value in shown.items()]))
+
+
+@app.command("rotate")
+def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Wrap every stored key of every organisation with the first key of AGENTIC_RAG_MASTER_KEYS. Nothing stops
+    meanwhile; take the old master key out of the settings afterwards. Exits with 3 when a key could not be opened.
+
+    Example: rag provider-key rotate
+    """
+    from dataclasses import asdict
+
+    from agentic_rag_cli.in_process import OPERATOR
+
+    async def work(session: Session) -> RotationReport:
+        return await session.provider_keys.rotate(OPERATOR.subject)
+
+    done = in_process(context, work)
+    if as_json:
+        terminal.result_json(asdict(done))
+    else:
+        terminal.result(
+            f"{format_count(done.rewrapped, 'key')} wrapped with {done.active!r}, {done.unreadable} unreadable"
+        )
+    if done.unreadable:
+        raise typer.Exit(ExitCode.PARTIAL)
+
+
+@app.command("master")
+def master(
+    name: Annotated[
+        str, typer.Option("--id", help="How envelopes name it; the date and four digits when not given.")
+    ] = "",
+) -> None:
+    """Print a fresh master key for AGENTIC_RAG_MASTER_KEYS. Keep it where the database is not.
+
+    Example: rag provider-key master
+    """
+    from agentic_rag.bootstrap import new_master_key
+    from agentic_rag.kernel.errors import InvalidInput
+    from agentic_rag.models.providers.master_keys import parse_master_keys
+
+    made = new_master_key(name or f"{datetime.now(UTC):%Y-%m-%d}-{secrets.token_hex(2)}")
+    try:
+        parse_master_keys(made)
+    except ValueError as problem:
+        raise InvalidInput(f"`--id` cannot be {name[:100]!r}: letters, digits and dashes do.") from problem
+    terminal.result(made)
+
+
+def _ending(key: ProviderKey) -> str:
+    return f" ending in {key.hint}" if key.hint else ""
+
+
+def _json(key: ProviderKey) -> dict[str, str | None]:
+    return {
+        "provider": key.provider.value,
+        "hint": key.hint,
+        "baseUrl": key.base_url,
+        "setBy": key.set_by,
+        "createdAt": key.created_at.isoformat(),
+        "updatedAt": key.updated_at.isoformat(),
+        "masterKey": key.sealed.master_id,
+    }

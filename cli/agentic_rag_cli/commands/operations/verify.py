@@ -1,0 +1,136 @@
+"""`rag verify`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from agentic_rag.kernel.formatting import format_count
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption, WorkspaceOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.output.recall import recall_line
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.operations.prove_erased import ErasureProof
+    from agentic_rag.operations.verify import VerificationReport
+    from agentic_rag.retrieval.measure_recall import RecallReport
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag.workspaces.workspace import Workspace
+    from agentic_rag_cli.session import Session
+
+
+def verify(
+    context: typer.Context,
+    workspace: WorkspaceOption = None,
+    document: Annotated[
+        str | None, typer.Option("--document", help="Prove instead that this document (id or path) was erased.")
+    ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="Compute every chunk and hash every original anew instead of a sample.")
+    ] = False,
+    recall: Annotated[
+        bool, typer.Option("--recall", help="Measure dense search against exact search too, as rag embeddings recall.")
+    ] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Compare all stores with Postgres: drift, orphans, near-duplicates, a wrong embedding space. Changes nothing.
+
+    Without --workspace every workspace is checked. Exit code 1 when something is wrong; warnings alone give 0. With
+    --recall 5 when nothing else is wrong and less than 95 % is found.
+
+    Example: rag verify --workspace handbook --full
+    """
+    if document is not None:
+        _verify_erasure(context, workspace, document, as_json=as_json)
+        return
+    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.views import verification_json
+
+    async def work(session: Session) -> list[_VerifyResult]:
+        every = await session.workspaces() if workspace is None else [await the_workspace(session, workspace)]
+        return [
+            _VerifyResult(
+                one,
+                await session.verify(one.ref, full=full),
+                await _measure_recall(session, one.ref) if recall else None,
+            )
+            for one in every
+        ]
+
+    verified = in_process(context, work)
+    if as_json:
+        terminal.result_json(
+            [
+                verification_json(one.workspace, one.report) | ({"recall": _recall_json(one.recall)} if recall else {})
+                for one in verified
+            ]
+        )
+    else:
+        for one in verified:
+            _tell(one.workspace, one.report)
+            if recall:
+                _tell_recall(one.recall)
+    if any(one.report.has_errors for one in verified):
+        raise typer.Exit(ExitCode.FAILED)
+    if any(one.recall is not None and not one.recall.is_enough for one in verified):
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+@dataclass(frozen=True, slots=True)
+class _VerifyResult:
+    workspace: Workspace
+    report: VerificationReport
+    recall: RecallReport | None
+
+
+async def _measure_recall(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
+    """The recall of a workspace; None when it holds nothing to measure with."""
+    from agentic_rag.kernel.errors import NotFound
+
+    try:
+        return await session.recall(workspace)
+    except NotFound as error:
+        if error.code != "NOTHING_TO_ASK":
+            raise
+        return None
+
+
+def _recall_json(report: RecallReport | None) -> dict[str, Any] | None:
+    return None if report is None else asdict(report)
+
+
+def _tell_recall(report: RecallReport | None) -> None:
+    if report is None:
+        terminal.result("  recall   no passages to measure with")
+    else:
+        verdict = "ok" if report.is_enough else "LOW"
+        terminal.result(f"  recall   {verdict}: {recall_line(report)}")
+
+
+def _verify_erasure(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:
+    from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
+    from agentic_rag_cli.listing import the_workspace
+
+    async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
+        chosen = (await the_workspace(session, workspace, document)).ref
+        return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
+
+    tell_proof(document, *in_process(context, work), as_json=as_json)
+
+
+def _tell(workspace: Workspace, report: VerificationReport) -> None:
+    counts = dict(report.counts)
+    documents, chunks = format_count(report.documents, "document"), format_count(report.chunks, "chunk")
+    seen = f"{documents}, {chunks}, {report.derived_chunks} of them computed anew"
+    verdict = "WRONG" if report.has_errors else "ok"
+    terminal.result(f"{workspace.name}: {verdict} ({seen}, {format_count(report.originals, 'original')})")
+    told: set[str] = set()
+    for finding in report.findings:
+        terminal.result(f"  {finding.severity.value:<8} {finding.kind:<22} {finding.subject}: {finding.message}")
+        if finding.kind not in told:
+            told.add(finding.kind)
+            terminal.result(f"  {'':<31} {counts[finding.kind]} in all; {finding.remedy}")

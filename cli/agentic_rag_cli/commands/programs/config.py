@@ -1,0 +1,25 @@
+"""`rag config`."""
+
+from __future__ import annotations
+
+import typer
+
+from agentic_rag.settings import mask_secrets
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import wiring_of
+
+app = typer.Typer(help="The settings in force.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("show")
+def show(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Print every setting with its effective value, secrets masked.
+
+    Example: rag config show --json
+    """
+    effective = mask_secrets(wiring_of(context).settings())
+    if as_json:
+        terminal.result_json(effective)
+    else:
+        terminal.result("\n".join(f"{name}={value}" for name, value in effective.items()))

@@ -1,0 +1,206 @@
+"""`rag demo`."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import shutil
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.models.embedding.space import LOCAL_PROVIDERS
+from agentic_rag.settings import Settings
+from agentic_rag_cli.corpus import SAMPLE_QUESTION, is_sample, sample_corpus
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+
+if TYPE_CHECKING:
+    from agentic_rag_cli.commands.documents.ingestion import IngestSummary
+    from agentic_rag_cli.output.answer_view import AnswerView
+    from agentic_rag_cli.processes.children import Children
+    from agentic_rag_cli.session import Session
+
+
+@dataclass(slots=True)
+class StepTimer:
+    """Says what was done, and keeps how long each step took, in seconds."""
+
+    seconds: dict[str, float] = field(default_factory=dict[str, float])
+
+    @contextmanager
+    def step(self, name: str) -> Iterator[None]:
+        """Time what happens in the block."""
+        began = time.monotonic()
+        yield
+        self.finish_step(name, began)
+
+    def finish_step(self, name: str, began: float) -> None:
+        """A step that began at `began` (monotonic) is over."""
+        self.seconds[name] = round(time.monotonic() - began, 2)
+        terminal.note(f"  {name:<30}{self.seconds[name]:6.2f} s")
+
+
+@dataclass(frozen=True, slots=True)
+class DemoResult:
+    """What the demonstration brought."""
+
+    report: IngestSummary
+    answer: AnswerView
+    made_from: str | None
+    """The document that the question was made from, when none was given."""
+    space: str
+    """The embedding space that the workspace answers in."""
+
+
+def demo(
+    context: typer.Context,
+    source: Annotated[
+        Path | None, typer.Option("--source", "-s", help="Your own folder instead of the sample.")
+    ] = None,
+    question: Annotated[str | None, typer.Option("--question", "-q", help="Your own question.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """From nothing to a cited answer: start everything, ingest through the queue, ask over HTTP, stop.
+
+    What was ingested stays in AGENTIC_RAG_HOME, so that a second run takes seconds.
+
+    Example: rag demo --source ~/reports --question "What was agreed about the crane?"
+    """
+    from agentic_rag.embedded.loopback import HOST, free_port
+    from agentic_rag_cli.client.access import ensure_token
+    from agentic_rag_cli.processes.servers import migrate
+
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    settings = replace(
+        settings, host=HOST, port=free_port(), worker_metrics_port=0, home=settings.state_home, enabled=True
+    )
+    directory = source if source is not None else sample_corpus()
+    steps = StepTimer()
+    terminal.note(f"agentic-rag demo over {directory}")
+    with steps.step("everything"):
+        started = time.monotonic()
+        with wiring.servers(settings) as ready:
+            steps.finish_step("start Postgres and Redis", started)
+            with steps.step("migrate"):
+                run_async(migrate(ready))
+            token = settings.token or ensure_token(settings)
+            shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
+    if as_json:
+        terminal.result_json(_as_json(shown, steps))
+    else:
+        _print(shown, workspace_name(directory), directory)
+
+
+async def _demonstrate(
+    wiring: Wiring, settings: Settings, token: str, directory: Path, question: str | None, steps: StepTimer
+) -> DemoResult:
+    from agentic_rag_cli.client.access import server_url
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.commands.documents.ingestion import ingest_directory
+    from agentic_rag_cli.processes.children import Children, silent
+    from agentic_rag_cli.processes.local_programs import start_programs
+
+    name = workspace_name(directory)
+    async with Children(silent, settings.drain_seconds) as children, wiring.session(settings) as session:
+        with steps.step("start server and worker"):
+            await start_programs(children, settings)
+        bar = terminal.ProgressLine("  ingesting")
+        with steps.step("ingest through the queue"):
+            report = await children.guard(ingest_directory(session, name, directory, wait=True, progress=bar.update))
+            bar.close()
+        for file in report.files:
+            if file.needs_attention:
+                terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
+        space = await _answering_space(session, settings, name, children, steps)
+        asked, made_from = (question, None) if question else await _question(session, name, directory)
+        with steps.step("ask through GraphQL"):
+            async with GraphQLClient(server_url(settings), token, settings.timeout_ms) as client:
+                answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
+        return DemoResult(report, answer, made_from, space)
+
+
+async def _answering_space(
+    session: Session, settings: Settings, name: str, children: Children, steps: StepTimer
+) -> str:
+    """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
+    from agentic_rag.models.embedding.space import SpaceState
+    from agentic_rag_cli.commands.models.switching import follow_switch
+    from agentic_rag_cli.listing import the_workspace
+
+    workspace = (await the_workspace(session, name)).ref
+    active = next(one for one in await session.spaces(workspace) if one.state is SpaceState.ACTIVE)
+    if active.registered.space.provider == settings.embedder:
+        return active.registered.space.name
+    served = f":{settings.embedding_model}:{settings.embedding_dimensions}"
+    with steps.step(f"switch to {settings.embedder}"):
+        begun = await session.begin_switch(
+            workspace, settings.embedder if settings.embedder in LOCAL_PROVIDERS else settings.embedder + served, None
+        )
+        if begun.job is not None:
+            await follow_switch(session, workspace, begun, children)
+    return begun.record.registered.space.name
+
+
+async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
+    from agentic_rag_cli.commands.programs.known_item import make_known_item
+    from agentic_rag_cli.listing import the_workspace
+
+    if is_sample(directory):
+        return SAMPLE_QUESTION, None
+    item = await make_known_item(session, (await the_workspace(session, name)).ref)
+    return item.question, item.source_path
+
+
+def workspace_name(directory: Path) -> str:
+    """`demo` for the sample; otherwise a name of the folder's own, so that two folders never mix."""
+    if is_sample(directory):
+        return "demo"
+    whole = directory.resolve()
+    readable = re.sub(r"[^a-z0-9]+", "-", whole.name.lower()).strip("-") or "folder"
+    return f"demo-{readable[:40]}-{hashlib.sha256(str(whole).encode()).hexdigest()[:6]}"
+
+
+def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
+    from agentic_rag_cli.output.answer_view import answer_text
+
+    terminal.note("")
+    terminal.result(f"{shown.report.summary()}, embedded by {shown.space}")
+    if shown.made_from:
+        terminal.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
+    terminal.result(f"\nQ: {shown.answer.question}\n\n{answer_text(shown.answer)}")
+    terminal.result(
+        f"\nHow to go on:\n{_activation()}"
+        "  rag up                                        # everything in one terminal, until Ctrl-C\n"
+        f'  rag ask "…" --workspace {workspace}\n'
+        f"  rag ingest --source {directory} --workspace {workspace}\n"
+        "  rag --help"
+    )
+
+
+def _activation() -> str:
+    """How to bring `rag` onto PATH, for those who came by `make demo`."""
+    if shutil.which("rag") is not None:
+        return ""
+    script = Path(sys.prefix) / "bin" / "activate"
+    return f"  . {script.relative_to(Path.cwd()) if script.is_relative_to(Path.cwd()) else script}\n"
+
+
+def _as_json(shown: DemoResult, steps: StepTimer) -> dict[str, object]:
+    from agentic_rag_cli.output.answer_view import answer_json
+
+    return {
+        "ingest": shown.report.as_json(),
+        "answer": answer_json(shown.answer),
+        "questionMadeFrom": shown.made_from,
+        "embeddingSpace": shown.space,
+        "stepSeconds": steps.seconds,
+    }

@@ -1,0 +1,49 @@
+"""`rag migrate`."""
+
+from __future__ import annotations
+
+import typer
+
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import run_async, wiring_of
+
+app = typer.Typer(help="The database's schema.", no_args_is_help=True, rich_markup_mode=None)
+
+
+@app.command("up")
+def up(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Create the roles and bring the schema to the newest revision; may be repeated.
+
+    Example: DATABASE_URL=postgresql://… rag migrate up
+    """
+    from agentic_rag_cli.processes.servers import migrate
+
+    wiring = wiring_of(context)
+    with wiring.servers(wiring.settings()) as settings:
+        applied = run_async(migrate(settings))
+    if as_json:
+        terminal.result_json({"applied": applied})
+    else:
+        terminal.result(f"applied {', '.join(applied)}" if applied else "the schema is up to date")
+
+
+@app.command("status")
+def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Say which revision the database has and what is pending; exit code 1 when something is.
+
+    Example: rag migrate status --json
+    """
+    from agentic_rag_migrations.upgrade import status
+
+    wiring = wiring_of(context)
+    with wiring.servers(wiring.settings()) as settings:
+        found = run_async(status(settings.owner_database_url or settings.database_url))
+    if as_json:
+        terminal.result_json({"current": found.current, "head": found.head, "pending": list(found.pending)})
+    else:
+        terminal.result(f"current: {found.current or 'none'}\nnewest:  {found.head}")
+        terminal.result(f"pending: {', '.join(found.pending)}" if found.pending else "nothing pending")
+    if found.pending:
+        raise typer.Exit(ExitCode.FAILED)

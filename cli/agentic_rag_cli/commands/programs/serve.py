@@ -1,0 +1,39 @@
+"""`rag serve`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from agentic_rag_cli.options import WithParentOption
+from agentic_rag_cli.wiring import wiring_of
+
+
+def serve(
+    context: typer.Context,
+    host: Annotated[str | None, typer.Option("--host", help="Address to listen on (AGENTIC_RAG_HOST).")] = None,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="Port to listen on (AGENTIC_RAG_PORT).")
+    ] = None,
+    with_parent: WithParentOption = False,
+) -> None:
+    """Run the server: GraphQL at /graphql, and /healthz, /readyz, /metrics. Needs Postgres and Redis.
+
+    Example: AGENTIC_RAG_ENABLED=true DATABASE_URL=… REDIS_URL=… rag serve --port 8080
+    """
+    from dataclasses import replace
+
+    from agentic_rag_cli.client.access import ensure_token, with_local_issuer
+    from agentic_rag_cli.processes.children import stop_with_parent
+    from agentic_rag_cli.processes.programs import run_server
+
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    settings = replace(
+        settings, host=settings.host if host is None else host, port=settings.port if port is None else port
+    )
+    if with_parent:
+        stop_with_parent()
+    with wiring.servers(settings) as ready:
+        run_server(with_local_issuer(ready if ready.token else replace(ready, token=ensure_token(ready))))

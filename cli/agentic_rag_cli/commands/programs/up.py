@@ -1,0 +1,64 @@
+"""`rag up`."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Annotated
+
+import typer
+
+from agentic_rag.settings import UNSET_PATH, Settings
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import run_async, wiring_of
+
+_NAME_WIDTH = 6
+
+
+def up(
+    context: typer.Context,
+    port: Annotated[
+        int | None, typer.Option("--port", min=0, max=65535, help="Port of the server (AGENTIC_RAG_PORT); 0 takes any.")
+    ] = None,
+) -> None:
+    """Run everything in one terminal: Postgres and Redis unless DATABASE_URL and REDIS_URL name some, server, worker.
+
+    Ctrl-C stops all of it. Documents and answers stay in AGENTIC_RAG_HOME.
+
+    Example: rag up --port 8080
+    """
+    from agentic_rag.embedded.loopback import free_port
+    from agentic_rag_cli.client.access import ensure_token
+    from agentic_rag_cli.processes.local_programs import require_free, run_programs
+    from agentic_rag_cli.processes.servers import migrate
+
+    wiring = wiring_of(context)
+    settings = wiring.settings()
+    chosen = settings.port if port is None else port
+    settings = replace(settings, port=chosen or free_port(), home=settings.state_home, enabled=True)
+    require_free(settings)
+    embedded = [name for name, url in (("Postgres", settings.database_url), ("Redis", settings.redis_url)) if not url]
+    terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
+    with wiring.servers(settings) as ready:
+        run_async(migrate(ready))
+        token = settings.token or ensure_token(settings)
+        run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready, token))))
+    terminal.note("stopped")
+
+
+def _print_line(name: str, line: str) -> None:
+    terminal.note(f"{name:<{_NAME_WIDTH}} | {line}")
+
+
+def _welcome(settings: Settings, token: str) -> str:
+    from agentic_rag_cli.client.access import server_url
+
+    url = server_url(settings)
+    home = "" if settings.home == UNSET_PATH else f"\n  state     {settings.state_home}"
+    return (
+        f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token     {token}{home}\n\n"
+        "In another terminal:\n"
+        "  rag ingest --source DIR --workspace NAME\n"
+        '  rag ask "…" --workspace NAME\n'
+        f"  curl -s {url}/readyz\n\n"
+        "Ctrl-C stops everything.\n"
+    )

@@ -1,0 +1,183 @@
+"""`rag tenant`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.options import JsonOption
+from agentic_rag_cli.output import terminal
+from agentic_rag_cli.wiring import in_process
+
+if TYPE_CHECKING:
+    from agentic_rag.workspaces.organisation import Organisation
+    from agentic_rag_cli.session import Session
+
+app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
+
+TenantArgument = Annotated[str, typer.Argument(metavar="TENANT", help="Id, name or external id of the organisation.")]
+_SWITCH = {"on": True, "off": False}
+
+
+@app.command("list")
+def list_tenants(context: typer.Context, as_json: JsonOption = False) -> None:
+    """List the organisations. Acts as the owner of the tables (AGENTIC_RAG_OWNER_DATABASE_URL).
+
+    Example: rag tenant list
+    """
+    from agentic_rag_cli.tenants import organisation_json
+
+    found = in_process(context, lambda session: session.tenants.all())
+    if as_json:
+        terminal.result_json([organisation_json(one) for one in found])
+    else:
+        rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
+        terminal.result(terminal.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows))
+
+
+@app.command("create")
+def create(
+    context: typer.Context,
+    name: Annotated[str, typer.Argument(help="A name that no other organisation has.")],
+    external_ref: Annotated[
+        str | None, typer.Option("--external-ref", help="Its id at the issuer of tokens, as the token's claim has it.")
+    ] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Make an organisation.
+
+    Example: rag tenant create acme --external-ref org_2x9
+    """
+    _show(in_process(context, lambda session: session.tenants.create(name, external_ref)), as_json=as_json)
+
+
+@app.command("show")
+def show(context: typer.Context, tenant: TenantArgument, as_json: JsonOption = False) -> None:
+    """Show an organisation and its features.
+
+    Example: rag tenant show acme
+    """
+    _show(in_process(context, lambda session: session.tenants.named(tenant)), as_json=as_json)
+
+
+@app.command("set")
+def set_features(
+    context: typer.Context,
+    tenant: TenantArgument,
+    feature: Annotated[list[str], typer.Option("--feature", help="NAME=on or NAME=off; may be repeated.")],
+    as_json: JsonOption = False,
+) -> None:
+    """Switch features of an organisation.
+
+    Example: rag tenant set acme --feature ragGuidelines=on
+    """
+    from agentic_rag.workspaces.organisation import parse_feature_flag
+
+    wished = [(parse_feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
+
+    async def work(session: Session) -> Organisation:
+        organisation = await session.tenants.named(tenant)
+        for flag, on in wished:
+            organisation = await session.tenants.set_feature(organisation.org_id, flag, on=on)
+        return organisation
+
+    _show(in_process(context, work), as_json=as_json)
+
+
+@app.command("limits")
+def set_limits(
+    context: typer.Context,
+    tenant: TenantArgument,
+    asks: Annotated[str | None, typer.Option("--asks", metavar="N", help="Questions a minute.")] = None,
+    writes: Annotated[str | None, typer.Option("--writes", metavar="N", help="Uploads and other changes.")] = None,
+    reads: Annotated[str | None, typer.Option("--reads", metavar="N", help="Requests that only read.")] = None,
+    as_json: JsonOption = False,
+) -> None:
+    """Show how many requests a minute an organisation may send, or set it: 0 is no limit, `default` what the server's
+    settings say. Servers go by a change within 5 s.
+
+    Example: rag tenant limits acme --asks 120 --writes 60
+    """
+    from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
+    from agentic_rag_cli.tenants import limits_json
+
+    wished = {
+        traffic: _per_minute(traffic.value, text)
+        for traffic, text in ((Traffic.ASK, asks), (Traffic.WRITE, writes), (Traffic.READ, reads))
+        if text is not None
+    }
+
+    async def work(session: Session) -> tuple[RateLimits, RateLimits]:
+        organisation = await session.tenants.named(tenant)
+        if wished:
+            own = organisation.settings.rates
+            limits = RateLimits(*(wished[one] if one in wished else own.of(one) for one in Traffic))
+            organisation = await session.tenants.set_limits(organisation.org_id, limits)
+        return organisation.settings.rates, await session.tenants.limits(organisation.org_id)
+
+    own, in_force = in_process(context, work)
+    if as_json:
+        terminal.result_json(limits_json(own, in_force))
+        return
+    rows = [
+        (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
+    ]
+    terminal.result(terminal.table(("REQUESTS", "A MINUTE", "FROM"), rows))
+
+
+def _per_minute(name: str, text: str) -> int | None:
+    if text == "default":
+        return None
+    try:
+        return int(text)
+    except ValueError:
+        raise InvalidInput(f"--{name}s takes a number of requests, or `default`.", path=(name,)) from None
+
+
+@app.command("canaries")
+def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
+    """Attack the walls between the organisations once: each looks for the canary document of the others.
+
+    Exit code 5: something leaked, or an attack could not be made. The canaries stay, in a workspace that no list shows.
+
+    Example: rag tenant canaries
+    """
+    report = in_process(context, lambda session: session.tenants.attack())
+    if as_json:
+        from agentic_rag_cli.tenants import canaries_json
+
+        terminal.result_json(canaries_json(report))
+    else:
+        lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
+        lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
+        counts = f"{report.organisations} organisations, {report.checks} checks, {len(report.leaks)} leaks"
+        terminal.result("\n".join([*lines, f"{counts}, {report.failed} failed"]))
+    if not report.is_clean:
+        raise typer.Exit(ExitCode.THRESHOLD)
+
+
+def _switch(name: str, to: str) -> bool:
+    if to not in _SWITCH:
+        raise InvalidInput(f"Give --feature {name}=on or --feature {name}=off.", path=("feature",))
+    return _SWITCH[to]
+
+
+def _show(organisation: Organisation, *, as_json: bool) -> None:
+    from agentic_rag_cli.tenants import organisation_json
+
+    if as_json:
+        terminal.result_json(organisation_json(organisation))
+        return
+    lines = [f"{organisation.name} ({organisation.org_id})"]
+    if organisation.external_ref:
+        lines.append(f"external id: {organisation.external_ref}")
+    terminal.result("\n".join([*lines, f"features: {_features(organisation)}"]))
+
+
+def _features(organisation: Organisation) -> str:
+    from agentic_rag.workspaces.organisation import FeatureFlag
+
+    return ", ".join(f"{flag.value} {'on' if organisation.settings.is_on(flag) else 'off'}" for flag in FeatureFlag)

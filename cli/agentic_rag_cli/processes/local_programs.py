@@ -1,0 +1,105 @@
+"""Server and worker as children of one command, on a wired stack, until they answer."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+
+import httpx2
+
+from agentic_rag.embedded.loopback import HOST, is_free
+from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
+from agentic_rag.settings import Settings
+from agentic_rag_cli.client.access import server_url
+from agentic_rag_cli.processes.children import Children, wait_for_signal
+from agentic_rag_cli.processes.servers import child_variables
+
+READY_SECONDS = 60.0
+_POLL_SECONDS = 0.05
+_EXIT_SECONDS = 2.0
+"""What a worker needs to exit after its jobs were given up."""
+
+
+def require_free(settings: Settings) -> None:
+    """Errors: `Misconfigured` code PORT_IN_USE when the server's port is taken."""
+    if settings.host in (HOST, "localhost") and not is_free(settings.port):
+        raise Misconfigured(
+            f"Port {settings.port} is in use: is `rag up` running already? Give a free one with --port "
+            "or AGENTIC_RAG_PORT.",
+            code="PORT_IN_USE",
+        )
+
+
+async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str], None]) -> None:
+    """Wait for the metrics port: after a crash of `rag up` its worker still holds the port while it ends its jobs.
+    Returns at the latest when that worker's time is up; a port that another program holds is the worker's to report.
+    """
+    port = settings.worker_metrics_port
+    if not port or settings.host not in (HOST, "localhost") or is_free(port):
+        return
+    patience = settings.drain_seconds + _EXIT_SECONDS
+    emit("worker", f"port {port} is in use; waiting up to {patience:.0f} s for an earlier worker to end its jobs")
+    give_up = time.monotonic() + patience
+    while not is_free(port) and time.monotonic() < give_up:  # noqa: ASYNC110 - a port tells nobody when it is freed
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+async def start_programs(children: Children, settings: Settings) -> None:
+    """Start server and worker, and return once the server says it is ready.
+
+    Errors: `ChildDied`, `DependencyUnavailable` code SERVER_NOT_READY.
+    """
+    shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
+    await children.start(
+        "server", ("serve",), {**shared, "AGENTIC_RAG_HOST": settings.host, "AGENTIC_RAG_PORT": str(settings.port)}
+    )
+    await children.start(
+        "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.worker_metrics_port)}
+    )
+    await children.guard(_until_ready(server_url(settings)))
+
+
+async def run_programs(settings: Settings, emit: Callable[[str, str], None], welcome: Callable[[], None]) -> None:
+    """Server and worker until SIGINT or SIGTERM; `welcome` is called once they are ready. Errors: see
+    `start_programs`.
+    """
+
+    async def live(children: Children) -> None:
+        await wait_for_earlier_worker(settings, emit)
+        await start_programs(children, settings)
+        welcome()
+        await children.guard(asyncio.Event().wait())
+
+    async with Children(emit, settings.drain_seconds) as children:
+        living = asyncio.ensure_future(live(children))
+        signalled = asyncio.ensure_future(wait_for_signal())
+        try:
+            await asyncio.wait((living, signalled), return_when=asyncio.FIRST_COMPLETED)
+            if living.done():
+                living.result()
+        finally:
+            living.cancel()
+            signalled.cancel()
+            await asyncio.gather(living, signalled, return_exceptions=True)
+
+
+async def _until_ready(url: str) -> None:
+    deadline = time.monotonic() + READY_SECONDS
+    said = "no answer"
+    async with httpx2.AsyncClient(base_url=url, timeout=2.0, trust_env=False) as client:
+        while time.monotonic() < deadline:
+            try:
+                response = await client.get("/readyz")
+            except httpx2.TransportError as error:
+                said = str(error) or type(error).__name__
+            else:
+                if response.is_success:
+                    return
+                said = response.text[:500]
+            await asyncio.sleep(_POLL_SECONDS)
+    raise DependencyUnavailable(
+        f"{url}/readyz was not ready within {READY_SECONDS:.0f} s and last said: {said}",
+        dependency="server",
+        code="SERVER_NOT_READY",
+    )

@@ -1,0 +1,90 @@
+"""Several worker processes under one: a dead one is started again, a signal stops all of them together."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from agentic_rag.settings import Settings
+from agentic_rag_cli.processes.children import Child, Children, death, wait_for_signal
+from agentic_rag_cli.processes.servers import child_variables
+
+SPARE_SECONDS = 5.0
+"""What a child gets beyond its own drain before it is killed."""
+
+
+@dataclass(frozen=True, slots=True)
+class RestartPolicy:
+    """When to start a dead child again, in seconds. One that cannot live at all is a mistake to be told."""
+
+    settled: float = 10.0
+    """Having lived this long, a child counts as having worked."""
+    first_pause: float = 0.5
+    longest_pause: float = 30.0
+    early_deaths: int = 5
+    """So many in a row end the supervision."""
+
+    def pause(self, early_deaths: int) -> float:
+        """How long to wait after that many early deaths in a row."""
+        return min(self.longest_pause, self.first_pause * 2**early_deaths)
+
+
+async def supervise(
+    settings: Settings,
+    processes: int,
+    emit: Callable[[str, str], None],
+    *,
+    arguments: Sequence[str] = ("worker", "--processes", "1"),
+    policy: RestartPolicy | None = None,
+) -> None:
+    """Run so many `rag ARGUMENTS` until SIGINT or SIGTERM, each with the next metrics port; then all drain together.
+
+    Errors: `ChildDied` when one dies again and again as soon as it starts; `OSError` when none can be started.
+    """
+    policy = policy or RestartPolicy()
+    async with Children(emit, settings.drain_seconds + SPARE_SECONDS) as children:
+        told = asyncio.create_task(wait_for_signal())
+        keeping = [
+            asyncio.create_task(
+                _keep(children, f"worker {number}", arguments, _variables(settings, number), emit, policy)
+            )
+            for number in range(processes)
+        ]
+        try:
+            await asyncio.wait((told, *keeping), return_when=asyncio.FIRST_COMPLETED)
+        finally:
+            for task in (told, *keeping):
+                task.cancel()
+            results = await asyncio.gather(told, *keeping, return_exceptions=True)
+    for result in results:
+        if isinstance(result, Exception):
+            raise result
+
+
+async def _keep(
+    children: Children,
+    name: str,
+    arguments: Sequence[str],
+    variables: Mapping[str, str],
+    emit: Callable[[str, str], None],
+    policy: RestartPolicy,
+) -> None:
+    early_deaths = 0
+    while True:
+        began = time.monotonic()
+        child: Child = await children.start(name, arguments, variables)
+        code = await child.wait()
+        children.forget(child)
+        early_deaths = 0 if time.monotonic() - began >= policy.settled else early_deaths + 1
+        if early_deaths >= policy.early_deaths:
+            raise death(child, code)
+        pause = policy.pause(early_deaths)
+        emit(name, f"{name} ended with exit code {code}; starting it again in {pause:g} s")
+        await asyncio.sleep(pause)
+
+
+def _variables(settings: Settings, number: int) -> Mapping[str, str]:
+    port = settings.worker_metrics_port
+    return child_variables(settings, AGENTIC_RAG_WORKER_METRICS_PORT=str(port + number if port else 0))
