@@ -24,7 +24,7 @@ from agentic_rag.retrieval.candidates import Retriever
 from agentic_rag.retrieval.fusion import lexical_share
 from agentic_rag.retrieval.graph.multi_hop import StepWeights
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag_cli.servers import reachable
+from agentic_rag_cli.processes.servers import reachable
 from agentic_rag_eval.dataset import load_corpus, load_dataset
 
 QUESTIONS = "queries*.jsonl"

@@ -25,7 +25,7 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
-from agentic_rag_cli.servers import reachable
+from agentic_rag_cli.processes.servers import reachable
 from agentic_rag_eval.dataset import load_dataset
 from agentic_rag_eval.records import EvalQuestion
 from agentic_rag_eval.support_calibration import AskedSupport
