@@ -200,9 +200,8 @@ class Container:
 
     def _database_on(self, pool: PostgresPool) -> Database:
         from agentic_rag.adapters.postgres.session.database import PostgresDatabase
-        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
-        return PostgresDatabase(pool, JsonAnswerCodec(), HEAD, graph=self.graph)
+        return PostgresDatabase(pool, HEAD, graph=self.graph)
 
     @cached_property
     def database(self) -> Database:
@@ -267,9 +266,8 @@ class Container:
     def runs(self) -> RunStore:
         """Runs and their stages."""
         from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
-        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
-        return PostgresRunStore(self._pool, JsonAnswerCodec())
+        return PostgresRunStore(self._pool)
 
     @cached_property
     def cache(self) -> AnswerCache:
@@ -887,9 +885,8 @@ class Container:
     @cached_property
     def _archive(self) -> WorkspaceArchive:
         from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
-        from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
 
-        return PostgresWorkspaceArchive(self._pool, JsonAnswerCodec())
+        return PostgresWorkspaceArchive(self._pool)
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:

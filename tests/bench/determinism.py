@@ -14,7 +14,7 @@ from tests.bench.processes import ROOT, environment
 from tests.bench.product import Servers
 
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
-from agentic_rag.answering.runs.stored_json import JsonAnswerCodec
+from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.bootstrap import build_container
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
@@ -49,7 +49,7 @@ async def _digest(workspace_id: UUID, questions: Sequence[str]) -> str:
                     WorkspaceRef(DEFAULT_ORG_ID, workspace_id), question, options=AnswerOptions(cache=CacheMode.BYPASS)
                 ),
             )
-            answer = json.loads(JsonAnswerCodec().encode(run.answer))
+            answer = json.loads(encode(run.answer))
             for call in answer["debug"]["tool_calls"]:
                 call["seconds"] = 0
             answers.append(json.dumps(answer))

@@ -33,7 +33,6 @@ from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.answering.ports import AnswerCache, RunStore
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import Document
 from agentic_rag.documents.ports import NewDocument
 from agentic_rag.ingestion.ports import KeptChunk, Published
@@ -149,10 +148,10 @@ async def postgres_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Bac
     async def make_organisation(org_id: UUID) -> None:
         await PostgresOrganisations(pool).ensure_organisation(org_id, f"test {org_id}")
 
-    database = PostgresDatabase(pool, answer_codec, HEAD)
+    database = PostgresDatabase(pool, HEAD)
     yield Backend(
         database,
-        PostgresRunStore(pool, answer_codec),
+        PostgresRunStore(pool),
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url),
         make_organisation,
@@ -214,10 +213,10 @@ async def neo4j_backend(request: pytest.FixtureRequest) -> AsyncGenerator[Backen
     async def make_organisation(org_id: UUID) -> None:
         await PostgresOrganisations(pool).ensure_organisation(org_id, f"test {org_id}")
 
-    database = PostgresDatabase(pool, answer_codec, HEAD, graph=Neo4jGraph(connection, max_lag=16))
+    database = PostgresDatabase(pool, HEAD, graph=Neo4jGraph(connection, max_lag=16))
     yield FollowedBackend(
         database,
-        PostgresRunStore(pool, answer_codec),
+        PostgresRunStore(pool),
         PostgresAnswerCache(pool),
         lambda: PostgresJobBoard(url, graph_home="neo4j"),
         make_organisation,

@@ -14,7 +14,7 @@ from agentic_rag.answering.question import MAX_HISTORY_TURNS, CacheMode, Questio
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
 from agentic_rag.answering.run_stages import PipelineResult, RunPipeline
 from agentic_rag.answering.run_state import RunState
-from agentic_rag.answering.runs.cache_codec import TenantGuard, UnreadableAnswer, decode_entry
+from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
 from agentic_rag.answering.runs.read import ReadRuns
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
@@ -208,7 +208,7 @@ class AnswerQuestion:
             return None
         try:
             owner, answer = decode_entry(value)
-        except UnreadableAnswer:
+        except ValueError:
             self._ports.telemetry.event("rag_cache_entry_unreadable")
             return None
         return answer if self._wall.check_owner(begun.question.workspace, owner, "answer cache") else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +48,6 @@ class GateDecision:
     downgrades: tuple[Downgrade, ...]
     weights_version: str
     mode: str
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "thresholds", MappingProxyType(dict(self.thresholds)))

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Protocol
 from uuid import UUID
 
-from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.run import Run
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -36,18 +35,6 @@ class RunStore(Protocol):
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:
         """Runs, newest first; only those of one subject when one is named."""
-        ...
-
-
-class AnswerCodec(Protocol):
-    """How an answer is kept: JSON in UTF-8, readable by any later version. Pure."""
-
-    def encode(self, answer: Answer, /) -> bytes:
-        """The answer as one JSON value."""
-        ...
-
-    def decode(self, stored: bytes, /) -> Answer:
-        """The inverse. Errors: `ValueError` when this is no stored answer."""
         ...
 
 

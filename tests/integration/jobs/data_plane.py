@@ -36,7 +36,6 @@ from agentic_rag.adapters.redis.queue import ArqJobQueue
 from agentic_rag.adapters.sources.directory import DirectorySource
 from agentic_rag.adapters.system.clock import SystemClock
 from agentic_rag.adapters.system.ids import RandomIds
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import Document, document_id_for
 from agentic_rag.documents.originals import OriginalKeys
 from agentic_rag.erasure.delete import DeleteDocument
@@ -189,7 +188,7 @@ class DataPlane:
 
     @cached_property
     def database(self) -> PostgresDatabase:
-        return PostgresDatabase(self.pool, answer_codec, HEAD, graph=self.graph)
+        return PostgresDatabase(self.pool, HEAD, graph=self.graph)
 
     @cached_property
     def queue(self) -> ArqJobQueue:
@@ -237,7 +236,7 @@ class DataPlane:
 
     @cached_property
     def archive(self) -> PostgresWorkspaceArchive:
-        return PostgresWorkspaceArchive(self.pool, answer_codec)
+        return PostgresWorkspaceArchive(self.pool)
 
     @cached_property
     def take_snapshot(self) -> TakeSnapshot:
@@ -275,7 +274,7 @@ class DataPlane:
         )
 
     def heartbeat_database(self) -> PostgresDatabase:
-        return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), answer_codec, HEAD)
+        return PostgresDatabase(PostgresPool(self.database_url, PoolOptions(max_size=1)), HEAD)
 
     def arq_pool(self) -> ArqRedis:
         return queue_pool(self.redis_url)

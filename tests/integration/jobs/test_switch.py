@@ -17,7 +17,6 @@ from agentic_rag.answering.build import answer_question
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.jobs.job import JobKind, JobRef, JobState
@@ -323,7 +322,7 @@ class WatchedRetrieve(Retrieve):
 
 
 def asking(plane: DataPlane, retrieve: Retrieve) -> tuple[AnswerQuestion, RunRecorder]:
-    cache, runs = PostgresAnswerCache(plane.pool), PostgresRunStore(plane.pool, answer_codec)
+    cache, runs = PostgresAnswerCache(plane.pool), PostgresRunStore(plane.pool)
     recorder = RunRecorder(plane.database, runs, cache, plane.telemetry)
     ports = AnswerPorts(plane.database, cache, runs, plane.embedders, plane.telemetry, plane.clock, plane.ids)
     return answer_question(ports, recorder, AnswerDefaults(), retrieve=retrieve), recorder

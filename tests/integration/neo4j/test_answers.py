@@ -19,7 +19,6 @@ from agentic_rag.answering.build import answer_question
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import AnswerOptions, Question
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.jobs.job import JobKind
@@ -43,7 +42,7 @@ class Asker:
 
     def __init__(self, world: GraphWorld) -> None:
         self._world = world
-        runs, cache = PostgresRunStore(world.pool, answer_codec), MemoryAnswerCache(SystemClock())
+        runs, cache = PostgresRunStore(world.pool), MemoryAnswerCache(SystemClock())
         self.recorder = RunRecorder(world.database, runs, cache, world.telemetry)
         ports = AnswerPorts(
             world.database, cache, runs, only(DeterministicEmbedder()), world.telemetry, SystemClock(), RandomIds()

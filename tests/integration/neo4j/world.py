@@ -26,7 +26,6 @@ from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFee
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisations
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.analyse import TextAnalysis
@@ -93,18 +92,18 @@ class GraphWorld:
 
     @cached_property
     def database(self) -> PostgresDatabase:
-        return PostgresDatabase(self.pool, answer_codec, HEAD, graph=Neo4jGraph(self.connection, self.max_lag))
+        return PostgresDatabase(self.pool, HEAD, graph=Neo4jGraph(self.connection, self.max_lag))
 
     @cached_property
     def plain_database(self) -> PostgresDatabase:
         """The same corpus, its graph read from Postgres."""
-        return PostgresDatabase(self.pool, answer_codec, HEAD)
+        return PostgresDatabase(self.pool, HEAD)
 
     @cached_property
     def backend(self) -> Backend:
         return Backend(
             self.database,
-            PostgresRunStore(self.pool, answer_codec),
+            PostgresRunStore(self.pool),
             PostgresAnswerCache(self.pool),
             lambda: PostgresJobBoard(self.database_url, graph_home=self.neo4j_url),
             self._make_organisation,

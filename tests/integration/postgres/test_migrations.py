@@ -13,7 +13,6 @@ import pytest
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD, roles
 from agentic_rag_migrations.script import backfill_rows
@@ -83,7 +82,7 @@ async def test_an_owner_of_the_database_who_may_create_roles_is_enough(
     try:
         applied = await upgrade(modest)
         standing = await status(modest)
-        checked = PostgresDatabase(PostgresPool(modest), answer_codec, HEAD)
+        checked = PostgresDatabase(PostgresPool(modest), HEAD)
         await checked.check()
         await checked.aclose()
     finally:

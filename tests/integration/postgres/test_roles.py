@@ -11,7 +11,6 @@ from tests.contract.backends import Backend
 
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.kernel.errors import DependencyUnavailable, Misconfigured
 from agentic_rag_migrations import HEAD
 from agentic_rag_migrations.catalogue import TABLES, TableClass
@@ -115,7 +114,7 @@ async def test_the_dispatcher_reads_no_arguments_and_no_other_table(migrated_url
 
 
 async def check_as(url: str, role: str | None, head: str = HEAD) -> None:
-    database = PostgresDatabase(PostgresPool(url, PoolOptions(role=role)), answer_codec, head)
+    database = PostgresDatabase(PostgresPool(url, PoolOptions(role=role)), head)
     try:
         await database.check()
     finally:

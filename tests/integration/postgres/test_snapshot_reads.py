@@ -13,7 +13,6 @@ from tests.contract.backends import Backend
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.runs import cache_codec as answer_codec
 from agentic_rag.documents.document import DocumentFilter
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput
@@ -140,7 +139,7 @@ async def test_a_hybrid_retrieval_waits_for_four_round_trips_and_a_version_for_o
     for number in range(3):
         await stores.publish(workspace, f"{number}.md", edition(number))
     pool = CountingPool(migrated_url)
-    database = PostgresDatabase(pool, answer_codec, HEAD)
+    database = PostgresDatabase(pool, HEAD)
 
     async def retrieve() -> int:
         before = pool.count["trips"]

@@ -27,7 +27,7 @@ from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
 from agentic_rag.answering.build import answer_question
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.question import Question
-from agentic_rag.answering.runs import cache_codec as answer_codec
+from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.documents.document import document_id_for
 from agentic_rag.ingestion.analyse import TextAnalysis
@@ -84,7 +84,7 @@ async def opened_stores(ground: Ground) -> AsyncIterator[Stores]:
     servers = ground.servers()
     url = await servers.new_database()
     pool = PostgresPool(url)
-    database = PostgresDatabase(pool, answer_codec, HEAD)
+    database = PostgresDatabase(pool, HEAD)
     try:
         yield Stores(pool, database)
     finally:
@@ -169,7 +169,7 @@ class Village:
         )
         run = await answer.ask(user, Question(self.workspace, text))
         echoed = {int(found) for found in SECRET.findall(text)}
-        kept = answer_codec.encode(run.answer).decode() + repr(run.stages)
+        kept = encode(run.answer).decode() + repr(run.stages)
         said = {int(found) for found in SECRET.findall(kept.casefold())}
         named = _shown(run.answer) | (said - echoed)
         self.seen += len(named)
@@ -220,7 +220,7 @@ async def random_rights(ground: Ground, short: bool) -> list[Row]:
         await ingest.run(workspace, village.documents(), "upload")
         for number in range(documents):
             await village.give(number, village.some_principals())
-        runs, cache = PostgresRunStore(stores.pool, answer_codec), PostgresAnswerCache(stores.pool)
+        runs, cache = PostgresRunStore(stores.pool), PostgresAnswerCache(stores.pool)
         recorder = RunRecorder(stores.database, runs, cache, telemetry)
         ports = AnswerPorts(stores.database, cache, runs, embedders, telemetry, SystemClock(), RandomIds())
         answer = answer_question(ports, recorder, AnswerDefaults())

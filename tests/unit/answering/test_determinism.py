@@ -7,7 +7,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[3]
 PROGRAM = """
 import asyncio, hashlib
-from agentic_rag.answering.runs.cache_codec import encode
+from agentic_rag.answering.runs.answer_codec import encode
 from tests.unit.answering.answering_world import World
 from tests.unit.answering.test_ask import _handbook
 

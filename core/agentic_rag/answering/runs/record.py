@@ -10,7 +10,7 @@ from uuid import UUID
 from agentic_rag.answering.answer import Answer
 from agentic_rag.answering.ports import AnswerCache, RunStore
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs.cache_codec import TenantGuard, encode_entry
+from agentic_rag.answering.runs.cache_entry import TenantGuard, encode_entry
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.kernel.telemetry import Telemetry

@@ -9,8 +9,8 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection, Row
 from agentic_rag.adapters.postgres.session.page_cursors import decode_instant_cursor, instant_cursor, page_size
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.answering.run import CacheOutcome, Run, RunVersions, StageRecord
+from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import collect_document_ids, redact_erased_documents
 from agentic_rag.kernel.errors import IdempotencyConflict, Permanent
 from agentic_rag.kernel.pagination import Page, PageRequest
@@ -84,9 +84,8 @@ ORDER BY run_id, position
 class PostgresRunStore:
     """Opens its own transactions."""
 
-    def __init__(self, pool: PostgresPool, codec: AnswerCodec) -> None:
+    def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
-        self._codec = codec
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
         """Store runs, those of one organisation in one transaction; storing a run again changes nothing."""
@@ -160,7 +159,7 @@ class PostgresRunStore:
             versions.pipeline_version,
             versions.models,
             sorted(collect_document_ids(run.answer)),
-            self._codec.encode(run.answer).decode(),
+            encode(run.answer).decode(),
             run.idempotency_key,
             run.input_hash,
             run.created_at,
@@ -168,7 +167,7 @@ class PostgresRunStore:
 
     def _run(self, workspace: WorkspaceRef, row: Row, stages: list[StageRecord]) -> Run:
         try:
-            answer = self._codec.decode(row["answer"].encode())
+            answer = decode(row["answer"].encode())
         except ValueError as error:
             raise Permanent(
                 f"Run {row['run_id']} was stored by another version of the product: {error}.", code="RUN_UNREADABLE"

@@ -8,7 +8,7 @@ from uuid import UUID
 import numpy as np
 
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
-from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.answer_codec import decode
 from agentic_rag.answering.runs.redaction import SOURCE_ERASED, collect_document_ids, redact_document
 from agentic_rag.erasure.certificate import (
     Certificate,
@@ -106,9 +106,8 @@ SELECT answer::text AS answer FROM rag_runs WHERE org_id = $1 AND workspace_id =
 class PostgresErasureStore:
     """Inside a transaction of one organisation."""
 
-    def __init__(self, connection: PostgresConnection, codec: AnswerCodec) -> None:
+    def __init__(self, connection: PostgresConnection) -> None:
         self._connection = connection
-        self._codec = codec
 
     async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
         """The certificate of the last erasure, or None."""
@@ -170,7 +169,7 @@ class PostgresErasureStore:
         left = 0
         for row in await self._connection.fetch(RUNS, *key):
             try:
-                answer = self._codec.decode(row["answer"].encode())
+                answer = decode(row["answer"].encode())
             except ValueError:
                 left += 1
                 continue

@@ -11,7 +11,7 @@ from agentic_rag.adapters.postgres.ingestion.compaction import DROP_SEGMENTS, LO
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments, segment_from
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
-from agentic_rag.answering.ports import AnswerCodec
+from agentic_rag.answering.runs.answer_codec import decode, encode
 from agentic_rag.answering.runs.redaction import redact_document
 from agentic_rag.erasure.certificate import encode_stores, ranges_of
 from agentic_rag.erasure.ports import Erasure
@@ -24,7 +24,6 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 async def erase(
     connection: PostgresConnection,
-    codec: AnswerCodec,
     workspace: WorkspaceRef,
     document_id: UUID,
     job_id: UUID | None,
@@ -60,7 +59,7 @@ async def erase(
         raise AssertionError("an aggregate without groups gives one row")
     entities: int = await connection.fetchval(sql.DROP_ENTITIES, *key, entity_ids)
     await _rehome_entities(connection, document, entity_ids)
-    runs = await _redact_runs(connection, codec, document)
+    runs = await _redact_runs(connection, document)
     erasure = Erasure(
         document_id=document_id,
         version=version,
@@ -124,7 +123,7 @@ async def _rewrite_segments(connection: PostgresConnection, key: tuple[UUID, UUI
     return gone
 
 
-async def _redact_runs(connection: PostgresConnection, codec: AnswerCodec, document: tuple[UUID, UUID, UUID]) -> int:
+async def _redact_runs(connection: PostgresConnection, document: tuple[UUID, UUID, UUID]) -> int:
     """Take the document's words out of every stored answer that used them; how many runs were changed or, where an
     older version of the product wrote what cannot be read any more, dropped.
     """
@@ -134,13 +133,11 @@ async def _redact_runs(connection: PostgresConnection, codec: AnswerCodec, docum
     unreadable: list[UUID] = []
     for row in await connection.fetch(sql.CITING_RUNS, *document):
         try:
-            answer = codec.decode(row["answer"].encode())
+            answer = decode(row["answer"].encode())
         except ValueError:
             unreadable.append(row["run_id"])
         else:
-            changed.append(
-                (org_id, workspace_id, row["run_id"], codec.encode(redact_document(answer, document_id)).decode())
-            )
+            changed.append((org_id, workspace_id, row["run_id"], encode(redact_document(answer, document_id)).decode()))
     if changed:
         await connection.executemany(sql.REDACT_RUN, changed)
     if unreadable:

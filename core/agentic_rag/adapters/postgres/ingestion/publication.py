@@ -14,7 +14,6 @@ from agentic_rag.adapters.postgres.ingestion.publication_rows import Batch, batc
 from agentic_rag.adapters.postgres.jobs.jobs import PostgresJobStore
 from agentic_rag.adapters.postgres.retrieval.segments import ADD_SEGMENT, segment_arguments
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
-from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.erasure.ports import Erasure
 from agentic_rag.ingestion.ports import DocumentPublication, Published
 from agentic_rag.jobs.job import graph_job
@@ -35,9 +34,8 @@ class PostgresPublisher:
     a job in the same transaction.
     """
 
-    def __init__(self, connection: PostgresConnection, codec: AnswerCodec, *, is_followed: bool = False) -> None:
+    def __init__(self, connection: PostgresConnection, *, is_followed: bool = False) -> None:
         self._connection = connection
-        self._codec = codec
         self._is_followed = is_followed
 
     async def publish(
@@ -65,9 +63,7 @@ class PostgresPublisher:
         self, workspace: WorkspaceRef, document_id: UUID, job_id: UUID | None = None, fence: int | None = None
     ) -> Erasure | None:
         """Remove every version of a document physically; None when there is no such document."""
-        return await erase(
-            self._connection, self._codec, workspace, document_id, job_id, fence, is_followed=self._is_followed
-        )
+        return await erase(self._connection, workspace, document_id, job_id, fence, is_followed=self._is_followed)
 
     async def compact(self, workspace: WorkspaceRef) -> int:
         """Drop what is past the workspace's history, then merge its postings segments into one."""

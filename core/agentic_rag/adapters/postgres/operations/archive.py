@@ -15,7 +15,6 @@ from uuid import UUID
 from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.database import PostgresTransaction
 from agentic_rag.adapters.postgres.session.pool import PostgresPool
-from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.operations.snapshots.ports import ArchiveReader, ArchiveWriter
 from agentic_rag.operations.snapshots.snapshot import TableShape, damage_error
@@ -220,9 +219,8 @@ class PostgresArchiveWriter:
 class PostgresWorkspaceArchive:
     """Opens readers and writers on a pool."""
 
-    def __init__(self, pool: PostgresPool, codec: AnswerCodec) -> None:
+    def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
-        self._codec = codec
 
     @asynccontextmanager
     async def reading(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveReader]:
@@ -247,7 +245,7 @@ class PostgresWorkspaceArchive:
         """Open the transaction that writes a workspace."""
         async with self._pool.transaction(workspace.org_id) as connection:
             columns = {name: frozenset(names) for name, names in (await _columns(connection)).items()}
-            transaction = PostgresTransaction(connection, workspace.org_id, self._codec)
+            transaction = PostgresTransaction(connection, workspace.org_id)
             yield PostgresArchiveWriter(connection, workspace, transaction, columns)
 
 

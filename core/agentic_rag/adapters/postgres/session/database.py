@@ -33,7 +33,6 @@ from agentic_rag.adapters.postgres.tenancy.api_keys import PostgresApiKeyStore
 from agentic_rag.adapters.postgres.tenancy.audit import PostgresAuditLog
 from agentic_rag.adapters.postgres.workspaces.organisations import PostgresOrganisationStore
 from agentic_rag.adapters.postgres.workspaces.workspaces import PostgresWorkspaceStore, rag_config_from
-from agentic_rag.answering.ports import AnswerCodec
 from agentic_rag.kernel.database import CorpusSnapshot, Transaction
 from agentic_rag.kernel.errors import InvalidInput, Misconfigured, NotFound
 from agentic_rag.models.embedding.space import RegisteredSpace
@@ -132,7 +131,6 @@ class PostgresTransaction:
 
     connection: PostgresConnection
     org_id: UUID
-    codec: AnswerCodec
     is_followed: bool = False
 
     @property
@@ -188,7 +186,7 @@ class PostgresTransaction:
     @property
     def publisher(self) -> PostgresPublisher:
         """Publish, erase, compact."""
-        return PostgresPublisher(self.connection, self.codec, is_followed=self.is_followed)
+        return PostgresPublisher(self.connection, is_followed=self.is_followed)
 
     @property
     def audit(self) -> PostgresAuditLog:
@@ -208,7 +206,7 @@ class PostgresTransaction:
     @property
     def erasures(self) -> PostgresErasureStore:
         """Certificates of what was erased."""
-        return PostgresErasureStore(self.connection, self.codec)
+        return PostgresErasureStore(self.connection)
 
     @property
     def snapshots(self) -> PostgresSnapshotStore:
@@ -232,13 +230,11 @@ class PostgresDatabase:
     def __init__(
         self,
         pool: PostgresPool,
-        codec: AnswerCodec,
         schema_head: str,
         cache: SegmentCache | None = None,
         graph: GraphStore | None = None,
     ) -> None:
         self._pool = pool
-        self._codec = codec
         self._schema_head = schema_head
         self._cache = cache or SegmentCache()
         self._graph = graph
@@ -281,7 +277,7 @@ class PostgresDatabase:
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
         """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
-            yield PostgresTransaction(connection, org_id, self._codec, self._graph is not None)
+            yield PostgresTransaction(connection, org_id, self._graph is not None)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
         """The newest corpus version, its space and what `readers` may read. One round trip, no tenant transaction."""
