@@ -14,12 +14,10 @@ class ChainedAnswerCache:
         self._second = second
 
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
-        """The value from the first that has it."""
         value = await self._first.get(workspace, key)
         return value if value is not None else await self._second.get(workspace, key)
 
     async def put(self, workspace: WorkspaceRef, key: str, value: bytes, ttl_seconds: int) -> None:
-        """Store in both."""
         await self._second.put(workspace, key, value, ttl_seconds)
         await self._first.put(workspace, key, value, ttl_seconds)
 
@@ -31,16 +29,13 @@ class ChainedAnswerCache:
         return lasting + await self._first.forget(workspace)
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
-        """How many entries of both have `words` in their value. Errors: `DependencyUnavailable`."""
         return await self._first.holding(workspace, words) + await self._second.holding(workspace, words)
 
     @property
     def available(self) -> bool:
-        """False while one of the two is away."""
         return self._first.available and self._second.available
 
     async def aclose(self) -> None:
-        """Release both."""
         try:
             await self._first.aclose()
         finally:

@@ -65,13 +65,11 @@ class DirectoryBlobStore:
         return StoredBlob(size, digest.digest())
 
     async def read(self, key: str) -> bytes:
-        """The whole content of `key`."""
         path = self._path(key)
         with _translate_errors(key):
             return await asyncio.to_thread(path.read_bytes)
 
     async def stream(self, key: str) -> AsyncIterator[bytes]:
-        """The content in pieces of at most 64 KiB."""
         path = self._path(key)
         with _translate_errors(key):
             file: BinaryIO = await asyncio.to_thread(path.open, "rb")
@@ -86,7 +84,6 @@ class DirectoryBlobStore:
             file.close()
 
     async def delete(self, key: str) -> bool:
-        """Remove `key`; False when it was not there."""
         path = self._path(key)
         try:
             with _translate_errors(key):
@@ -96,7 +93,6 @@ class DirectoryBlobStore:
         return True
 
     async def keys(self, prefix: str) -> list[str]:
-        """All keys below `prefix`, sorted."""
         start = self._path(prefix) if prefix else self._root
         with _translate_errors(prefix):
             return await asyncio.to_thread(lambda: sorted(_below(self._root, start)))

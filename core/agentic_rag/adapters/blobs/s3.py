@@ -91,14 +91,12 @@ class S3BlobStore:
         return StoredBlob(size, digest.digest())
 
     async def read(self, key: str) -> bytes:
-        """The whole content of `key`."""
         _check(key)
         with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
             return bytes(await found.bytes_async())
 
     async def stream(self, key: str) -> AsyncIterator[bytes]:
-        """The content in pieces of at most 64 KiB."""
         _check(key)
         with self._translate_errors(key):
             found = await obstore.get_async(self._store, key)
@@ -116,7 +114,6 @@ class S3BlobStore:
                 return
 
     async def delete(self, key: str) -> bool:
-        """Remove `key`; False when it was not there."""
         _check(key)
         try:
             with self._translate_errors(key):
@@ -127,7 +124,6 @@ class S3BlobStore:
         return True
 
     async def keys(self, prefix: str) -> list[str]:
-        """All keys below `prefix`, sorted."""
         if prefix:
             _check(prefix)
         found: list[str] = []

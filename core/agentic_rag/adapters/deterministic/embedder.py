@@ -33,7 +33,6 @@ class DeterministicEmbedder:
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
         return _BATCH
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:

@@ -31,5 +31,4 @@ class KeySetClient:
         return bytes(body)
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.aclose()

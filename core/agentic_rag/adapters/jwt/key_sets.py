@@ -18,13 +18,9 @@ FETCHES = "rag_jwks_fetches_total"
 class KeySet(Protocol):
     """The keys of an issuer."""
 
-    async def key(self, key_id: str | None) -> VerifyingKey | None:
-        """The key of that id, or None. Errors: `DependencyUnavailable` (dependency "jwks")."""
-        ...
+    async def key(self, key_id: str | None) -> VerifyingKey | None: ...
 
-    async def aclose(self) -> None:
-        """Release connections."""
-        ...
+    async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +92,6 @@ class RemoteKeySet:
         return self._keys.get(key_id)
 
     async def aclose(self) -> None:
-        """Stop fetching."""
         if self._fetching is not None:
             self._fetching.cancel()
         if self._close is not None:

@@ -93,7 +93,6 @@ class Neo4jConnection:
             raise translate(error) from error
 
     async def aclose(self) -> None:
-        """Close the connections."""
         driver, self._driver = self._driver, None
         if driver is not None:
             await driver.close()

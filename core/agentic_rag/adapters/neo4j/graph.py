@@ -29,7 +29,6 @@ class Neo4jGraph:
         self._max_lag = max_lag
 
     def reader(self, workspace: WorkspaceRef, version: int, access: ReadScope, visible: Visible) -> Neo4jGraphReader:
-        """A reader for a snapshot at corpus version `version`."""
         return Neo4jGraphReader(self._connection, workspace, version, access, visible, self._max_lag)
 
     async def check(self) -> None:
@@ -38,7 +37,6 @@ class Neo4jGraph:
         await self._connection.rows(cypher.VICINITY, nobody)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         await self._connection.aclose()
 
 
@@ -70,9 +68,6 @@ class Neo4jGraphReader:
         return self._seen
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
-        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
-        that it is.
-        """
         if not entity_ids:
             return []
         row = await self._read(cypher.MENTIONS_OF, entityIds=_texts(entity_ids), cap=cap)
@@ -95,7 +90,6 @@ class Neo4jGraphReader:
         )
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
-        """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
         if not entity_ids:
             return []
         neighbours = cypher.NEIGHBOURS if self._access_ids is None else cypher.NEIGHBOURS_IN_READABLE
@@ -108,7 +102,6 @@ class Neo4jGraphReader:
         ]
 
     async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
-        """Display names of known entities."""
         if not entity_ids:
             return {}
         row = await self._read(cypher.NAMES, entityIds=_texts(entity_ids))

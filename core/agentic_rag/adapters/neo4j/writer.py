@@ -34,12 +34,10 @@ class Neo4jGraphWriter:
         self._has_schema = False
 
     async def watermark(self, workspace: WorkspaceRef) -> GraphWatermark:
-        """Where the graph stands; zeros for a workspace it does not know."""
         rows = await self._connection.rows(cypher.WATERMARK, _key(workspace))
         return _watermark(rows[0]) if rows else GraphWatermark(0, 0, 0)
 
     async def claim(self, workspace: WorkspaceRef, fence: int) -> GraphWatermark:
-        """Make `fence` the newest; where the graph stands."""
         await self._ensure_schema()
         rows = await self._connection.rows(cypher.CLAIM, {**_key(workspace), "fence": fence})
         if not rows:
@@ -47,7 +45,6 @@ class Neo4jGraphWriter:
         return _watermark(rows[0])
 
     async def clear(self, workspace: WorkspaceRef, fence: int) -> int:
-        """Remove some of the workspace's graph; how many nodes went."""
         guarded = {**_key(workspace), "fence": fence}
         async with self._connection.transaction() as transaction:
             await _run_with_fence(transaction, cypher.BEGIN, {**guarded, "target": CLEARING_VERSION})
@@ -61,23 +58,19 @@ class Neo4jGraphWriter:
     async def document_ordinals(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID]
     ) -> dict[UUID, frozenset[int]]:
-        """The ordinals that the graph holds of each document it knows."""
         asked = {**_key(workspace), "documentIds": _texts(document_ids)}
         rows = await self._connection.rows(cypher.HELD, asked)
         return {UUID(row["id"]): frozenset(row["ordinals"]) for row in rows}
 
     async def chunks(self, workspace: WorkspaceRef, ordinals: Sequence[int]) -> list[GraphChunk]:
-        """Chunks as the graph holds them."""
         rows = await self._connection.rows(cypher.CHUNKS, {**_key(workspace), "ordinals": list(ordinals)})
         return [_chunk(row) for row in rows]
 
     async def entities_first_seen_in(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> list[UUID]:
-        """Entities whose first source is one of these documents."""
         asked = {**_key(workspace), "documentIds": _texts(document_ids)}
         return [UUID(row["id"]) for row in await self._connection.rows(cypher.HOMED, asked)]
 
     async def apply(self, workspace: WorkspaceRef, fence: int, target: int, change: GraphChange) -> None:
-        """Carry out a change whole or not at all."""
         guarded = {**_key(workspace), "fence": fence}
         async with self._connection.transaction() as transaction:
             await _run_with_fence(transaction, cypher.BEGIN, {**guarded, "target": target})
@@ -93,13 +86,11 @@ class Neo4jGraphWriter:
                     await result.consume()
 
     async def set_watermark(self, workspace: WorkspaceRef, fence: int, version: int, target: int) -> None:
-        """Set the watermark."""
         wanted = {**_key(workspace), "fence": fence, "version": version, "target": target}
         if not await self._connection.rows(cypher.REACHED, wanted):
             raise _lease_error()
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
-        """What the graph holds."""
         [row] = await self._connection.rows(cypher.COUNTS, _key(workspace))
         return GraphCounts(**dict(row))
 

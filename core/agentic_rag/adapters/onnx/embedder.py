@@ -65,11 +65,9 @@ class OnnxEmbedder:
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
         return BATCH
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
-        """Unit-length vectors, shape (len(texts), dimensions), in the order of `texts`."""
         return await asyncio.to_thread(self._embed, texts)
 
     async def aclose(self) -> None:

@@ -26,7 +26,6 @@ class OpenAIChatModel:
 
     @property
     def name(self) -> str:
-        """The model's name."""
         return self._model
 
     async def complete(self, request: ChatRequest) -> ChatReply:
@@ -56,7 +55,6 @@ class OpenAIChatModel:
         return _reply(response.content)
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.close()
 
 

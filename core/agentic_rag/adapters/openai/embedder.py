@@ -63,12 +63,10 @@ class OpenAIEmbedder:
 
     @property
     def space(self) -> EmbeddingSpace:
-        """The space all vectors of this embedder belong to."""
         return self._space
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
         return MAX_INPUTS
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -97,7 +95,6 @@ class OpenAIEmbedder:
         return np.concatenate([vectors for vectors, _ in answers]), total
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.close()
 
     async def _embed_batch(

@@ -37,7 +37,6 @@ class TenantClients:
         self._shared: AsyncOpenAI | None = None
 
     def embedder(self, credentials: Credentials, space: EmbeddingSpace) -> OpenAIEmbedder:
-        """An embedder in a space that the model can give by itself."""
         client = self._client(credentials, self._embedding_seconds)
         return OpenAIEmbedder(
             client,
@@ -48,11 +47,9 @@ class TenantClients:
         )
 
     def chat(self, credentials: Credentials, model: str) -> OpenAIChatModel:
-        """A chat model."""
         return OpenAIChatModel(self._client(credentials, self._chat_seconds), model, temperature=self._temperature)
 
     async def aclose(self) -> None:
-        """Close the connections."""
         if self._shared is not None:
             await self._shared.close()
 

@@ -54,7 +54,6 @@ class RedisAnswerCache:
         self._down_since: float | None = None
 
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
-        """The value, or None when absent, expired or unreachable."""
         if self._resting():
             return None
         try:
@@ -80,7 +79,6 @@ class RedisAnswerCache:
         self._down_since = None
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        """Drop every entry of the workspace; how many went. Errors: `DependencyUnavailable`."""
         try:
             gone: Any = await self._forget(keys=[self._index(workspace)])
         except FAILURES as error:
@@ -90,7 +88,6 @@ class RedisAnswerCache:
         return int(gone)
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
-        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
         found = 0
         try:
             keys: Any = await self._client.zrange(self._index(workspace), 0, -1)
@@ -105,11 +102,9 @@ class RedisAnswerCache:
 
     @property
     def available(self) -> bool:
-        """False after a failed call, until one succeeds again."""
         return self._down_since is None
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.aclose(close_connection_pool=True)
 
     def _resting(self) -> bool:

@@ -25,14 +25,12 @@ class RedisPassageExchange:
         self._prefix = prefix
 
     async def ask(self, key: str, question: str, seconds: float) -> None:
-        """Leave a question; it is gone after `seconds`."""
         try:
             await self._client.set(self._question(key), question.encode(), px=_milliseconds(seconds))
         except FAILURES as error:
             raise unavailable() from error
 
     async def pending_request(self, key: str) -> PassageRequest | None:
-        """The question, or None when nobody waits any more."""
         try:
             async with self._client.pipeline(transaction=True) as commands:
                 commands.get(self._question(key))
@@ -44,7 +42,6 @@ class RedisPassageExchange:
         return None if question is None else PassageRequest(question.decode(), left / 1000)
 
     async def give(self, key: str, passage: LlmResult[str] | LlmError, seconds: float) -> None:
-        """Hand over what came of it; it is gone after `seconds`, taken or not."""
         value = {"fault": passage.code} if isinstance(passage, LlmError) else {"text": passage.value}
         try:
             async with self._client.pipeline(transaction=True) as commands:
@@ -55,7 +52,6 @@ class RedisPassageExchange:
             raise unavailable() from error
 
     async def wait(self, key: str) -> LlmResult[str] | LlmError:
-        """What came of it, once, as soon as it is there. The caller ends the wait."""
         try:
             found: Any = await cast(Awaitable[Any], self._client.blpop([self._passage(key)], timeout=0))
         except FAILURES as error:
@@ -64,7 +60,6 @@ class RedisPassageExchange:
         return LlmResult(value["text"]) if "text" in value else LlmError(value["fault"])
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.aclose(close_connection_pool=True)
 
     def _question(self, key: str) -> str:

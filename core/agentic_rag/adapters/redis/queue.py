@@ -35,7 +35,6 @@ class ArqJobQueue:
         self._layout = QueueLayout(prefix, partitions)
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
-        """Hand over jobs that are not waiting there yet; how many were new."""
         new = 0
         try:
             for ref, delivery in await self._absent([(ref, self._layout.delivery_id(queue, ref)) for ref in refs]):
@@ -110,12 +109,10 @@ class ArqJobQueue:
             raise unavailable() from error
 
     async def check(self) -> None:
-        """Answer, or raise `DependencyUnavailable`."""
         try:
             await self._pool.ping()
         except FAILURES as error:
             raise unavailable() from error
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._pool.aclose(close_connection_pool=True)

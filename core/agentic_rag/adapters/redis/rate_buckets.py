@@ -48,7 +48,6 @@ class RedisRateBuckets:
         self._timeout = timeout_seconds
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
-        """Take from all of the buckets or from none. Errors: `DependencyUnavailable`."""
         keys = [f"{self._prefix}:rate:{{{org_id}}}:{one.key}" for one in buckets]
         try:
             async with asyncio.timeout(2 * self._timeout):
@@ -59,5 +58,4 @@ class RedisRateBuckets:
         return None if place == 0 else RateLimitRefusal(place - 1, wait / MICROS_PER_SECOND)
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._client.aclose(close_connection_pool=True)

@@ -10,9 +10,7 @@ class SystemClock:
     """Implements `kernel.clock.Clock` on the operating system's clocks."""
 
     def now(self) -> datetime:
-        """The current instant, aware, in UTC."""
         return datetime.now(UTC)
 
     def monotonic(self) -> float:
-        """Seconds on a clock that never goes back."""
         return time.monotonic()

@@ -35,7 +35,6 @@ class ProcessCompute:
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="compute")
 
     async def run(self, function: Callable[[A], T], argument: A, size: int) -> T:
-        """`function(argument)`, in another process when it is worth it."""
         if not self._processes or size < WORTH_A_PROCESS:
             return await self.run_here(lambda: function(argument))
         pool = self._open_pool()
@@ -50,7 +49,6 @@ class ProcessCompute:
             ) from error
 
     async def run_here(self, function: Callable[[], T]) -> T:
-        """`function()` in the computing thread of this process, after what was given to it before."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, function)
 
     async def aclose(self) -> None:

@@ -29,9 +29,7 @@ class RandomIds:
         return UUID(int=milliseconds << 80 | _VERSION | counter << 64 | _VARIANT | tail)
 
     def trace_id(self) -> str:
-        """A fresh W3C trace id: 32 lower-case hex digits, never all zero."""
         return f"{max(1, int.from_bytes(os.urandom(16), 'big')):032x}"
 
     def jitter(self) -> float:
-        """A uniform number in [0, 1)."""
         return self._jitter.random()

@@ -21,7 +21,6 @@ class MemoryRateBuckets:
         self._full_at: OrderedDict[tuple[UUID, str], int] = OrderedDict()
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
-        """Take from all of the buckets or from none."""
         now = int(self._clock.monotonic() * MICROS_PER_SECOND)
         after = [full_after(self._full_at.get((org_id, one.key), now), now, one.micros) for one in buckets]
         waits = [wait_micros(full, now) for full in after]

@@ -38,11 +38,9 @@ class ProcessTelemetry:
     def span(
         self, name: str, attributes: Attributes | None = None, carrier: Mapping[str, str] | None = None
     ) -> AbstractContextManager[Span]:
-        """Open a span; `carrier` continues a trace from elsewhere."""
         return self._tracer.span(name, attributes, carrier)
 
     def carrier(self) -> Mapping[str, str]:
-        """The current trace context as headers; empty outside any span."""
         return carrier_of(self._tracer.current())
 
     def count(self, metric: str, amount: float = 1.0, **labels: str) -> None:
@@ -64,11 +62,9 @@ class ProcessTelemetry:
         write(name, **fields)
 
     def exposition(self) -> tuple[bytes, str]:
-        """The metrics in Prometheus text format and their content type."""
         return self._meters.exposition()
 
     def shutdown(self) -> None:
-        """Flush exporters, at most two seconds."""
         self._tracer.shutdown()
 
     def _trace_id(self) -> str | None:

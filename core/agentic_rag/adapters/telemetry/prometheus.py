@@ -58,5 +58,4 @@ class PrometheusMeters:
         (gauge.labels(**labels) if labels else gauge).set(value)
 
     def exposition(self) -> tuple[bytes, str]:
-        """All metrics in Prometheus text format, and its content type."""
         return generate_latest(self._registry), CONTENT_TYPE_LATEST

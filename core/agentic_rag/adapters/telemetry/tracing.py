@@ -59,7 +59,6 @@ class LightSpan:
 
     @property
     def trace_id(self) -> str:
-        """32 hex digits."""
         return self._trace_id
 
     @property
@@ -117,12 +116,10 @@ class SdkSpanAdapter:
         self._span = span
 
     def set(self, name: str, value: str | int | float | bool) -> None:
-        """Attach an attribute."""
         self._span.set_attribute(name, value)
 
     @property
     def trace_id(self) -> str:
-        """32 hex digits."""
         return f"{self._span.get_span_context().trace_id:032x}"
 
 

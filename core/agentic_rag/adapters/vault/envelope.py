@@ -39,13 +39,11 @@ class EnvelopeVault:
         )
 
     def seal(self, org_id: UUID, provider: Provider, key: Secret) -> SealedKey:
-        """Encrypt a key under the active master key."""
         data_key, nonce = AESGCM.generate_key(bit_length=8 * KEY_BYTES), os.urandom(_NONCE_BYTES)
         ciphertext = AESGCM(data_key).encrypt(nonce, key.reveal().encode(), _bound_to(org_id, provider))
         return self._wrap_key(org_id, provider, data_key, nonce, ciphertext)
 
     def open(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> Secret:
-        """The key."""
         data_key = self._data_key(org_id, provider, sealed)
         try:
             text = AESGCM(data_key).decrypt(sealed.nonce, sealed.ciphertext, _bound_to(org_id, provider))
@@ -54,7 +52,6 @@ class EnvelopeVault:
         return Secret(text.decode())
 
     def rewrap(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> SealedKey:
-        """The same envelope with its data key wrapped by the active master key."""
         data_key = self._data_key(org_id, provider, sealed)
         return self._wrap_key(org_id, provider, data_key, sealed.nonce, sealed.ciphertext)
 

@@ -47,11 +47,9 @@ class PostgresAnswerCache:
 
     @property
     def available(self) -> bool:
-        """False after a failed call, until one succeeds again."""
         return self._available
 
     async def get(self, workspace: WorkspaceRef, key: str) -> bytes | None:
-        """The value, or None when absent, expired or unreachable."""
         try:
             async with self._pool.connection() as connection:
                 value: bytes | None = await connection.fetchval(GET, workspace.org_id, workspace.workspace_id, key)
@@ -76,14 +74,12 @@ class PostgresAnswerCache:
         self._available = True
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        """Drop every entry of the workspace; how many went. Errors: `DependencyUnavailable`."""
         async with self._pool.transaction(workspace.org_id) as connection:
             gone: int = await connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id)
         self._available = True
         return gone
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
-        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
         async with self._pool.transaction(workspace.org_id) as connection:
             found: int = await connection.fetchval(HOLDING, workspace.org_id, workspace.workspace_id, words)
         return found

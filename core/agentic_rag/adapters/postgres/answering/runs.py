@@ -88,18 +88,15 @@ class PostgresRunStore:
         self._pool = pool
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
-        """Store runs, those of one organisation in one transaction; storing a run again changes nothing."""
         ordered = sorted(runs, key=lambda run: run.workspace.org_id)
         for org_id, group in groupby(ordered, key=lambda run: run.workspace.org_id):
             async with self._pool.transaction(org_id, settings="" if durable else NOT_DURABLE) as connection:
                 await self._record(connection, org_id, list(group))
 
     async def get(self, workspace: WorkspaceRef, run_id: UUID) -> Run | None:
-        """The run, or None."""
         return await self._one(GET, workspace, run_id)
 
     async def by_idempotency_key(self, workspace: WorkspaceRef, key: str) -> Run | None:
-        """The run that was stored under the key, or None."""
         return await self._one(BY_KEY, workspace, key)
 
     async def page(self, workspace: WorkspaceRef, request: PageRequest, subject: str | None = None) -> Page[Run]:

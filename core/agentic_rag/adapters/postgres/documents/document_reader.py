@@ -145,7 +145,6 @@ class PostgresDocumentReader:
         self._version = version
 
     async def chunks(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> list[Chunk]:
-        """The visible chunks with these ordinals that the access sets may read, in the order asked."""
         if not ordinals:
             return []
         rows = await self._connection.fetch(CHUNKS, *self._key, ordinals, access_ids, self._version)
@@ -153,7 +152,6 @@ class PostgresDocumentReader:
         return [found[ordinal] for ordinal in ordinals if ordinal in found]
 
     async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
-        """Those of the passages that are visible and that the access sets may read, in the order asked."""
         if not cited:
             return []
         documents, chunks = [one.document_id for one in cited], [one.chunk_id for one in cited]
@@ -161,7 +159,6 @@ class PostgresDocumentReader:
         return [chunk_from(row) for row in rows]
 
     async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
-        """The visible chunks at these places that the access sets may read, in the order asked."""
         if not places:
             return []
         columns = (
@@ -173,14 +170,12 @@ class PostgresDocumentReader:
         return [chunk_from(row) for row in rows]
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
-        """The document titles of those of these chunks that are visible and that the access sets may read."""
         if not ordinals:
             return {}
         rows = await self._connection.fetch(TITLES, *self._key, list(ordinals), access_ids, self._version)
         return {row["ordinal"]: row["title"] for row in rows}
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
-        """Every place at which these chunks stand or stood."""
         rows = await self._connection.fetch(PLACEMENTS, *self._key, list(chunk_ids), access_ids)
         return [
             ChunkVersion(
@@ -200,7 +195,6 @@ class PostgresDocumentReader:
         return frozenset(row["ordinal"] for row in rows)
 
     async def ordinals_matching(self, wanted: DocumentFilter, access_ids: Sequence[int]) -> frozenset[int]:
-        """The ordinals of visible chunks whose document passes the filter."""
         rows = await self._connection.fetch(
             ORDINALS_MATCHING,
             *self._key,
@@ -214,7 +208,6 @@ class PostgresDocumentReader:
         return frozenset(row["ordinal"] for row in rows)
 
     async def revision_spans(self, requests: Sequence[SpanRequest]) -> list[RevisionSpan | None]:
-        """The stored text and page of each span, in the order asked; None where there is no such revision."""
         if not requests:
             return []
         rows = await self._connection.fetch(
@@ -233,6 +226,5 @@ class PostgresDocumentReader:
         return spans
 
     async def find_documents(self, name: str, access_ids: Sequence[int], limit: int) -> list[Document]:
-        """READY documents whose title or file name equals or contains `name` (case-insensitive), exact ones first."""
         rows = await self._connection.fetch(FIND_DOCUMENTS, *self._key, access_ids, name, limit)
         return [document_from(self._workspace, row) for row in rows]

@@ -106,12 +106,10 @@ class PostgresDocumentStore:
         self._staging = StagingRows(connection)
 
     async def register(self, workspace: WorkspaceRef, new: NewDocument) -> Document:
-        """Insert as PENDING, or set an existing document back to PENDING. Errors: `NotFound` (workspace)."""
         (document,) = await self.register_many(workspace, [new])
         return document
 
     async def register_many(self, workspace: WorkspaceRef, new: Sequence[NewDocument]) -> list[Document]:
-        """`register` for each, in one statement. Errors: `NotFound` (workspace)."""
         if not new:
             return []
         rows = await self._connection.fetch(
@@ -133,17 +131,14 @@ class PostgresDocumentStore:
         return [documents[one.document_id] for one in new]
 
     async def get(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        """The document, or None."""
         row = await self._connection.fetchrow(GET, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        """The document, which nobody else changes until this transaction ends, or None."""
         row = await self._connection.fetchrow(LOCKED, workspace.org_id, workspace.workspace_id, document_id)
         return None if row is None else document_from(workspace, row)
 
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
-        """Those of the documents that exist."""
         rows = await self._connection.fetch(GET_MANY, workspace.org_id, workspace.workspace_id, list(document_ids))
         return {row["document_id"]: document_from(workspace, row) for row in rows}
 
@@ -154,7 +149,6 @@ class PostgresDocumentStore:
         statuses: Sequence[DocumentStatus] = (),
         access_ids: Sequence[int] | None = None,
     ) -> Page[Document]:
-        """Documents by source path (code point order); all statuses when none is given."""
         size = page_size(request)
         after = None if request.after is None else decode_cursor(request.after)
         rows = await self._connection.fetch(
@@ -172,13 +166,11 @@ class PostgresDocumentStore:
     async def count(
         self, workspace: WorkspaceRef, access_ids: Sequence[int] | None = None
     ) -> Mapping[DocumentStatus, int]:
-        """Documents by status; every status is present."""
         rows = await self._connection.fetch(COUNT, workspace.org_id, workspace.workspace_id, access_ids)
         counted = {row["status"]: row["documents"] for row in rows}
         return {status: counted.get(status.value, 0) for status in DocumentStatus}
 
     async def paths(self, workspace: WorkspaceRef, source: str) -> Mapping[str, Document]:
-        """The documents that a source brought, by source path."""
         rows = await self._connection.fetch(PATHS, workspace.org_id, workspace.workspace_id, source)
         return {row["source_path"]: document_from(workspace, row) for row in rows}
 
@@ -189,7 +181,6 @@ class PostgresDocumentStore:
         status: DocumentStatus,
         fault: DocumentFault | None = None,
     ) -> bool:
-        """Move a document; False when it is gone or the move is illegal (STATUS_TRANSITIONS)."""
         faulty = (None, None, 0, False)
         if fault is not None:
             faulty = (fault.code, fault.message, fault.attempts, fault.retryable)
@@ -207,13 +198,11 @@ class PostgresDocumentStore:
     async def set_progress(
         self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
     ) -> None:
-        """Show how far ingestion is."""
         await self._connection.execute(
             SET_PROGRESS, workspace.org_id, workspace.workspace_id, document_id, chunks_done, chunk_count
         )
 
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
-        """The chunks of a document that readers of the newest version see, by index."""
         rows = await self._connection.fetch(VISIBLE_CHUNKS, workspace.org_id, workspace.workspace_id, document_id)
         return [
             VisibleChunk(
@@ -233,19 +222,15 @@ class PostgresDocumentStore:
     async def stage(
         self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
     ) -> None:
-        """Write an unpublished revision and its chunks; again for the same revision changes nothing."""
         await self._staging.stage(workspace, document_id, revision, drafts)
 
     async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
-        """The staged chunks by index; None when nothing of the revision is staged."""
         return await self._staging.load_staging(workspace, revision_id)
 
     async def stage_vectors(
         self, workspace: WorkspaceRef, revision_id: UUID, space_id: int, vectors: Mapping[int, bytes]
     ) -> None:
-        """Attach vectors (by chunk index) to staged chunks."""
         await self._staging.stage_vectors(workspace, revision_id, space_id, vectors)
 
     async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
-        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
         return await self._staging.discard(workspace, document_id, keep)

@@ -84,40 +84,33 @@ class PostgresOriginalStore:
         self._connection = connection
 
     async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
-        """Write down that `key` holds this content of a document; the key that held it already, if one did."""
         held: str = await self._connection.fetchval(
             KEEP, workspace.org_id, workspace.workspace_id, document_id, content_hash, key, size
         )
         return held
 
     async def of(self, workspace: WorkspaceRef, document_id: UUID) -> list[Original]:
-        """The contents of a document, newest first."""
         rows = await self._connection.fetch(OF, workspace.org_id, workspace.workspace_id, document_id)
         return [Original(row["content_hash"], row["blob_key"], row["size"], row["created_at"]) for row in rows]
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
-        """Doom what is neither published nor registered last; how many blobs."""
         doomed: int = await self._connection.fetchval(
             SUPERSEDE, workspace.org_id, workspace.workspace_id, list(document_ids)
         )
         return doomed
 
     async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        """Doom every content of a document; how many blobs."""
         doomed: int = await self._connection.fetchval(DOOM, workspace.org_id, workspace.workspace_id, document_id)
         return doomed
 
     async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
-        """Keys of doomed blobs, sorted."""
         rows = await self._connection.fetch(DOOMED, workspace.org_id, workspace.workspace_id, document_id, limit)
         return [row["blob_key"] for row in rows]
 
     async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
-        """Strike out doomed keys whose blob is gone; how many."""
         gone: int = await self._connection.fetchval(FORGET, workspace.org_id, workspace.workspace_id, list(keys))
         return gone
 
     async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
-        """Those of the keys that hold an original or are doomed."""
         rows = await self._connection.fetch(NAMED, workspace.org_id, workspace.workspace_id, list(keys))
         return frozenset(row["blob_key"] for row in rows)

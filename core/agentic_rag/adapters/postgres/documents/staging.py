@@ -108,7 +108,6 @@ class StagingRows:
         )
 
     async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
-        """The staged chunks by index; None when there are none."""
         rows = await self._connection.fetch(STAGED, workspace.org_id, workspace.workspace_id, revision_id)
         if not rows:
             return None

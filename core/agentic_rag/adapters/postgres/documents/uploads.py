@@ -34,7 +34,6 @@ class PostgresUploadStore:
     async def claim(
         self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
     ) -> UploadRecord | None:
-        """Take a key: None when it is the caller's now, else what it was taken for."""
         key = (workspace.org_id, workspace.workspace_id, idempotency_key)
         while await self._connection.execute(CLAIM, *key, input_hash, document_id) != "INSERT 0 1":
             row = await self._connection.fetchrow(TAKEN, *key)
@@ -43,5 +42,4 @@ class PostgresUploadStore:
         return None
 
     async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
-        """Add the job to a key that this transaction claimed."""
         await self._connection.execute(SETTLE, workspace.org_id, workspace.workspace_id, idempotency_key, job_id)

@@ -110,13 +110,11 @@ class PostgresErasureStore:
         self._connection = connection
 
     async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
-        """The certificate of the last erasure, or None."""
         return await self._read(TOMBSTONE, workspace, document_id)
 
     async def follow(
         self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
     ) -> Certificate | None:
-        """Write down what other stores did; None where there is no certificate."""
         found = await self._read(LOCKED_TOMBSTONE, workspace, document_id)
         if found is None or not stores:
             return found
@@ -131,7 +129,6 @@ class PostgresErasureStore:
         return certificate
 
     async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
-        """Every row that still holds something of the document."""
         key = (workspace.org_id, workspace.workspace_id, document_id)
         found: list[ErasureTrace] = []
         for table in await self._connection.fetch(TABLES_NAMING_DOCUMENTS):

@@ -41,11 +41,6 @@ class PostgresPublisher:
     async def publish(
         self, workspace: WorkspaceRef, space_id: int, batch: Sequence[DocumentPublication]
     ) -> list[Published]:
-        """Publish a batch as one new corpus version.
-
-        All that can be checked and computed happens before the workspace's row is locked; what follows are inserts
-        only. Chunks come into the access set where their document stands, which nobody changes meanwhile.
-        """
         dimensions = await self._dimensions(workspace, space_id)
         accesses, refusals = await self._admit(workspace, batch)
         accepted = [publication for publication in batch if publication.document_id not in refusals]
@@ -62,11 +57,9 @@ class PostgresPublisher:
     async def erase(
         self, workspace: WorkspaceRef, document_id: UUID, job_id: UUID | None = None, fence: int | None = None
     ) -> Erasure | None:
-        """Remove every version of a document physically; None when there is no such document."""
         return await erase(self._connection, workspace, document_id, job_id, fence, is_followed=self._is_followed)
 
     async def compact(self, workspace: WorkspaceRef) -> int:
-        """Drop what is past the workspace's history, then merge its postings segments into one."""
         return await compact(self._connection, workspace)
 
     async def _dimensions(self, workspace: WorkspaceRef, space_id: int) -> int:

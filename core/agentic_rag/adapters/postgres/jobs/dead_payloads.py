@@ -39,7 +39,6 @@ class PostgresDeadPayloads:
         self._pool = PostgresPool(dsn, PoolOptions(role=role, application_name="agentic-rag dispatcher", max_size=1))
 
     async def keep(self, found: UndecodableMessage) -> bool:
-        """Store; False when the same bytes were found at the same place before."""
         async with self._pool.connection() as connection:
             is_new: bool = await connection.fetchval(
                 KEEP, found.payload_id, found.queue, found.entry, found.payload, found.code, found.reason
@@ -47,13 +46,11 @@ class PostgresDeadPayloads:
             return is_new
 
     async def get(self, payload_id: UUID) -> StoredUndecodableMessage | None:
-        """The finding, or None."""
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(GET, payload_id)
         return None if row is None else _payload_from(row)
 
     async def page(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
-        """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
         async with self._pool.connection() as connection:
             rows = await connection.fetch(PAGE, *decode_instant_cursor(request.after), size + 1)
@@ -62,12 +59,10 @@ class PostgresDeadPayloads:
         return Page(tuple(_payload_from(row) for row in shown), cursors, len(rows) > size)
 
     async def purge(self, payload_id: UUID) -> bool:
-        """Forget a finding; False when there is none."""
         async with self._pool.connection() as connection:
             return await connection.fetchval(PURGE, payload_id) is not None
 
     async def aclose(self) -> None:
-        """Release connections."""
         await self._pool.aclose()
 
 

@@ -71,7 +71,6 @@ class PostgresJobBoard:
         self._turn = asyncio.Lock()
 
     async def lead(self) -> bool:
-        """Try to become (or confirm being) the one leading dispatcher."""
         connection = self._connection
         if self._leading and connection is not None and not connection.is_closed():
             return True
@@ -80,11 +79,9 @@ class PostgresJobBoard:
         return self._leading
 
     async def expire_leases(self) -> int:
-        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
         return len(await self._fetch(sql.EXPIRE_LEASES))
 
     async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
-        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
         rows = await self._fetch(sql.DUE, queue.value, limit, partition, partitions)
         return [
             JobRef(WorkspaceRef(row["org_id"], row["workspace_id"]), row["job_id"], fence=row["fence"]) for row in rows
@@ -112,7 +109,6 @@ class PostgresJobBoard:
         return dict(counted)
 
     async def aclose(self) -> None:
-        """Give up the lead and the connection."""
         self._leading = False
         connection, self._connection = self._connection, None
         if connection is not None and not connection.is_closed():

@@ -40,7 +40,6 @@ class PostgresJobStore:
         self._org_id = org_id
 
     async def enqueue(self, job: NewJob) -> tuple[JobRef, bool]:
-        """Write a job, or find the unfinished one of the same workspace, kind and key."""
         workspace = job.workspace.workspace_id
         while True:
             written = await self._connection.fetchval(
@@ -63,12 +62,10 @@ class PostgresJobStore:
                 return JobRef(job.workspace, there), False
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
-        """The job, or None."""
         row = await self._connection.fetchrow(sql.GET, self._org_id, workspace.workspace_id, job_id)
         return None if row is None else _job(self._org_id, row)
 
     async def attempts(self, workspace: WorkspaceRef, job_id: UUID) -> tuple[JobAttempt, ...]:
-        """Every attempt at a job, first to last."""
         rows = await self._connection.fetch(sql.ATTEMPTS, self._org_id, workspace.workspace_id, job_id)
         return tuple(_attempt(row) for row in rows)
 
@@ -81,7 +78,6 @@ class PostgresJobStore:
         codes: Sequence[str] = (),
         access_ids: Sequence[int] | None = None,
     ) -> Page[Job]:
-        """Jobs, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
         rows = await self._connection.fetch(
             sql.PAGE,
@@ -100,7 +96,6 @@ class PostgresJobStore:
         return Page(jobs, tuple(instant_cursor(job.created_at, job.job_id) for job in jobs), len(rows) > size)
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
-        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
         rows = await self._connection.fetch(
             sql.CANCEL_FOR_DOCUMENT, self._org_id, workspace.workspace_id, document_id, kind.value
         )
@@ -109,7 +104,6 @@ class PostgresJobStore:
         return len(rows)
 
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
-        """Take a due, queued job, or None."""
         row = await self._connection.fetchrow(sql.LEASE, *self._key(ref), worker, ttl)
         if row is None:
             return None
@@ -118,15 +112,12 @@ class PostgresJobStore:
         return Lease(_job(self._org_id, row), row["fence"], row["lease_until"])
 
     async def renew(self, ref: JobRef, fence: int, ttl: timedelta, progress: int) -> bool:
-        """Extend the lease; False when the fence is no longer current."""
         return await self._connection.fetchval(sql.RENEW, *self._key(ref), fence, ttl, progress) is not None
 
     async def holds(self, ref: JobRef, fence: int) -> bool:
-        """Whether the fence is current; if so it stays current until this transaction ends."""
         return await self._connection.fetchval(sql.HOLDS, *self._key(ref), fence) is not None
 
     async def finish(self, ref: JobRef, fence: int) -> bool:
-        """DONE; False when the fence is no longer current."""
         attempt = await self._connection.fetchval(sql.FINISH, *self._key(ref), fence)
         if attempt is None:
             return False
@@ -134,7 +125,6 @@ class PostgresJobStore:
         return True
 
     async def fail(self, ref: JobRef, fence: int, error: AgenticRagError, decision: Retry | GiveUp) -> bool:
-        """Record the failure; back to QUEUED after the delay, or DEAD. False when the fence is no longer current."""
         message = redact(error.message)
         if isinstance(decision, Retry):
             delay = timedelta(seconds=decision.delay_seconds)
@@ -149,7 +139,6 @@ class PostgresJobStore:
         return True
 
     async def release(self, ref: JobRef, fence: int) -> bool:
-        """Give the job back unused: QUEUED, the attempt not counted."""
         attempts_left = await self._connection.fetchval(sql.RELEASE, *self._key(ref), fence)
         if attempts_left is None:
             return False
@@ -157,14 +146,12 @@ class PostgresJobStore:
         return True
 
     async def replay(self, ref: JobRef) -> Replay:
-        """Queue a dead letter again with a fresh allowance, a higher fence and all its attempts."""
         if await self._connection.fetchval(sql.REPLAY, *self._key(ref)) is not None:
             return Replay.REPLAYED
         is_dead = await self._connection.fetchval(sql.IS_DEAD, *self._key(ref))
         return Replay.SUPERSEDED if is_dead else Replay.NOT_DEAD
 
     async def purge(self, ref: JobRef) -> bool:
-        """Remove a dead letter's arguments, error text, trace and attempts; False when it is no dead letter."""
         return await self._connection.fetchval(sql.PURGE, *self._key(ref)) is not None
 
     def _key(self, ref: JobRef) -> tuple[UUID, UUID, UUID]:

@@ -47,11 +47,9 @@ class PostgresProviderStore:
         self._org_id = org_id
 
     async def keys(self) -> list[ProviderKey]:
-        """Every stored key, by the provider's name."""
         return [_key(row) for row in await self._connection.fetch(KEYS, self._org_id)]
 
     async def put(self, key: ProviderKey) -> ProviderKey:
-        """Store a key in the place of the last one of its provider."""
         sealed = key.sealed
         row = await self._connection.fetchrow(
             PUT,
@@ -69,11 +67,9 @@ class PostgresProviderStore:
         return key if row is None else _key(row)
 
     async def remove(self, provider: Provider) -> bool:
-        """Forget a key; False when there was none."""
         return await self._connection.fetchval(REMOVE, self._org_id, provider.value) is not None
 
     async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
-        """Replace an envelope, unless it is not the one it was."""
         done = await self._connection.fetchval(
             REWRAP,
             self._org_id,
@@ -93,7 +89,6 @@ class PostgresMasterKeyUsage:
         self._pool = pool
 
     async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
-        """Organisations with a key whose envelope names another master key than `active`."""
         async with self._pool.connection() as connection:
             return [row["org_id"] for row in await connection.fetch(WRAPPED_BY_OTHERS, active)]
 

@@ -37,11 +37,9 @@ class PostgresSpaceStore:
         self._is_followed = is_followed
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
-        """The workspace's spaces, oldest first."""
         return [_record(row) for row in await self._connection.fetch(sql.ALL, *_key(workspace))]
 
     async def begin(self, workspace: WorkspaceRef, space: EmbeddingSpace, gate: RecallGate | None) -> SpaceRecord:
-        """Register a space for filling, or take one up again."""
         await self._lock(workspace)
         known = await self.all(workspace)
         record = next((one for one in known if one.registered.space == space), None)
@@ -53,19 +51,16 @@ class PostgresSpaceStore:
         return next(one for one in await self.all(workspace) if one.registered == registered)
 
     async def gate(self, workspace: WorkspaceRef, space_id: int) -> RecallGate | None:
-        """What the switch to the space must not worsen."""
         stored = await self._connection.fetchval(sql.GATE, *_key(workspace), space_id)
         return None if stored is None else _gate(stored)
 
     async def missing(
         self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
     ) -> Sequence[ChunkWithoutVector]:
-        """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
         rows = await self._connection.fetch(sql.MISSING, *_key(workspace), space_id, after, limit)
         return [ChunkWithoutVector(row["ordinal"], row["text"]) for row in rows]
 
     async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
-        """Write vectors by ordinal; False when the space is not FILLING any more."""
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
         if row is None or row["state"] != SpaceState.FILLING.value:
@@ -78,14 +73,12 @@ class PostgresSpaceStore:
         return True
 
     async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
-        """Have publishes and erasures wait; False when the space is not FILLING."""
         await self._announce(workspace)
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
         return row is not None and row["state"] == SpaceState.FILLING.value
 
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
-        """Let a complete space answer from the next version on; None when a vector is missing."""
         await self._announce(workspace)
         await self._lock(workspace)
         row = await self._connection.fetchrow(sql.STATE, *_key(workspace), space_id)
@@ -99,21 +92,17 @@ class PostgresSpaceStore:
         return version
 
     async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
-        """Keep what the gate measured."""
         await self._connection.execute(sql.RECORD_VERDICT, *_key(workspace), space_id, asdict(verdict))
 
     async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        """Keep the support below which answers from the space become abstentions."""
         kept = await self._connection.fetchval(sql.SET_SUPPORT_THRESHOLD, *_key(workspace), space_id, threshold)
         return kept is not None
 
     async def abandon(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> bool:
-        """FILLING to ABANDONED; False when it was not FILLING."""
         await self._lock(workspace)
         return await self._connection.fetchval(sql.ABANDON, *_key(workspace), space_id, grace) is not None
 
     async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
-        """Drop up to `limit` vectors of spaces past their grace period, and the emptied spaces."""
         await self._lock(workspace)
         left = limit
         for row in await self._connection.fetch(sql.EXPIRED, *_key(workspace)):

@@ -46,7 +46,6 @@ class PostgresUsageStore:
         self._org_id = org_id
 
     async def add(self, lines: Sequence[UsageLine]) -> None:
-        """Add to what is stored."""
         for line in lines:
             key = line.key
             await self._connection.execute(
@@ -66,7 +65,6 @@ class PostgresUsageStore:
             )
 
     async def between(self, first: date, last: date, workspace_id: UUID | None = None) -> list[UsageLine]:
-        """What was used on the days from `first` to `last`."""
         rows = await self._connection.fetch(BETWEEN, self._org_id, first, last, workspace_id)
         return [
             UsageLine(
@@ -81,6 +79,5 @@ class PostgresUsageStore:
         ]
 
     async def spending(self, today: date, workspace_id: UUID | None = None) -> Expenditure:
-        """What this day and its month cost so far."""
         row = await self._connection.fetchrow(SPENT, self._org_id, today, first_of_month(today), workspace_id)
         return Expenditure() if row is None else Expenditure(row["day_usd"], row["month_usd"])

@@ -146,7 +146,6 @@ class PostgresArchiveReader:
         self.tables = tables
 
     async def rows(self, table: TableShape) -> AsyncIterator[list[str]]:
-        """All rows of a table, a bounded number at a time."""
         how = ARCHIVED[table.name]
         columns = [
             VECTOR_COLUMN if (table.name, column) == (VECTORS, "v") else f't."{column}"' for column in table.columns
@@ -186,11 +185,9 @@ class PostgresArchiveWriter:
         self.transaction = transaction
 
     async def accepts(self, table: TableShape) -> bool:
-        """Whether this schema has the table with those columns."""
         return set(table.columns) <= self._columns.get(table.name, frozenset())
 
     async def write(self, table: TableShape, lines: Sequence[str]) -> int:
-        """Insert rows; how many."""
         if not await self.accepts(table):
             raise damage_error(f"this schema has no {table.name} with the columns it names")
         key = (self._workspace.org_id, self._workspace.workspace_id)
@@ -205,7 +202,6 @@ class PostgresArchiveWriter:
         return int(tag.rsplit(" ", 1)[-1])
 
     async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
-        """The documents this system knows to be erased from a workspace."""
         rows = await self._connection.fetch(ERASED, workspace.org_id, workspace.workspace_id)
         return [row["document_id"] for row in rows]
 
@@ -224,7 +220,6 @@ class PostgresWorkspaceArchive:
 
     @asynccontextmanager
     async def reading(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveReader]:
-        """Open a workspace for reading. Errors: `NotFound`."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             header = await connection.fetchrow(HEADER, workspace.org_id, workspace.workspace_id)
             if header is None:
@@ -242,7 +237,6 @@ class PostgresWorkspaceArchive:
 
     @asynccontextmanager
     async def restoring(self, workspace: WorkspaceRef) -> AsyncGenerator[ArchiveWriter]:
-        """Open the transaction that writes a workspace."""
         async with self._pool.transaction(workspace.org_id) as connection:
             columns = {name: frozenset(names) for name, names in (await _columns(connection)).items()}
             transaction = PostgresTransaction(connection, workspace.org_id)

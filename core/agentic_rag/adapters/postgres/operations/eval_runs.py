@@ -44,12 +44,10 @@ class PostgresEvalRunStore:
         self._org_id = org_id
 
     async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalDataset, k: int) -> None:
-        """Keep the questions of a job that was written in this transaction."""
         questions = [asdict(one) for one in asked.questions]
         await self._connection.execute(BEGIN, *self._key(workspace, job_id), asked.name, k, questions)
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> EvalRun | None:
-        """The evaluation, or None."""
         row = await self._connection.fetchrow(GET, *self._key(workspace, job_id))
         if row is None:
             return None
@@ -66,16 +64,13 @@ class PostgresEvalRunStore:
         )
 
     async def scores(self, workspace: WorkspaceRef, job_id: UUID) -> list[EvalScore]:
-        """What came out of the questions so far, in their order; empty again once there is a report."""
         rows = await self._connection.fetch(SCORES, *self._key(workspace, job_id))
         return [_score(row["score"]) for row in rows]
 
     async def keep(self, workspace: WorkspaceRef, job_id: UUID, position: int, score: EvalScore) -> None:
-        """What came out of the question at a position; what was there before is replaced."""
         await self._connection.execute(KEEP, *self._key(workspace, job_id), position, asdict(score))
 
     async def finish(self, workspace: WorkspaceRef, job_id: UUID, report: str) -> None:
-        """Keep the report (JSON text) instead of the single scores."""
         key = self._key(workspace, job_id)
         await self._connection.execute(FINISH, *key, report)
         await self._connection.execute(FORGET_SCORES, *key)

@@ -43,7 +43,6 @@ class PostgresGraphFeed:
         self._home = home
 
     async def position(self, workspace: WorkspaceRef) -> GraphPosition:
-        """The corpus version, and the one that the graph has reached."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             row = await connection.fetchrow(sql.POSITION, *_key(workspace))
         if row is None:
@@ -51,7 +50,6 @@ class PostgresGraphFeed:
         return GraphPosition(row["corpus_version"], row["graph_version"])
 
     async def claim(self, lease: Lease, above: int) -> int:
-        """A fencing token for the graph, higher than every earlier one and than `above`."""
         workspace = lease.job.workspace
         async with self._pool.transaction(workspace.org_id) as connection:
             await _hold(connection, lease)
@@ -61,7 +59,6 @@ class PostgresGraphFeed:
         return fence
 
     async def next_changes(self, workspace: WorkspaceRef, after: GraphCursor, limit: int) -> DocumentBatch:
-        """The next `limit` documents that were published or erased after the cursor, by version, then id."""
         last = LAST_ID if after.document_id is None else after.document_id
         async with self._pool.snapshot(workspace.org_id) as connection:
             rows = await connection.fetch(sql.CHANGED, *_key(workspace), after.version, last, limit)
@@ -71,7 +68,6 @@ class PostgresGraphFeed:
         return DocumentBatch(documents, rows[0]["corpus_version"], len(documents) < limit)
 
     async def payload(self, workspace: WorkspaceRef, ordinals: Sequence[int], entity_ids: Sequence[UUID]) -> Payload:
-        """The mentions in these chunks, and all entities of those and with these ids, at one instant."""
         mentions: dict[int, list[GraphMention]] = {}
         async with self._pool.snapshot(workspace.org_id) as connection:
             for row in await connection.fetch(sql.MENTIONS, *_key(workspace), ordinals):
@@ -84,19 +80,14 @@ class PostgresGraphFeed:
         return {ordinal: tuple(held) for ordinal, held in mentions.items()}, entities
 
     async def losing(self, workspace: WorkspaceRef, nodes: Mapping[UUID, int]) -> None:
-        """Note how many nodes the graph held of erased documents, for their certificates."""
         async with self._pool.transaction(workspace.org_id) as connection:
             await connection.execute(sql.COUNT_ERASURES, *_key(workspace), list(nodes), list(nodes.values()))
 
     async def record_watermark(self, workspace: WorkspaceRef, fence: int, version: int) -> None:
-        """Note how far the graph is."""
         async with self._pool.transaction(workspace.org_id) as connection:
             await _reach(connection, workspace, fence, version)
 
     async def complete_job(self, lease: Lease, fence: int, version: int) -> bool:
-        """The same, and end the job with it, unless something was published meanwhile. The job's lock comes before the
-        workspace's, as in publishing.
-        """
         workspace = lease.job.workspace
         try:
             async with self._pool.transaction(workspace.org_id) as connection:
@@ -109,7 +100,6 @@ class PostgresGraphFeed:
         return True
 
     async def settle(self, lease: Lease) -> None:
-        """Without a graph outside Postgres: note that the one inside is where the corpus is."""
         workspace = lease.job.workspace
         async with self._pool.transaction(workspace.org_id) as connection:
             await _hold(connection, lease)
@@ -126,7 +116,6 @@ class PostgresGraphFeed:
         return ref
 
     async def counts(self, workspace: WorkspaceRef) -> GraphCounts:
-        """What the graph should hold."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             row = await connection.fetchrow(sql.COUNTS, *_key(workspace))
         return GraphCounts() if row is None else GraphCounts(**row)

@@ -33,7 +33,6 @@ class PostgresInspector:
 
     @asynccontextmanager
     async def open(self, workspace: WorkspaceRef) -> AsyncGenerator[Inspection]:
-        """Look at a workspace as it is now."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             yield PostgresInspection(connection, workspace)
 
@@ -46,7 +45,6 @@ class PostgresInspection:
         self._key = (workspace.org_id, workspace.workspace_id)
 
     async def head(self) -> WorkspaceHead:
-        """Versions and space. Errors: `NotFound` (workspace)."""
         row = await self._connection.fetchrow(sql.HEAD, *self._key)
         if row is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
@@ -54,29 +52,24 @@ class PostgresInspection:
         return WorkspaceHead(row["corpus_version"], row["graph_version"], space, row["chunks"])
 
     async def documents(self) -> AsyncIterator[Sequence[StoredDocument]]:
-        """Every document with what its visible chunks have in every store."""
         after = NIL
         while rows := await self._connection.fetch(sql.DOCUMENTS, *self._key, after, PAGE_DOCUMENTS):
             after = rows[-1]["document_id"]
             yield await self._load_documents(rows)
 
     async def segments(self) -> AsyncIterator[Segment]:
-        """Every postings segment. Errors: `ValueError` for a damaged one."""
         for row in await self._connection.fetch(sql.SEGMENT_IDS, *self._key):
             stored = await self._connection.fetchrow(sql.SEGMENT, *self._key, row["segment_id"])
             if stored is not None:
                 yield segment_from(stored)
 
     async def access_moves(self) -> AccessChanges:
-        """Where chunks stand that their segments say stand elsewhere."""
         return await read_moves(self._connection, *self._key)
 
     async def tombstone_ordinals(self) -> Sequence[int]:
-        """The numbers of chunks that are gone and may stand in segments."""
         return [row["ordinal"] for row in await self._connection.fetch(sql.CLOSED, *self._key)]
 
     async def anomalies(self) -> list[Anomaly]:
-        """Rows without their partners, and partners that disagree."""
         found: list[Anomaly] = []
         for kind, statement in sql.ANOMALIES.items():
             row = await self._connection.fetchrow(sql.count_statement(statement), *self._key)
@@ -85,12 +78,10 @@ class PostgresInspection:
         return found
 
     async def duplicate_chunks(self, most: int) -> list[tuple[str, str, int]]:
-        """Texts that stand in several documents."""
         rows = await self._connection.fetch(sql.DUPLICATE_CHUNKS, *self._key, most)
         return [(row["one"], row["other"], row["chunks"]) for row in rows]
 
     async def originals(self) -> AsyncIterator[StoredOriginal]:
-        """Every original by its row."""
         after = ""
         while rows := await self._connection.fetch(sql.ORIGINALS, *self._key, after, PAGE_ORIGINALS):
             after = rows[-1]["blob_key"]
@@ -98,7 +89,6 @@ class PostgresInspection:
                 yield StoredOriginal(row["document_id"], row["blob_key"], row["content_hash"], row["size"])
 
     async def blobs_to_delete(self) -> Sequence[str]:
-        """Keys of blobs that are to be removed."""
         return [row["blob_key"] for row in await self._connection.fetch(sql.DOOMED, *self._key)]
 
     async def _load_documents(self, rows: Sequence[Row]) -> list[StoredDocument]:

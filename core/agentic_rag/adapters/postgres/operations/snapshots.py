@@ -75,7 +75,6 @@ class PostgresSnapshotStore:
     async def begin(
         self, workspace: WorkspaceRef, snapshot_id: UUID, reason: SnapshotReason, *, with_originals: bool
     ) -> SnapshotRecord:
-        """A snapshot that is being built; one that failed is built again, any other is returned as it is."""
         row = await self._connection.fetchrow(
             BEGIN, self._org_id, workspace.workspace_id, snapshot_id, reason.value, with_originals
         )
@@ -84,12 +83,10 @@ class PostgresSnapshotStore:
         return self._record(row)
 
     async def get(self, workspace: WorkspaceRef, snapshot_id: UUID) -> SnapshotRecord | None:
-        """The snapshot, or None."""
         row = await self._connection.fetchrow(GET, self._org_id, workspace.workspace_id, snapshot_id)
         return None if row is None else self._record(row)
 
     async def all(self, workspace: WorkspaceRef) -> list[SnapshotRecord]:
-        """Every snapshot of a workspace, newest first."""
         return [self._record(row) for row in await self._connection.fetch(ALL, self._org_id, workspace.workspace_id)]
 
     async def finish(
@@ -101,7 +98,6 @@ class PostgresSnapshotStore:
         size: int,
         counts: Mapping[str, int],
     ) -> bool:
-        """BUILDING becomes READY; False when it was not BUILDING."""
         key = (self._org_id, workspace.workspace_id, snapshot_id)
         found = await self._connection.fetchval(FINISH, *key, corpus_version, manifest_key, size, dict(counts))
         return found is not None
@@ -109,24 +105,20 @@ class PostgresSnapshotStore:
     async def move(
         self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
     ) -> bool:
-        """To FAILED or EXPIRED; False when the move is illegal."""
         sources = [state.value for state, targets in SNAPSHOT_TRANSITIONS.items() if to in targets]
         key = (self._org_id, workspace.workspace_id, snapshot_id)
         return await self._connection.fetchval(MOVE, *key, to.value, error_code, sources) is not None
 
     async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
-        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
         await self._connection.execute(EMPTIED, self._org_id, workspace.workspace_id, snapshot_id)
 
     async def restore_record(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
-        """Whether the workspace was made from that snapshot."""
         row = await self._connection.fetchrow(RESTORED, self._org_id, workspace.workspace_id, snapshot_id)
         if row is None:
             return None
         return RestoreRecord(workspace, snapshot_id, row["source_workspace_id"], row["corpus_version"])
 
     async def record_restore(self, restore: RestoreRecord) -> None:
-        """Remember where a workspace came from."""
         await self._connection.execute(
             RECORD_RESTORE,
             self._org_id,

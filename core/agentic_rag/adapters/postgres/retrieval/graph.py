@@ -106,13 +106,9 @@ class PostgresGraphReader:
 
     @property
     def version(self) -> int:
-        """The corpus version the graph reflects."""
         return self._version
 
     async def mentions_of(self, entity_ids: Sequence[UUID], cap: int) -> list[EntityPassages]:
-        """The visible passages of each entity that has any, in the order asked; of one in more than `cap` passages only
-        that it is.
-        """
         if not entity_ids:
             return []
         rows = await self._fetch(MENTIONS_OF, *self._key, entity_ids, self._version, cap)
@@ -120,7 +116,6 @@ class PostgresGraphReader:
         return [_mentions(one, *found[one], cap) for one in entity_ids if one in found]
 
     async def vicinity(self, entity_ids: Sequence[UUID], ordinals: Sequence[int], cap: int) -> Subgraph:
-        """What these chunks mention, and the passages of that and of these entities."""
         if not entity_ids and not ordinals:
             return Subgraph((), ())
         rows = await self._fetch(VICINITY, *self._key, entity_ids, self._version, cap, sorted(set(ordinals)))
@@ -136,7 +131,6 @@ class PostgresGraphReader:
         )
 
     async def neighbours(self, entity_ids: Sequence[UUID], cap: int) -> list[Neighbour]:
-        """The `cap` strongest related entities of each: weight descending, then id; in the order asked."""
         if not entity_ids:
             return []
         rows = await self._fetch(NEIGHBOURS, *self._key, entity_ids, self._version, cap)
@@ -147,7 +141,6 @@ class PostgresGraphReader:
         return [neighbour for entity_id in entity_ids for neighbour in found.get(entity_id, [])]
 
     async def names(self, entity_ids: Sequence[UUID]) -> dict[UUID, str]:
-        """Display names of known entities."""
         if not entity_ids:
             return {}
         rows = await self._connection.fetch(NAMES, *self._key, entity_ids)

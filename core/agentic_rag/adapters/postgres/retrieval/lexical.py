@@ -55,20 +55,16 @@ class PostgresLexicalReader:
         self._access_version = access_version
 
     async def search(self, terms: Mapping[str, int], limit: int, scope: SearchScope) -> list[ArmHit]:
-        """BM25 for the query terms, best first, ties by ordinal."""
         allowed = None if scope.ordinals is None else np.fromiter(scope.ordinals, np.int32, len(scope.ordinals))
         return (await self._visible(scope)).search(terms, content_terms(terms), allowed, limit)
 
     async def rarity(self, terms: Sequence[str], scope: SearchScope) -> dict[str, float]:
-        """How rare each term is among the visible chunks, in (0, 1]."""
         return (await self._visible(scope)).rarity(terms)
 
     async def profile(self, terms: Mapping[str, int], ordinals: Sequence[int], scope: SearchScope) -> TermProfile:
-        """What each of these chunks holds of the query terms."""
         return (await self._visible(scope)).profile(terms, content_terms(terms), np.array(ordinals, np.int64))
 
     async def passages(self, scope: SearchScope) -> int:
-        """How many chunks are visible to the scope's access sets."""
         return (await self._visible(scope)).passages
 
     async def _visible(self, scope: SearchScope) -> VisiblePostings:

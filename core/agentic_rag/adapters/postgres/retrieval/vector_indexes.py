@@ -80,14 +80,12 @@ class PostgresVectorIndexStore:
         self._connection = connection
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[IndexRecord]:
-        """What is known of the indexes of a workspace's spaces."""
         return [
             IndexRecord(row["space_id"], IndexState(row["state"]), row["rows_seen"], row["recall"], row["reason"])
             for row in await self._connection.fetch(ALL, *_key(workspace))
         ]
 
     async def put(self, workspace: WorkspaceRef, record: IndexRecord) -> None:
-        """Replace what is known of a space's index."""
         await self._connection.execute(
             PUT,
             *_key(workspace),
@@ -99,7 +97,6 @@ class PostgresVectorIndexStore:
         )
 
     async def forget(self, workspace: WorkspaceRef, space_id: int) -> None:
-        """Nothing is known of it any more."""
         await self._connection.execute(FORGET, *_key(workspace), space_id)
 
 
@@ -112,7 +109,6 @@ class PostgresIndexBuilder:
         self._connect_seconds = connect_seconds
 
     async def build(self, workspace: WorkspaceRef, space: RegisteredSpace) -> None:
-        """Make the index; a complete one of an earlier attempt is kept, an incomplete one dropped."""
         name = index_name(workspace, space.space_id)
         async with self._hold_index_lock(name) as connection:
             is_valid = await connection.fetchval(STATE, name)
@@ -131,13 +127,11 @@ class PostgresIndexBuilder:
             )
 
     async def drop(self, workspace: WorkspaceRef, space_id: int) -> None:
-        """Drop it, if it is there."""
         name = index_name(workspace, space_id)
         async with self._hold_index_lock(name) as connection:
             await connection.execute(DROP.format(name=name))
 
     async def others(self, workspace: WorkspaceRef, space_id: int) -> int:
-        """How many there are beside this one, of all tenants."""
         async with self._open_connection() as connection:
             found: int = await connection.fetchval(OTHERS, PREFIX, index_name(workspace, space_id))
             return found

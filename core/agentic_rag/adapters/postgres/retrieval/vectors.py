@@ -89,7 +89,6 @@ class PostgresVectorReader:
         scope: SearchScope,
         search: VectorSearch = VectorSearch.SERVED,
     ) -> list[ArmHit]:
-        """The `limit` visible chunks nearest to `query` by cosine, best first, ties by ordinal."""
         if self._space is None or limit < 1:
             return []
         self._space.require(space_id, len(query))
@@ -115,7 +114,6 @@ class PostgresVectorReader:
         return _rank(query, rows, limit)
 
     async def cosines(self, query: NDArray[np.float32], space_id: int, ordinals: Sequence[int]) -> dict[int, float]:
-        """The cosine of each of these chunks that has a vector."""
         if self._space is None or not ordinals:
             return {}
         self._space.require(space_id, len(query))

@@ -19,25 +19,15 @@ Row: TypeAlias = Mapping[str, Any]
 class PostgresConnection(Protocol):
     """Runs statements; raises errors of `agentic_rag.kernel.errors` only."""
 
-    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        """All rows."""
-        ...
+    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]: ...
 
-    async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        """The first row, or None."""
-        ...
+    async def fetchrow(self, query: str, *arguments: Any) -> Row | None: ...
 
-    async def fetchval(self, query: str, *arguments: Any) -> Any:
-        """The first column of the first row, or None."""
-        ...
+    async def fetchval(self, query: str, *arguments: Any) -> Any: ...
 
-    async def execute(self, query: str, *arguments: Any) -> str:
-        """The command tag. Without arguments `query` may hold several statements."""
-        ...
+    async def execute(self, query: str, *arguments: Any) -> str: ...
 
-    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run once per row, pipelined."""
-        ...
+    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None: ...
 
 
 DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
@@ -56,7 +46,6 @@ class TranslatingConnection:
         self._turn = asyncio.Lock()
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
-        """All rows."""
         async with self._turn:
             try:
                 return await self._driver.fetch(query, *arguments)
@@ -64,7 +53,6 @@ class TranslatingConnection:
                 raise translate(error) from error
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
-        """The first row, or None."""
         async with self._turn:
             try:
                 return await self._driver.fetchrow(query, *arguments)
@@ -72,7 +60,6 @@ class TranslatingConnection:
                 raise translate(error) from error
 
     async def fetchval(self, query: str, *arguments: Any) -> Any:
-        """The first column of the first row, or None."""
         async with self._turn:
             try:
                 return await self._driver.fetchval(query, *arguments)
@@ -80,7 +67,6 @@ class TranslatingConnection:
                 raise translate(error) from error
 
     async def execute(self, query: str, *arguments: Any) -> str:
-        """The command tag."""
         async with self._turn:
             try:
                 return await self._driver.execute(query, *arguments)
@@ -88,7 +74,6 @@ class TranslatingConnection:
                 raise translate(error) from error
 
     async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None:
-        """Run once per row, pipelined."""
         async with self._turn:
             try:
                 await self._driver.executemany(query, rows)

@@ -102,17 +102,14 @@ class PostgresCorpusSnapshot:
 
     @property
     def documents(self) -> PostgresDocumentReader:
-        """Chunks and revisions."""
         return PostgresDocumentReader(self.connection, self.workspace, self.version)
 
     @property
     def vectors(self) -> PostgresVectorReader:
-        """Dense arm."""
         return PostgresVectorReader(self.connection, self.workspace, self.version, self.space, self.is_indexed)
 
     @property
     def lexical(self) -> PostgresLexicalReader:
-        """Lexical arm."""
         return PostgresLexicalReader(
             self.connection, self.workspace, self.version, self.segment_ids, self.cache, self.access.version
         )
@@ -247,7 +244,6 @@ class PostgresDatabase:
         space_id: int | None = None,
         readers: ReadIdentity = ANONYMOUS_READER,
     ) -> AsyncGenerator[CorpusSnapshot]:
-        """Open a read-only snapshot in the name of `readers`."""
         async with self._pool.snapshot(workspace.org_id) as connection:
             row = await connection.fetchrow(
                 HEADER, workspace.org_id, workspace.workspace_id, as_of, space_id, principals_of(readers)
@@ -275,12 +271,10 @@ class PostgresDatabase:
 
     @asynccontextmanager
     async def transaction(self, org_id: UUID) -> AsyncGenerator[Transaction]:
-        """Open a write transaction of one organisation."""
         async with self._pool.transaction(org_id) as connection:
             yield PostgresTransaction(connection, org_id, self._graph is not None)
 
     async def head(self, workspace: WorkspaceRef, readers: ReadIdentity = ANONYMOUS_READER) -> CorpusHead | None:
-        """The newest corpus version, its space and what `readers` may read. One round trip, no tenant transaction."""
         async with self._pool.connection() as connection:
             row = await connection.fetchrow(HEAD, workspace.org_id, workspace.workspace_id, principals_of(readers))
         if row is None:
@@ -290,7 +284,6 @@ class PostgresDatabase:
         return CorpusHead(row["corpus_version"], space, row["support_threshold"], readable_from(row), config)
 
     async def corpus_version(self, workspace: WorkspaceRef) -> int | None:
-        """The newest corpus version; None for an unknown workspace. One round trip, no tenant transaction."""
         async with self._pool.connection() as connection:
             version: int | None = await connection.fetchval(CORPUS_VERSION, workspace.org_id, workspace.workspace_id)
             return version
@@ -322,7 +315,6 @@ class PostgresDatabase:
                 )
 
     async def aclose(self) -> None:
-        """Close the pool."""
         await self._pool.aclose()
 
 

@@ -132,7 +132,6 @@ class PostgresPool:
         return TranslatingConnection(driver)
 
     async def aclose(self) -> None:
-        """Close every connection."""
         if self._ending:
             await asyncio.wait(self._ending)
         pool, self._pool = self._pool, None

@@ -125,12 +125,10 @@ class PostgresAccessStore:
         self._is_followed = is_followed
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
-        """What the readers may read now."""
         row = await self._connection.fetchrow(READABLE_NOW, *_key(workspace), principals_of(readers))
         return ReadScope() if row is None else readable_from(row)
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
-        """The number of the set of exactly these principals, made when there is none."""
         found: int | None = await self._connection.fetchval(FIND, *_key(workspace), principals)
         if found is None:
             await self._connection.execute(LOCK_SETS, workspace.workspace_id)
@@ -142,14 +140,12 @@ class PostgresAccessStore:
         return found
 
     async def principals(self, workspace: WorkspaceRef, access_ids: Collection[int]) -> Mapping[int, tuple[str, ...]]:
-        """The principals of these sets."""
         rows = await self._connection.fetch(PRINCIPALS, *_key(workspace), sorted(access_ids))
         return {row["access_id"]: tuple(row["principals"]) for row in rows}
 
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
-        """Those of the documents that are there and that the readers may not read."""
         if readers.is_unrestricted or not document_ids:
             return set()
         rows = await self._connection.fetch(UNREADABLE, *_key(workspace), list(document_ids), list(readers.principals))

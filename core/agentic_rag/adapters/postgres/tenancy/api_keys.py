@@ -33,7 +33,6 @@ class PostgresApiKeyStore:
         self._org_id = org_id
 
     async def add(self, key_id: UUID, key: NewApiKey) -> ApiKey:
-        """Store a key. Errors: `NotFound` (organisation)."""
         row = await self._connection.fetchrow(
             ADD,
             self._org_id,
@@ -51,11 +50,9 @@ class PostgresApiKeyStore:
         return _key(row)
 
     async def all(self) -> list[ApiKey]:
-        """Every key, newest first."""
         return [_key(row) for row in await self._connection.fetch(ALL, self._org_id)]
 
     async def revoke(self, key_id: UUID) -> ApiKey | None:
-        """Make a key worthless; None when there is none of that id."""
         row = await self._connection.fetchrow(REVOKE, self._org_id, key_id)
         return None if row is None else _key(row)
 

@@ -39,15 +39,12 @@ class PostgresAuditLog:
         self._org_id = org_id
 
     async def record(self, entry: AuditEntry) -> None:
-        """Append."""
         await self._connection.execute(RECORD, *self._values(entry, uuid.uuid4()))
 
     async def record_once(self, entry: AuditEntry, key: str) -> bool:
-        """Append unless it is there."""
         return await self._connection.fetchval(RECORD_ONCE, *self._values(entry, idempotent_id(entry, key))) is not None
 
     async def page(self, request: PageRequest, workspace_id: UUID | None = None) -> Page[AuditRecord]:
-        """Entries, newest first. Errors: `InvalidInput` (page size, cursor)."""
         size = page_size(request)
         rows = await self._connection.fetch(
             PAGE, self._org_id, *decode_instant_cursor(request.after), workspace_id, size + 1

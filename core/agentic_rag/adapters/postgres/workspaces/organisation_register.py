@@ -46,7 +46,6 @@ class PostgresOrganisationRegister:
         self._connect_seconds = connect_seconds
 
     async def create(self, org_id: UUID, name: str, external_ref: str | None) -> Organisation:
-        """Make one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
         async with self._open_connection() as connection, connection.transaction():
             await connection.execute(ONE_AT_A_TIME)
             if await connection.fetchval(TAKEN, name, external_ref):
@@ -58,7 +57,6 @@ class PostgresOrganisationRegister:
             return organisation_from(await connection.fetchrow(CREATE, org_id, name, external_ref))
 
     async def all(self) -> list[Organisation]:
-        """Every organisation, by name."""
         async with self._open_connection() as connection:
             return [organisation_from(row) for row in await connection.fetch(ALL)]
 

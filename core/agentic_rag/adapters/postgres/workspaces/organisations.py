@@ -51,12 +51,10 @@ class PostgresOrganisations:
         self._pool = pool
 
     async def ensure_organisation(self, org_id: UUID, name: str) -> None:
-        """Make the organisation when it does not exist."""
         async with self._pool.transaction(org_id) as connection:
             await connection.execute(ENSURE_ORGANISATION, org_id, name)
 
     async def find(self, reference: str) -> UUID | None:
-        """The organisation with that id, or with that id at whoever issues tokens."""
         if not is_storable(reference):
             return None
         async with self._pool.connection() as connection:
@@ -64,7 +62,6 @@ class PostgresOrganisations:
             return found
 
     async def ensure_api_key(self, org_id: UUID, key: NewApiKey) -> None:
-        """Store the key when the organisation has none with that hash. Errors: `NotFound` (organisation)."""
         async with self._pool.transaction(org_id) as connection:
             await connection.execute(
                 ENSURE_API_KEY,
@@ -87,11 +84,9 @@ class PostgresOrganisationStore:
         self._org_id = org_id
 
     async def current(self) -> Organisation:
-        """The organisation of the transaction."""
         return organisation_from(await self._connection.fetchrow(CURRENT, self._org_id))
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
-        """Replace the settings by what `apply` makes of them."""
         before = organisation_from(await self._connection.fetchrow(LOCK, self._org_id))
         stored = _settings_to_json(apply(before.settings))
         return organisation_from(await self._connection.fetchrow(CHANGE, self._org_id, stored))

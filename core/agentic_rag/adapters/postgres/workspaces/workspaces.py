@@ -77,7 +77,6 @@ class PostgresWorkspaceStore:
         external_ref: str | None,
         settings: WorkspaceSettings,
     ) -> Workspace:
-        """Make a workspace with its default access set."""
         row = await self._connection.fetchrow(
             CREATE,
             self._org_id,
@@ -95,24 +94,20 @@ class PostgresWorkspaceStore:
         return self._workspace(row)
 
     async def get(self, workspace_id: UUID) -> Workspace | None:
-        """The workspace, or None."""
         row = await self._connection.fetchrow(GET, self._org_id, workspace_id)
         return None if row is None else self._workspace(row)
 
     async def by_name(self, name: str) -> Workspace | None:
-        """The workspace of that name, or None."""
         row = await self._connection.fetchrow(BY_NAME, self._org_id, name)
         return None if row is None else self._workspace(row)
 
     async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
-        """The workspace of that kind under the caller's own id, or None."""
         row = await self._connection.fetchrow(BY_REFERENCE, self._org_id, kind.value, external_ref)
         return None if row is None else self._workspace(row)
 
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:
-        """Replace the settings by what `apply` makes of them. Errors: `NotFound` code WORKSPACE_NOT_FOUND."""
         row = await self._connection.fetchrow(LOCK, self._org_id, workspace_id)
         if row is None:
             raise NotFound("There is no such workspace.", code="WORKSPACE_NOT_FOUND")
@@ -123,20 +118,16 @@ class PostgresWorkspaceStore:
         return self._workspace(changed or row)
 
     async def all(self) -> list[Workspace]:
-        """Every workspace of the organisation but that of the leak canary, by name."""
         hidden = canary_workspace(self._org_id).workspace_id
         return [self._workspace(row) for row in await self._connection.fetch(ALL, self._org_id, hidden)]
 
     async def apply_retention(self, workspace: WorkspaceRef) -> bool:
-        """Drop a bounded number of what is past its keeping; True when there may be more."""
         return await apply_retention(self._connection, workspace)
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
-        """The workspace's number for the space. Errors: `NotFound` (workspace)."""
         return await register_space(self._connection, workspace, space)
 
     async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
-        """The space that answers questions; None for an empty workspace."""
         row = await self._connection.fetchrow(ACTIVE_SPACE, workspace.org_id, workspace.workspace_id)
         return None if row is None else space_from(row)
 
