@@ -13,6 +13,7 @@ from agentic_rag.language import prompt_injection as suspicion
 from agentic_rag.retrieval import candidates as retrieval
 from agentic_rag_server.graphql.documents.documents import Document, show_document
 from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.conversion import to_schema
 
 Retriever = strawberry.enum(retrieval.Retriever, description="An arm of hybrid retrieval.")
 HopKind = strawberry.enum(
@@ -30,16 +31,12 @@ Suspicion = strawberry.enum(
 
 @strawberry.type(description="Unicode code points [start, end); note that JavaScript strings count UTF-16 units.")
 class TextSpan:
-    """A piece of a text."""
-
     start: int
     end: int
 
 
 @strawberry.type(description="What one arm of retrieval gave a passage.")
 class ArmScore:
-    """The arm's own figure and its share in the fused score."""
-
     retriever: Retriever  # type: ignore[valid-type]
     rank: int = strawberry.field(description="From 1.")
     raw: float = strawberry.field(description="Cosine, BM25 or graph mass.")
@@ -49,8 +46,6 @@ class ArmScore:
 
 @strawberry.type(description="One step of the trail that led to a passage.")
 class Hop:
-    """From one passage to the next."""
-
     kind: HopKind  # type: ignore[valid-type]
     via: str = strawberry.field(description="The title or entity that both passages have; empty for COVERS.")
     from_chunk_id: strawberry.ID
@@ -63,8 +58,6 @@ class Hop:
 
 @strawberry.type(description="A quoted span of a stored document that supports sentences of the answer.")
 class Citation:
-    """A citation as clients see it."""
-
     marker: int = strawberry.field(description="The number in brackets in the answer, from 1.")
     source_id: strawberry.ID = strawberry.field(description="The cited document's id.")
     chunk_id: strawberry.ID
@@ -103,64 +96,38 @@ class Citation:
 
     @strawberry.field(description="The cited document; null when it was deleted since, and for a page from the web.")
     async def document(self, info: Info) -> Document | None:
-        """Loaded only when asked for."""
         found = await info.context.documents.load((self.workspace_id, self.document_id))
         return show_document(found) if found else None
 
 
-def show_span(span: answers.TextSpan) -> TextSpan:
-    """A span of the domain as one of the schema."""
-    return TextSpan(start=span.start, end=span.end)
-
-
 def show_arms(arms: tuple[retrieval.ArmScore, ...]) -> list[ArmScore]:
-    """Arm scores of the domain as those of the schema."""
-    return [
-        ArmScore(retriever=arm.retriever, rank=arm.rank, raw=arm.raw, normalized=arm.normalised, weight=arm.weight)
-        for arm in arms
-    ]
+    """The scores that the arms gave a passage."""
+    return [to_schema(ArmScore, arm, normalized=arm.normalised) for arm in arms]
 
 
 def show_path(path: tuple[retrieval.Hop, ...], workspace_id: UUID) -> list[Hop]:
-    """A path of the domain as one of the schema."""
+    """The hops of a path."""
     return [
-        Hop(
-            kind=hop.kind,
-            via=hop.via,
-            from_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id)),
-            from_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.from_document_id)),
-            from_title=hop.from_title,
-            to_chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, hop.to_chunk_id)),
-            to_source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, hop.to_document_id)),
-            to_title=hop.to_title,
+        to_schema(
+            Hop,
+            hop,
+            from_chunk_id=encode(NodeKind.CHUNK, workspace_id, hop.from_chunk_id),
+            from_source_id=encode(NodeKind.DOCUMENT, workspace_id, hop.from_document_id),
+            to_chunk_id=encode(NodeKind.CHUNK, workspace_id, hop.to_chunk_id),
+            to_source_id=encode(NodeKind.DOCUMENT, workspace_id, hop.to_document_id),
         )
         for hop in path
     ]
 
 
 def show_citation(citation: answers.Citation, workspace_id: UUID) -> Citation:
-    """A citation of the domain as one of the schema."""
-    return Citation(
-        marker=citation.marker,
-        source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, citation.document_id)),
-        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, citation.chunk_id)),
-        title=citation.title,
-        source_path=citation.source_path,
-        url=citation.url,
-        snippet=citation.snippet,
-        source_span=show_span(citation.source_span),
-        answer_spans=[show_span(span) for span in citation.answer_spans],
-        page=citation.page,
-        line_start=citation.line_start,
-        line_end=citation.line_end,
-        heading_path=list(citation.heading_path),
-        score=citation.score,
+    """A citation of a run in the workspace."""
+    return to_schema(
+        Citation,
+        citation,
+        source_id=encode(NodeKind.DOCUMENT, workspace_id, citation.document_id),
+        chunk_id=encode(NodeKind.CHUNK, workspace_id, citation.chunk_id),
         scores=show_arms(citation.arms),
-        origin=citation.origin,
-        verified=citation.verified,
         path=show_path(citation.path, workspace_id),
-        read_at=citation.read_at,
-        flags=list(citation.flags),
         workspace_id=workspace_id,
-        document_id=citation.document_id,
     )

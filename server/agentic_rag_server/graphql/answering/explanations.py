@@ -1,4 +1,4 @@
-"""Explanations of runs in the schema."""
+"""Explanations of runs."""
 
 from __future__ import annotations
 
@@ -8,9 +8,13 @@ import strawberry
 
 from agentic_rag.answering.runs import explain as explain_run
 from agentic_rag.answering.runs import explanation
-from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.citations import ArmScore, Hop, Retriever, show_arms, show_path
 from agentic_rag_server.graphql.answering.runs import Run, show_run
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import field
 
 CandidateFate = strawberry.enum(
     explanation.CandidateFate,
@@ -34,8 +38,6 @@ WhyNotVerdict = strawberry.enum(
 
 @strawberry.type(description="A candidate of a run, and what became of it.")
 class ExplainedCandidate:
-    """A candidate with its reason."""
-
     rank: int = strawberry.field(description="From 1, in the order of the run.")
     chunk_id: strawberry.ID
     source_id: strawberry.ID
@@ -50,8 +52,6 @@ class ExplainedCandidate:
 
 @strawberry.type(description="Where a passage stands in one arm.")
 class ArmStanding:
-    """Figures are null where there are none."""
-
     retriever: Retriever  # type: ignore[valid-type]
     state: ArmState  # type: ignore[valid-type]
     rank: int | None
@@ -62,8 +62,6 @@ class ArmStanding:
 
 @strawberry.type(description="Where a passage stands in one search of a run, at the run's corpus version.")
 class SearchStanding:
-    """A search is a part of the question, or the whole one."""
-
     search: str
     rank: int | None = strawberry.field(description="Among the fused candidates; null when no arm proposed it.")
     reranked: int | None = strawberry.field(description="Rank by the reranker of the run; null without one.")
@@ -76,8 +74,6 @@ class SearchStanding:
 
 @strawberry.type(description="Why a passage is not among the candidates of a run.")
 class WhyNot:
-    """A verdict with its figures."""
-
     chunk_id: strawberry.ID
     title: str
     verdict: WhyNotVerdict  # type: ignore[valid-type]
@@ -88,70 +84,73 @@ class WhyNot:
 
 @strawberry.type(description="Why a run used what it used.")
 class RunExplanation:
-    """A run explained."""
-
     run: Run
     searches: list[str] = strawberry.field(description="What was searched for.")
     candidates: list[ExplainedCandidate]
     why_not: list[WhyNot] = strawberry.field(description="In the order asked, each passage once.")
 
 
-def show_explanation(found: explain_run.Explanation) -> RunExplanation:
-    """An explanation as a value of the schema."""
+@strawberry.type
+class ExplanationQuery:
+    @field(
+        Action.READ,
+        description="Why a run used what it used; and, for up to 10 passages that are no candidates of it, why not.",
+    )
+    async def explain_run(
+        self, info: Info, run_id: strawberry.ID, why_not: list[strawberry.ID] | None = None
+    ) -> RunExplanation:
+        """NOT_FOUND for an unknown run; passages of other workspaces look like unknown ones."""
+        context = info.context
+        node = decode(run_id, NodeKind.RUN, path=("runId",))
+        chunk_ids = [
+            decode(one, NodeKind.CHUNK, path=("whyNot", str(place))).key for place, one in enumerate(why_not or ())
+        ]
+        found = await context.parts.explain.run(context.principal, context.ref(node), node.key, chunk_ids)
+        return _show_explanation(found)
+
+
+def _show_explanation(found: explain_run.Explanation) -> RunExplanation:
     workspace_id = found.run.workspace.workspace_id
-    return RunExplanation(
+    return to_schema(
+        RunExplanation,
+        found,
         run=show_run(found.run),
-        searches=list(found.searches),
-        candidates=[_candidate(story, workspace_id) for story in found.candidates],
+        candidates=[_candidate(one, workspace_id) for one in found.candidates],
         why_not=[_why_not(one, workspace_id) for one in found.why_not],
     )
 
 
-def _candidate(story: explanation.CandidateExplanation, workspace_id: UUID) -> ExplainedCandidate:
-    trace = story.trace
+def _candidate(one: explanation.CandidateExplanation, workspace_id: UUID) -> ExplainedCandidate:
+    trace = one.trace
     return ExplainedCandidate(
-        rank=story.rank,
+        rank=one.rank,
         chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, trace.chunk_id)),
         source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, trace.document_id)),
         title=trace.title,
         score=trace.score,
         scores=show_arms(trace.arms),
         path=show_path(trace.path, workspace_id),
-        fate=story.fate,
-        reason=story.reason,
-        markers=list(story.markers),
+        fate=one.fate,
+        reason=one.reason,
+        markers=list(one.markers),
     )
 
 
 def _why_not(one: explanation.WhyNot, workspace_id: UUID) -> WhyNot:
-    return WhyNot(
-        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, one.chunk_id)),
-        title=one.title,
-        verdict=one.verdict,
-        explanation=one.explanation,
+    return to_schema(
+        WhyNot,
+        one,
+        chunk_id=encode(NodeKind.CHUNK, workspace_id, one.chunk_id),
         candidate=None if one.candidate is None else _candidate(one.candidate, workspace_id),
-        searches=[_search(standing) for standing in one.searches],
+        searches=[_search(placement) for placement in one.searches],
     )
 
 
-def _search(standing: explanation.SearchPlacement) -> SearchStanding:
-    return SearchStanding(
-        search=standing.search,
-        rank=standing.rank,
-        reranked=standing.reranked,
-        score=standing.score,
-        candidates=standing.candidates,
-        handed_on=standing.cutoff,
-        least_score=standing.cutoff_score,
-        scores=[
-            ArmStanding(
-                retriever=arm.retriever,
-                state=arm.state,
-                rank=arm.rank,
-                raw=arm.raw,
-                normalized=arm.normalised,
-                weight=arm.weight,
-            )
-            for arm in standing.arms
-        ],
+def _search(placement: explanation.SearchPlacement) -> SearchStanding:
+    return to_schema(
+        SearchStanding,
+        placement,
+        handed_on=placement.cutoff,
+        least_score=placement.cutoff_score,
+        scores=[to_schema(ArmStanding, arm, normalized=arm.normalised) for arm in placement.arms],
     )

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Sequence
 
 import strawberry
 
 from agentic_rag.answering import gate_decision as decisions
+from agentic_rag_server.graphql.http.conversion import to_schema
 
 
 @strawberry.enum(description="What the gate let the run do.")
 class PlanType(enum.Enum):
-    """The four plans."""
-
     SKIP = "skip"
     RETRIEVE = "retrieve"
     SEARCH = "search"
@@ -22,8 +20,6 @@ class PlanType(enum.Enum):
 
 @strawberry.type(description="What the gate allows.")
 class Directives:
-    """Switches of the run."""
-
     use_retrieval: bool
     use_search: bool
     use_crawl: bool
@@ -31,8 +27,6 @@ class Directives:
 
 @strawberry.type(description="One signal: value × weight = contribution.")
 class FeatureContribution:
-    """A part of the justification."""
-
     name: str
     value: float
     weight: float
@@ -41,8 +35,6 @@ class FeatureContribution:
 
 @strawberry.type(description="A directive that policy or budget took back.")
 class Downgrade:
-    """From what to what, and why."""
-
     before: str = strawberry.field(name="from")
     after: str = strawberry.field(name="to")
     reason: str
@@ -50,16 +42,12 @@ class Downgrade:
 
 @strawberry.type(description="A score at which the plan changes.")
 class Threshold:
-    """A named threshold."""
-
     name: str
     value: float
 
 
 @strawberry.type(description="The gate's decision with its whole justification.")
 class GateDecision:
-    """A decision as clients see it."""
-
     directives: Directives
     plan_type: PlanType
     score: float
@@ -71,25 +59,6 @@ class GateDecision:
 
 
 def show_gate(gate: decisions.GateDecision) -> GateDecision:
-    """A decision of the domain as one of the schema."""
-    switches = gate.directives
-    return GateDecision(
-        directives=Directives(
-            use_retrieval=switches.use_retrieval, use_search=switches.use_search, use_crawl=switches.use_crawl
-        ),
-        plan_type=PlanType(gate.plan_type),
-        score=gate.score,
-        thresholds=[Threshold(name=name, value=value) for name, value in sorted(gate.thresholds.items())],
-        contributions=show_contributions(gate.contributions),
-        downgrades=[Downgrade(before=it.before, after=it.after, reason=it.reason) for it in gate.downgrades],
-        weights_version=gate.weights_version,
-        mode=gate.mode,
-    )
-
-
-def show_contributions(contributions: Sequence[decisions.FeatureContribution]) -> list[FeatureContribution]:
-    """Signals with their weights."""
-    return [
-        FeatureContribution(name=it.name, value=it.value, weight=it.weight, contribution=it.contribution)
-        for it in contributions
-    ]
+    """A decision of the gate, with its thresholds by name."""
+    thresholds = [Threshold(name=name, value=value) for name, value in sorted(gate.thresholds.items())]
+    return to_schema(GateDecision, gate, plan_type=PlanType(gate.plan_type), thresholds=thresholds)

@@ -1,4 +1,4 @@
-"""Runs in the schema."""
+"""Stored runs."""
 
 from __future__ import annotations
 
@@ -9,10 +9,15 @@ import strawberry
 from agentic_rag.answering import answer as answers
 from agentic_rag.answering import run as run_values
 from agentic_rag.kernel import dependency
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.answering.citations import Citation, show_citation
-from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug, show_timings
+from agentic_rag_server.graphql.answering.debug import AnswerDebug, StageTiming, show_debug
 from agentic_rag_server.graphql.answering.gate import GateDecision, show_gate
+from agentic_rag_server.graphql.http.connections import Connection, connection
+from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.fields import field
 from agentic_rag_server.graphql.http.nodes import Node
 
 Outcome = strawberry.enum(answers.Outcome, description="How a run ended. Abstaining is an outcome, not an error.")
@@ -23,8 +28,6 @@ CacheOutcome = strawberry.enum(run_values.CacheOutcome, description="What the an
 
 @strawberry.type(description="Why there is no answer, with the nearest passages.")
 class Abstention:
-    """An honest nothing."""
-
     reason: AbstentionReason  # type: ignore[valid-type]
     explanation: str
     nearest: list[Citation]
@@ -32,8 +35,6 @@ class Abstention:
 
 @strawberry.type(description="What an answer was made with.")
 class RunVersions:
-    """Versions that reproduce a run."""
-
     corpus_version: int
     graph_version: int
     space: str | None = strawberry.field(description="The embedding space.")
@@ -44,8 +45,6 @@ class RunVersions:
 
 @strawberry.type(description="One execution of the answering pipeline, as stored.")
 class Run(Node):
-    """A run as clients see it."""
-
     workspace_id: strawberry.ID
     trace_id: str
     question: str
@@ -56,62 +55,60 @@ class Run(Node):
     outcome: Outcome  # type: ignore[valid-type]
     answer: str
     degraded: list[Dependency]  # type: ignore[valid-type]
+    versions: RunVersions = strawberry.field(description="What the answer was made with.")
+    stages: list[StageTiming] = strawberry.field(description="The stages, in the order they ran.")
     source: strawberry.Private[run_values.Run]
-
-    @strawberry.field(description="What the answer was made with.")
-    def versions(self) -> RunVersions:
-        """Shown when asked for."""
-        it = self.source.versions
-        return RunVersions(
-            corpus_version=it.corpus_version,
-            graph_version=it.graph_version,
-            space=it.space,
-            weights_version=it.weights_version,
-            pipeline_version=it.pipeline_version,
-            models=list(it.models),
-        )
 
     @strawberry.field(description="Set when the outcome is ABSTAINED.")
     def abstention(self) -> Abstention | None:
-        """Shown when asked for."""
         return show_abstention(self.source)
 
     @strawberry.field(description="The proof of each sentence.")
     def citations(self) -> list[Citation]:
-        """Shown when asked for."""
         return show_citations(self.source)
 
     @strawberry.field(description="What the gate decided, and why.")
     def gate(self) -> GateDecision:
-        """Shown when asked for."""
         return show_gate(self.source.answer.gate)
 
     @strawberry.field(description="How the answer came about.")
     def debug(self) -> AnswerDebug:
-        """Shown when asked for."""
         return show_debug(self.source)
 
-    @strawberry.field(description="The stages, in the order they ran.")
-    def stages(self) -> list[StageTiming]:
-        """Shown when asked for."""
-        return show_timings(self.source)
+
+@strawberry.type
+class RunQuery:
+    @field(Action.READ, description="A run by its id.")
+    async def run(self, info: Info, id: strawberry.ID) -> Run | None:
+        return await find_run(info.context, decode(id, NodeKind.RUN))
+
+    @field(Action.READ, description="Runs of a workspace, newest first.")
+    async def runs(
+        self, info: Info, workspace_id: strawberry.ID, first: int = 50, after: str | None = None
+    ) -> Connection[Run]:
+        context = info.context
+        request = page_request(first, after)
+        workspace = await context.workspace(workspace_id)
+        return connection(await context.parts.read_runs.page(context.principal, workspace, request), show_run)
+
+
+async def find_run(context: RequestContext, node: NodeId) -> Run | None:
+    """A run as far as the caller may see it; else None."""
+    found = await context.parts.read_runs.get(context.principal, context.ref(node), node.key)
+    return show_run(found) if found else None
 
 
 def show_run(run: run_values.Run) -> Run:
-    """A run of the domain as one of the schema."""
+    """A stored run."""
     workspace_id = run.workspace.workspace_id
-    return Run(
-        id=strawberry.ID(encode(NodeKind.RUN, workspace_id, run.run_id)),
-        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
-        trace_id=run.trace_id,
-        question=run.question,
-        subject=run.subject,
-        created_at=run.created_at,
-        seconds=run.seconds,
-        cache=run.cache,
+    return to_schema(
+        Run,
+        run,
+        id=encode(NodeKind.RUN, workspace_id, run.run_id),
+        workspace_id=encode_workspace(workspace_id),
         outcome=run.answer.outcome,
         answer=run.answer.text,
-        degraded=list(run.answer.degraded),
+        degraded=run.answer.degraded,
         source=run,
     )
 
@@ -121,8 +118,8 @@ def show_abstention(run: run_values.Run) -> Abstention | None:
     found = run.answer.abstention
     if found is None:
         return None
-    nearest = [show_citation(citation, run.workspace.workspace_id) for citation in found.nearest]
-    return Abstention(reason=found.reason, explanation=found.explanation, nearest=nearest)
+    workspace_id = run.workspace.workspace_id
+    return to_schema(Abstention, found, nearest=[show_citation(one, workspace_id) for one in found.nearest])
 
 
 def show_citations(run: run_values.Run) -> list[Citation]:

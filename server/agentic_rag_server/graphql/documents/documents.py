@@ -1,4 +1,4 @@
-"""Documents in the schema."""
+"""Documents: reading, access, erasure, ingesting again."""
 
 from __future__ import annotations
 
@@ -7,24 +7,31 @@ from datetime import datetime
 import strawberry
 
 from agentic_rag.documents import document as documents
+from agentic_rag.documents.document_access import visible_access_sets
 from agentic_rag.erasure.delete import Deletion
-from agentic_rag.erasure.ports import Erasure
-from agentic_rag.ingestion.reingest import Reingestion
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag.kernel.errors import Permanent, no_such_document
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.models.billing.embedding_cost import PROVENANCE_KEYS, read_cost
-from agentic_rag_server.graphql.erasure.erasures import DeletionCertificate, show_certificate
-from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.erasure.erasures import (
+    DeletionCertificate,
+    ErasureProof,
+    show_certificate,
+    show_proof,
+)
+from agentic_rag_server.graphql.http.connections import Connection, connection
+from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 from agentic_rag_server.graphql.http.nodes import Node
-from agentic_rag_server.graphql.tenancy.access import Readers, show_readers
+from agentic_rag_server.graphql.tenancy.access import Readers, ReadersInput, read_readers, show_readers
 
 DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")
 
 
 @strawberry.type(description="Why a document is FAILED.")
 class DocumentError:
-    """The fault of the last attempt."""
-
     code: str
     message: str
     attempts: int
@@ -33,16 +40,12 @@ class DocumentError:
 
 @strawberry.type(description="A named value.")
 class Property:
-    """One entry of a mapping."""
-
     name: str
     value: str
 
 
 @strawberry.type(description="What embedding the published revision cost; tokens and prices are estimates.")
 class DocumentEmbedding:
-    """Chunks, tokens and price."""
-
     space: str = strawberry.field(description="Provider, model, dimensions and precision.")
     chunks: int = strawberry.field(description="Chunks embedded for this revision.")
     tokens: int = strawberry.field(description="Tokens in them.")
@@ -56,8 +59,6 @@ class DocumentEmbedding:
 
 @strawberry.type(description="One source (file, upload, URL) of a workspace.")
 class Document(Node):
-    """A document as clients see it."""
-
     workspace_id: strawberry.ID
     source_path: str
     title: str
@@ -79,15 +80,12 @@ class Document(Node):
 
     @strawberry.field(description="Who may read it; null: the whole workspace.")
     async def readable_by(self, info: Info) -> Readers | None:
-        """Those of all documents of a page in one transaction."""
         key = self.source.workspace.workspace_id, self.source.access_id
         return show_readers(await info.context.access_sets.load(key))
 
 
 @strawberry.type(description="What an erasure removed, by store.")
 class ErasureCounts:
-    """Rows removed or redacted."""
-
     revisions: int
     chunks: int
     vectors: int
@@ -103,42 +101,137 @@ class ErasureCounts:
 
 @strawberry.type(description="The proof of an erasure, or why there was none.")
 class DeleteDocumentPayload:
-    """Result of `deleteDocument`."""
-
-    deleted_id: strawberry.ID | None
-    corpus_version: int | None = strawberry.field(description="The first version without the document.")
-    erased: ErasureCounts | None
-    certificate: DeletionCertificate | None
+    deleted_id: strawberry.ID | None = None
+    corpus_version: int | None = strawberry.field(default=None, description="The first version without the document.")
+    erased: ErasureCounts | None = None
+    certificate: DeletionCertificate | None = None
     unfinished: list[str] = strawberry.field(
-        description="Stores that did not answer; a job empties them as soon as they do."
+        default_factory=list, description="Stores that did not answer; a job empties them as soon as they do."
     )
-    user_errors: list[UserError]
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type(description="The document with its new readers, or why they are the old ones.")
+class SetDocumentAccessPayload:
+    document: Document | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type(description="The job that ingests a document again.")
+class ReingestPayload:
+    job_id: strawberry.ID | None = None
+    document: Document | None = None
+    new: bool = strawberry.field(default=False, description="False when such a job was waiting or running already.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
+
+
+@strawberry.type
+class DocumentQuery:
+    @field(Action.READ, description="Documents of a workspace, by source path.")
+    async def documents(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        statuses: list[DocumentStatus] | None = None,  # type: ignore[valid-type]
+    ) -> Connection[Document]:
+        context = info.context
+        request = page_request(first, after)
+        workspace = await context.workspace(workspace_id)
+        wanted: tuple[documents.DocumentStatus, ...] = tuple(statuses or ())
+        async with context.parts.database.transaction(workspace.org_id) as transaction:
+            sets = await visible_access_sets(transaction, context.principal, workspace)
+            page = await transaction.documents.page(workspace, request, wanted, sets)
+        return connection(page, show_document)
+
+    @field(Action.READ, description="A document by its id.")
+    async def document(self, info: Info, id: strawberry.ID) -> Document | None:
+        return await find_document(info.context, decode(id, NodeKind.DOCUMENT))
+
+    @field(
+        Action.READ,
+        Action.DELETE_DOCUMENT,
+        description="Look into every store for what an erasure may have left. Takes the role member.",
+    )
+    async def prove_erased(self, info: Info, document_id: strawberry.ID) -> ErasureProof:
+        """NOT_FOUND for a document that was never here."""
+        context = info.context
+        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+        return show_proof(await context.parts.prove_erasure.run(context.ref(node), node.key))
+
+
+@strawberry.type
+class DocumentMutation:
+    @mutation(
+        Action.SET_DOCUMENT_ACCESS,
+        SetDocumentAccessPayload,
+        description="Say who may read a document, from the next question on: exactly these users and groups, or "
+        "without any the whole workspace. Takes the role member, and to have uploaded the document, or the role admin.",
+    )
+    async def set_document_access(
+        self, info: Info, id: strawberry.ID, readable_by: ReadersInput | None = None
+    ) -> SetDocumentAccessPayload:
+        """A caller who is no admin stays among the readers."""
+        context = info.context
+        node = decode(id, NodeKind.DOCUMENT)
+        document = await context.parts.document_access.change(
+            context.principal, context.ref(node), node.key, read_readers(readable_by)
+        )
+        return SetDocumentAccessPayload(document=show_document(document))
+
+    @mutation(
+        Action.DELETE_DOCUMENT,
+        DeleteDocumentPayload,
+        description="Erase a document from every store. Takes the role member.",
+    )
+    async def delete_document(self, info: Info, id: strawberry.ID) -> DeleteDocumentPayload:
+        """Erases every version; the counts name the stores."""
+        context = info.context
+        node = decode(id, NodeKind.DOCUMENT)
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+        deletion = await context.parts.delete.run(context.ref(node), node.key, context.principal.subject)
+        return _show_deletion(id, deletion)
+
+    @mutation(
+        Action.REINGEST_DOCUMENT,
+        ReingestPayload,
+        Permanent,
+        description="Ingest a document again from its kept original. Takes the role member.",
+    )
+    async def reingest(self, info: Info, document_id: strawberry.ID, force: bool = False) -> ReingestPayload:
+        """Retries a FAILED document. A READY one is parsed again when the parser or the chunk profile changed. With
+        `force` every chunk is made and embedded anew.
+        """
+        context = info.context
+        node = decode(document_id, NodeKind.DOCUMENT, path=("documentId",))
+        await context.parts.document_access.require(context.principal, context.ref(node), node.key)
+        queued = await context.parts.reingest.run(context.ref(node), node.key, context.principal.subject, force=force)
+        return ReingestPayload(
+            job_id=strawberry.ID(encode(NodeKind.JOB, node.workspace_id, queued.job.job_id)),
+            document=show_document(queued.document),
+            new=queued.is_new,
+        )
+
+
+async def find_document(context: RequestContext, node: NodeId) -> Document | None:
+    """A document that the caller may know of; else None."""
+    found = await context.documents.load((node.workspace_id, node.key))
+    return show_document(found) if found else None
 
 
 def show_document(document: documents.Document) -> Document:
-    """A document of the domain as one of the schema."""
+    """A document, with its ids as clients know them."""
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
-    fault = document.fault
-    return Document(
-        id=strawberry.ID(public_id),
-        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
-        source_path=document.source_path,
-        title=document.title,
-        url=document.url,
-        file_name=document.file_name,
-        media_type=document.media_type,
-        size=document.size,
-        uploaded_by=document.uploaded_by,
-        status=document.status,
-        error=DocumentError(code=fault.code, message=fault.message, attempts=fault.attempts, retryable=fault.retryable)
-        if fault
-        else None,
-        chunk_count=document.chunk_count,
-        chunks_done=document.chunks_done,
+    return to_schema(
+        Document,
+        document,
+        id=public_id,
+        workspace_id=encode_workspace(workspace_id),
+        error=document.fault,
         embedding=_show_embedding(document),
-        created_at=document.created_at,
-        updated_at=document.updated_at,
         provenance=[
             Property(name=name, value=value)
             for name, value in sorted(document.provenance.items())
@@ -151,67 +244,23 @@ def show_document(document: documents.Document) -> Document:
 
 def _show_embedding(document: documents.Document) -> DocumentEmbedding | None:
     cost = read_cost(document.provenance)
-    if cost is None:
-        return None
-    return DocumentEmbedding(
-        space=cost.space,
-        chunks=cost.chunks,
-        tokens=cost.tokens,
-        reused_chunks=cost.reused_chunks,
-        reused_tokens=cost.reused_tokens,
-        cost_usd=cost.cost_usd,
-        estimated_cost_usd=cost.estimated_cost_usd,
-    )
+    return None if cost is None else to_schema(DocumentEmbedding, cost)
 
 
-def show_deletion(public_id: str, deletion: Deletion, erasure: Erasure) -> DeleteDocumentPayload:
-    """The counts of an erasure as a payload."""
+def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
+    """The counts of an erasure. Errors: `NotFound` when there was nothing to erase."""
+    erasure = deletion.erasure
+    if erasure is None:
+        raise no_such_document()
     return DeleteDocumentPayload(
         deleted_id=strawberry.ID(public_id),
         corpus_version=erasure.version,
-        erased=ErasureCounts(
-            revisions=erasure.revisions,
-            chunks=erasure.chunks,
-            vectors=erasure.vectors,
-            postings=erasure.postings,
-            mentions=erasure.mentions,
-            entities=erasure.entities,
-            staged=erasure.staged,
-            runs_redacted=erasure.runs_redacted,
-            jobs_redacted=erasure.jobs_redacted,
+        erased=to_schema(
+            ErasureCounts,
+            erasure,
             cache_entries=erasure.cache_entries + deletion.cache_entries,
             blobs=deletion.blobs,
         ),
         certificate=None if deletion.certificate is None else show_certificate(deletion.certificate),
         unfinished=list(deletion.unfinished),
-        user_errors=[],
-    )
-
-
-@strawberry.type(description="The document with its new readers, or why they are the old ones.")
-class SetDocumentAccessPayload:
-    """Result of `setDocumentAccess`."""
-
-    document: Document | None
-    user_errors: list[UserError]
-
-
-@strawberry.type(description="The job that ingests a document again.")
-class ReingestPayload:
-    """Result of `reingest`."""
-
-    job_id: strawberry.ID | None
-    document: Document | None
-    new: bool = strawberry.field(description="False when such a job was waiting or running already.")
-    user_errors: list[UserError]
-
-
-def show_reingestion(queued: Reingestion) -> ReingestPayload:
-    """A queued ingestion as a payload."""
-    workspace_id = queued.document.workspace.workspace_id
-    return ReingestPayload(
-        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, queued.job.job_id)),
-        document=show_document(queued.document),
-        new=queued.is_new,
-        user_errors=[],
     )

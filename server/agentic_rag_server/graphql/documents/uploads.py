@@ -1,4 +1,4 @@
-"""Files in GraphQL requests (graphql-multipart-request-spec), and what an upload returns."""
+"""Uploads: the mutation, and files in GraphQL requests (graphql-multipart-request-spec)."""
 
 from __future__ import annotations
 
@@ -10,11 +10,17 @@ import orjson
 import strawberry
 from starlette.requests import Request
 
+from agentic_rag.ingestion.upload import UploadOptions
 from agentic_rag.kernel.errors import InvalidInput
-from agentic_rag_server.graphql.documents.documents import Document
+from agentic_rag.kernel.public_ids import NodeKind, decode
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.documents.documents import Document, show_document
+from agentic_rag_server.graphql.http.context import Info
 from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import mutation
 from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFault, operation_from
-from agentic_rag_server.graphql.jobs.jobs import Job
+from agentic_rag_server.graphql.jobs.jobs import Job, show_job
+from agentic_rag_server.graphql.tenancy.access import ReadersInput, read_readers
 from agentic_rag_server.rest.http.multipart import MultipartBody
 
 PREFLIGHT_HEADERS = ("graphql-require-preflight", "apollo-require-preflight", "x-requested-with")
@@ -39,12 +45,48 @@ FILE = strawberry.scalar(
 
 @strawberry.type(description="The document that was uploaded, or why there is none.")
 class UploadDocumentPayload:
-    """Result of `uploadDocument`."""
+    document: Document | None = None
+    job: Job | None = strawberry.field(
+        default=None, description="What ingests it; null when these very bytes are READY already."
+    )
+    unchanged: bool = strawberry.field(default=False, description="Whether these very bytes were READY already.")
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
-    document: Document | None
-    job: Job | None = strawberry.field(description="What ingests it; null when these very bytes are READY already.")
-    unchanged: bool = strawberry.field(description="Whether these very bytes were READY already.")
-    user_errors: list[UserError]
+
+@strawberry.type
+class UploadMutation:
+    @mutation(
+        Action.UPLOAD_DOCUMENT,
+        UploadDocumentPayload,
+        description="Upload one file (graphql-multipart-request-spec). The same path is the same document; the same "
+        "`idempotencyKey` with the same file is the same upload. Takes the role member.",
+    )
+    async def upload_document(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        file: UploadedFile,
+        source_path: str | None = None,
+        title: str | None = None,
+        idempotency_key: str | None = None,
+        readable_by: ReadersInput | None = None,
+    ) -> UploadDocumentPayload:
+        """The file streams to the blob store while this runs. Without `readableBy` a new document is open to the whole
+        workspace, and an existing one keeps its readers.
+        """
+        context = info.context
+        readers = None if readable_by is None else read_readers(readable_by)
+        options = UploadOptions(source_path, title, idempotency_key, readers)
+        ref = context.ref(decode(workspace_id, NodeKind.WORKSPACE, path=("workspaceId",)))
+        upload = await context.parts.upload.run(ref, file.file_name, file.content, options, context.principal)
+        async with context.parts.database.transaction(ref.org_id) as transaction:
+            document = await transaction.documents.get(ref, upload.document_id)
+            job = None if upload.job_id is None else await transaction.jobs.get(ref, upload.job_id)
+        return UploadDocumentPayload(
+            document=show_document(document) if document else None,
+            job=show_job(job) if job else None,
+            unchanged=upload.job_id is None,
+        )
 
 
 def require_preflight(request: Request) -> None:

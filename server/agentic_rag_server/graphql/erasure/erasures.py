@@ -6,9 +6,10 @@ from datetime import datetime
 
 import strawberry
 
-from agentic_rag.erasure import certificate
+from agentic_rag.erasure import certificate as certificates
 from agentic_rag.operations import findings as verification
 from agentic_rag.operations.prove_erased import ErasureProof as Proof
+from agentic_rag_server.graphql.http.conversion import to_schema
 
 FindingSeverity = strawberry.enum(
     verification.Severity, name="FindingSeverity", description="How bad a finding is; only errors count against it."
@@ -17,8 +18,6 @@ FindingSeverity = strawberry.enum(
 
 @strawberry.type(description="What an erasure did in one store.")
 class ErasedStore:
-    """A line of a certificate."""
-
     store: str
     count: int = strawberry.field(description="Rows, entries or blobs.")
     done: bool = strawberry.field(description="False while a job still has to empty it.")
@@ -26,8 +25,6 @@ class ErasedStore:
 
 @strawberry.type(description="A place that an erasure does not reach.")
 class NotCovered:
-    """A limit of a certificate."""
-
     place: str
     reason: str
     taken_at: datetime | None = strawberry.field(description="When that copy was made, for a single one.")
@@ -35,8 +32,6 @@ class NotCovered:
 
 @strawberry.type(description="The proof of one erasure: numbers only, no word of the document.")
 class DeletionCertificate:
-    """What left which store."""
-
     corpus_version: int = strawberry.field(description="The first version without the document.")
     erased_at: datetime
     complete: bool = strawberry.field(description="Whether every store has followed.")
@@ -46,8 +41,6 @@ class DeletionCertificate:
 
 @strawberry.type(description="Something in the stores that is not as it should be.")
 class Finding:
-    """One finding of a check."""
-
     store: str
     kind: str
     severity: FindingSeverity  # type: ignore[valid-type]
@@ -57,33 +50,23 @@ class Finding:
 
 @strawberry.type(description="What every store says now of a document that was erased.")
 class ErasureProof:
-    """Result of `proveErased`."""
-
     erased: bool
     certificate: DeletionCertificate | None
     findings: list[Finding]
 
 
-def show_certificate(shown: certificate.Certificate) -> DeletionCertificate:
-    """A certificate of the domain as one of the schema."""
-    return DeletionCertificate(
-        corpus_version=shown.version,
-        erased_at=shown.erased_at,
-        complete=shown.is_complete,
-        stores=[ErasedStore(store=one.store.value, count=one.count, done=one.done) for one in shown.stores],
-        not_covered=[
-            NotCovered(place=one.place, reason=one.reason, taken_at=one.taken_at) for one in shown.not_covered
-        ],
+def show_certificate(certificate: certificates.Certificate) -> DeletionCertificate:
+    """The certificate of an erasure."""
+    return to_schema(
+        DeletionCertificate,
+        certificate,
+        corpus_version=certificate.version,
+        complete=certificate.is_complete,
+        stores=[to_schema(ErasedStore, one, store=one.store.value) for one in certificate.stores],
     )
 
 
 def show_proof(proof: Proof) -> ErasureProof:
-    """A proof of the domain as one of the schema."""
-    return ErasureProof(
-        erased=proof.is_complete,
-        certificate=None if proof.certificate is None else show_certificate(proof.certificate),
-        findings=[
-            Finding(store=one.store, kind=one.kind, severity=one.severity, message=one.message, remedy=one.remedy)
-            for one in proof.findings
-        ],
-    )
+    """What every store says of an erased document."""
+    certificate = None if proof.certificate is None else show_certificate(proof.certificate)
+    return to_schema(ErasureProof, proof, erased=proof.is_complete, certificate=certificate)

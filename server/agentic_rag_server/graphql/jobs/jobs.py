@@ -1,4 +1,4 @@
-"""Jobs of the data plane and dead letters in the schema."""
+"""Jobs of the data plane and dead letters."""
 
 from __future__ import annotations
 
@@ -6,14 +6,21 @@ from datetime import datetime
 
 import strawberry
 
+from agentic_rag.documents.document_access import visible_access_sets
 from agentic_rag.jobs import job as jobs
 from agentic_rag.kernel.error_redaction import redact_arguments
-from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag.kernel.pagination import Page
+from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode, encode_workspace
 from agentic_rag.kernel.telemetry import parse_trace_id
+from agentic_rag.kernel.text import is_storable
+from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
-from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.connections import Connection, connection
+from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
+from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 from agentic_rag_server.graphql.http.nodes import Node
 
 JobKind = strawberry.enum(jobs.JobKind, description="What a job does; UNKNOWN is a kind of another version.")
@@ -28,8 +35,6 @@ ReplayOutcome = strawberry.enum(
 
 @strawberry.type(description="One try at a job.")
 class JobAttempt:
-    """What one worker made of it."""
-
     attempt: int
     worker: str
     started_at: datetime
@@ -45,8 +50,6 @@ class JobAttempt:
 
 @strawberry.type(description="A unit of work of the data plane.")
 class Job(Node):
-    """A job as clients see it."""
-
     workspace_id: strawberry.ID
     document_id: strawberry.ID | None
     kind: JobKind  # type: ignore[valid-type]
@@ -64,7 +67,6 @@ class Job(Node):
 
     @strawberry.field(description="Secrets blotted out. Null below the role admin.")
     async def arguments(self, info: Info) -> list[Property] | None:
-        """As the worker gets them, but for secrets."""
         if not can_perform(info.context.principal, Action.SEE_DEAD_LETTERS):
             return None
         shown = redact_arguments(self.source.arguments)
@@ -72,25 +74,13 @@ class Job(Node):
 
     @strawberry.field(description="Every attempt, first to last.")
     async def attempt_history(self, info: Info) -> list[JobAttempt]:
-        """Those of all jobs of a page in one transaction."""
         key = self.source.workspace.workspace_id, self.source.job_id
         sees_chains = can_perform(info.context.principal, Action.SEE_DEAD_LETTERS)
-        return [
-            JobAttempt(
-                attempt=one.attempt,
-                worker=one.worker,
-                started_at=one.started_at,
-                ended_at=one.ended_at,
-                outcome=one.outcome,
-                error_code=one.error_code,
-                error_chain=list(one.error_chain) if sees_chains else [],
-            )
-            for one in await info.context.job_attempts.load(key)
-        ]
+        attempts = await info.context.job_attempts.load(key)
+        return [to_schema(JobAttempt, one, error_chain=one.error_chain if sees_chains else []) for one in attempts]
 
     @strawberry.field(description="The document it concerns; null when there is none, or none any more.")
     async def document(self, info: Info) -> Document | None:
-        """Those of all jobs of a page in one transaction."""
         if self.source.document_id is None:
             return None
         found = await info.context.documents.load((self.source.workspace.workspace_id, self.source.document_id))
@@ -99,41 +89,121 @@ class Job(Node):
 
 @strawberry.type(description="What became of a replay.")
 class ReplayDeadLetterPayload:
-    """Result of `replayDeadLetter`."""
-
-    job: Job | None
-    replayed: bool = strawberry.field(description="Whether this call queued it again.")
-    outcome: ReplayOutcome | None  # type: ignore[valid-type]
-    user_errors: list[UserError]
+    job: Job | None = None
+    replayed: bool = strawberry.field(default=False, description="Whether this call queued it again.")
+    outcome: ReplayOutcome | None = None  # type: ignore[valid-type]
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type(description="What became of a purge.")
 class PurgeDeadLetterPayload:
-    """Result of `purgeDeadLetter`."""
+    job: Job | None = None
+    purged: bool = strawberry.field(
+        default=False, description="Whether this call removed it; false when it was no dead letter."
+    )
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
-    job: Job | None
-    purged: bool = strawberry.field(description="Whether this call removed it; false when it was no dead letter.")
-    user_errors: list[UserError]
+
+@strawberry.type
+class JobQuery:
+    @field(Action.READ, description="Jobs of a workspace, newest first.")
+    async def jobs(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        states: list[JobState] | None = None,  # type: ignore[valid-type]
+        kinds: list[JobKind] | None = None,  # type: ignore[valid-type]
+    ) -> Connection[Job]:
+        context = info.context
+        request = page_request(first, after)
+        workspace = await context.workspace(workspace_id)
+        wanted_states: tuple[jobs.JobState, ...] = tuple(states or ())
+        wanted_kinds: tuple[jobs.JobKind, ...] = tuple(kinds or ())
+        async with context.parts.database.transaction(workspace.org_id) as transaction:
+            sets = await visible_access_sets(transaction, context.principal, workspace)
+            page = await transaction.jobs.page(workspace, request, wanted_states, wanted_kinds, access_ids=sets)
+        return connection(page, show_job)
+
+    @field(Action.READ, description="A job by its id.")
+    async def job(self, info: Info, id: strawberry.ID) -> Job | None:
+        return await find_job(info.context, decode(id, NodeKind.JOB))
+
+    @field(
+        Action.READ,
+        Action.SEE_DEAD_LETTERS,
+        description="Jobs of a workspace that gave up, newest first. Takes the role admin.",
+    )
+    async def dead_letters(
+        self,
+        info: Info,
+        workspace_id: strawberry.ID,
+        first: int = 50,
+        after: str | None = None,
+        kinds: list[JobKind] | None = None,  # type: ignore[valid-type]
+        codes: list[str] | None = None,
+    ) -> Connection[Job]:
+        context = info.context
+        request = page_request(first, after)
+        workspace = await context.workspace(workspace_id)
+        wanted_kinds: tuple[jobs.JobKind, ...] = tuple(kinds or ())
+        wanted_codes = [code for code in codes or () if is_storable(code)]
+        if codes and not wanted_codes:
+            return connection(Page((), (), has_next=False), show_job)
+        async with context.parts.database.transaction(workspace.org_id) as transaction:
+            page = await transaction.jobs.page(workspace, request, [jobs.JobState.DEAD], wanted_kinds, wanted_codes)
+        return connection(page, show_job)
+
+
+@strawberry.type
+class JobMutation:
+    @mutation(
+        Action.REPLAY_DEAD_LETTER,
+        ReplayDeadLetterPayload,
+        description="Queue a dead letter again with a fresh allowance; its attempts stay. Takes the role admin.",
+    )
+    async def replay_dead_letter(self, info: Info, id: strawberry.ID) -> ReplayDeadLetterPayload:
+        """A second call changes nothing and says `replayed: false`."""
+        context, node = info.context, decode(id, NodeKind.JOB)
+        result = await context.parts.dead_letters.replay(context.ref(node), node.key, context.principal.subject)
+        return ReplayDeadLetterPayload(
+            job=show_job(result.job), replayed=result.outcome is jobs.Replay.REPLAYED, outcome=result.outcome
+        )
+
+    @mutation(
+        Action.PURGE_DEAD_LETTER,
+        PurgeDeadLetterPayload,
+        description="Remove what a dead letter holds: arguments, error texts and attempts. Takes the role admin.",
+    )
+    async def purge_dead_letter(self, info: Info, id: strawberry.ID) -> PurgeDeadLetterPayload:
+        """Kind, code, times and the audit entry stay."""
+        context, node = info.context, decode(id, NodeKind.JOB)
+        result = await context.parts.dead_letters.purge(context.ref(node), node.key, context.principal.subject)
+        return PurgeDeadLetterPayload(job=show_job(result.job), purged=result.purged)
+
+
+async def find_job(context: RequestContext, node: NodeId) -> Job | None:
+    """A job; None when there is none, or when it concerns a document that is hidden from the caller."""
+    workspace = context.ref(node)
+    async with context.parts.database.transaction(workspace.org_id) as transaction:
+        found = await transaction.jobs.get(workspace, node.key)
+        if found is not None and found.document_id is not None and not may_manage_access(context.principal):
+            reader = read_identity(context.principal)
+            if await transaction.access.unreadable(workspace, [found.document_id], reader):
+                return None
+    return show_job(found) if found else None
 
 
 def show_job(job: jobs.Job) -> Job:
-    """A job of the domain as one of the schema."""
+    """A job, with its ids as clients know them."""
     workspace_id = job.workspace.workspace_id
-    document_id = encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None
-    return Job(
-        id=strawberry.ID(encode(NodeKind.JOB, workspace_id, job.job_id)),
-        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
-        document_id=strawberry.ID(document_id) if document_id else None,
-        kind=job.kind,
-        kind_name=job.kind_name,
-        state=job.state,
-        attempts=job.attempts,
-        progress=job.progress,
-        error_code=job.error_code,
-        error_message=job.error_message,
+    return to_schema(
+        Job,
+        job,
+        id=encode(NodeKind.JOB, workspace_id, job.job_id),
+        workspace_id=encode_workspace(workspace_id),
+        document_id=encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None,
         trace_id=parse_trace_id(job.trace_carrier),
-        run_after=job.run_after,
-        created_at=job.created_at,
-        updated_at=job.updated_at,
         source=job,
     )

@@ -1,4 +1,4 @@
-"""Embedding spaces in the schema."""
+"""Embedding spaces and switches between them."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode
 from agentic_rag.models.embedding import space as spaces
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, RecallGate, RecallQuestion, build_recall_gate
-from agentic_rag.operations.switch_embedding import SwitchStart
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 
 SpaceState = strawberry.enum(spaces.SpaceState, description="Where an embedding space stands; ACTIVE answers.")
 
 
 @strawberry.type(description="What the quality gate of a switch measured.")
 class GateVerdict:
-    """Mean recall@k before and after."""
-
     k: int
     questions: int
     before: float = strawberry.field(description="Mean recall@k in the space that answered.")
@@ -30,8 +30,6 @@ class GateVerdict:
 
 @strawberry.type(description="Model, dimensions and precision of a workspace's vectors.")
 class EmbeddingSpace:
-    """A space as clients see it."""
-
     name: str
     provider: str
     model: str
@@ -46,16 +44,12 @@ class EmbeddingSpace:
 
 @strawberry.input(description="A question, and the documents that answer it by id or source path.")
 class GateQuestionInput:
-    """A line of the gate's data set."""
-
     question: str
     gold_ids: list[str]
 
 
 @strawberry.input(description="Refuse the switch when recall@k over these questions falls by more than the tolerance.")
 class RecallGateInput:
-    """The quality gate of a switch."""
-
     questions: list[GateQuestionInput]
     k: int = DEFAULT_K
     tolerance: float = 0.0
@@ -63,8 +57,6 @@ class RecallGateInput:
 
 @strawberry.input(description="A switch to another embedding space.")
 class SwitchEmbeddingSpaceInput:
-    """Arguments of `switchEmbeddingSpace`."""
-
     workspace_id: strawberry.ID
     to: str = strawberry.field(description="`deterministic`, `onnx`, or `openai:MODEL[:DIMENSIONS]`.")
     gate: RecallGateInput | None = None
@@ -72,57 +64,77 @@ class SwitchEmbeddingSpaceInput:
 
 @strawberry.type(description="The space that is being filled, or that answers already.")
 class SwitchEmbeddingSpacePayload:
-    """Result of `switchEmbeddingSpace` and `cancelEmbeddingSwitch`."""
+    space: EmbeddingSpace | None = None
+    job_id: strawberry.ID | None = strawberry.field(
+        default=None, description="The job that fills it; null when nothing was to do."
+    )
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
-    space: EmbeddingSpace | None
-    job_id: strawberry.ID | None = strawberry.field(description="The job that fills it; null when nothing was to do.")
-    user_errors: list[UserError]
+
+@strawberry.type
+class SpaceQuery:
+    @field(Action.READ, description="The embedding spaces of a workspace, oldest first.")
+    async def embedding_spaces(self, info: Info, workspace_id: strawberry.ID) -> list[EmbeddingSpace]:
+        """The space that answers, the one being filled, and those kept for the grace period."""
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        await context.require_all_readable(workspace)
+        return [_show_space(one) for one in await context.parts.switch_spaces.spaces(workspace)]
 
 
-def read_gate(given: RecallGateInput) -> RecallGate:
+@strawberry.type
+class SpaceMutation:
+    @mutation(
+        Action.SWITCH_SPACE,
+        SwitchEmbeddingSpacePayload,
+        description="Switch a workspace to another embedding model. Takes the role admin.",
+    )
+    async def switch_embedding_space(self, info: Info, input: SwitchEmbeddingSpaceInput) -> SwitchEmbeddingSpacePayload:
+        """A job fills the new space while the old one answers questions."""
+        context = info.context
+        workspace = await context.workspace(input.workspace_id, ("input", "workspaceId"))
+        gate = _read_gate(input.gate) if input.gate else None
+        switch = await context.parts.switch_spaces.begin(workspace, input.to, gate, context.principal.subject)
+        job = switch.job
+        return SwitchEmbeddingSpacePayload(
+            space=_show_space(switch.record),
+            job_id=strawberry.ID(encode(NodeKind.JOB, workspace.workspace_id, job.job_id)) if job else None,
+        )
+
+    @mutation(
+        Action.SWITCH_SPACE,
+        SwitchEmbeddingSpacePayload,
+        description="Call off the switch that is under way. Takes the role admin.",
+    )
+    async def cancel_embedding_switch(self, info: Info, workspace_id: strawberry.ID) -> SwitchEmbeddingSpacePayload:
+        """The workspace answers as before. The filled vectors are kept for the grace period."""
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        record = await context.parts.switch_spaces.cancel(workspace, context.principal.subject)
+        return SwitchEmbeddingSpacePayload(space=_show_space(record))
+
+
+def _read_gate(given: RecallGateInput) -> RecallGate:
     """The gate of a request. Errors: `InvalidInput` code GATE_INVALID."""
     questions = [RecallQuestion(one.question, tuple(_gold(gold) for gold in one.gold_ids)) for one in given.questions]
     return build_recall_gate(questions, given.k, given.tolerance)
 
 
 def _gold(text: str) -> str:
-    """A document as retrieval names it: public ids become the plain ones they stand for."""
+    """A document as retrieval names it: a public id is decoded, a source path stays."""
     try:
         return str(decode(text, NodeKind.DOCUMENT).key)
     except InvalidInput:
         return text
 
 
-def show_space(record: spaces.SpaceRecord) -> EmbeddingSpace:
-    """A space of the domain as one of the schema."""
-    space, verdict = record.registered.space, record.verdict
-    return EmbeddingSpace(
+def _show_space(record: spaces.SpaceRecord) -> EmbeddingSpace:
+    space = record.registered.space
+    return to_schema(
+        EmbeddingSpace,
+        record,
         name=space.name,
         provider=space.provider,
         model=space.model,
         dimensions=space.dimensions,
-        state=record.state,
-        done=record.done,
-        total=record.total,
-        since=record.since,
-        drop_after=record.drop_after,
-        verdict=GateVerdict(
-            k=verdict.k,
-            questions=verdict.questions,
-            before=verdict.before,
-            after=verdict.after,
-            passed=verdict.passed,
-        )
-        if verdict
-        else None,
-    )
-
-
-def show_switch(workspace: WorkspaceRef, begun: SwitchStart) -> SwitchEmbeddingSpacePayload:
-    """A switch that began, or was done at once."""
-    job = begun.job
-    return SwitchEmbeddingSpacePayload(
-        space=show_space(begun.record),
-        job_id=strawberry.ID(encode(NodeKind.JOB, workspace.workspace_id, job.job_id)) if job else None,
-        user_errors=[],
     )

@@ -1,4 +1,4 @@
-"""In the schema: what calls of models used, and the ceilings on it."""
+"""The cost of model calls, and the ceilings on it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ import strawberry
 
 from agentic_rag.kernel.public_ids import encode_workspace
 from agentic_rag.models.billing import limits as spending
-from agentic_rag.models.billing.manage_budgets import UsageReport
+from agentic_rag.models.billing import usage
 from agentic_rag.models.billing.prices import PRICED_ON
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.errors import USER_ERRORS, UserError, user_error
+from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 
 
 @strawberry.type(description="Calls of one model for one workspace on one day (UTC).")
 class UsageLine:
-    """One line of the ledger."""
-
     workspace_id: strawberry.ID
     day: date
     kind: str = strawberry.field(description="`embedding` or `chat`.")
@@ -35,8 +35,6 @@ class UsageLine:
 
 @strawberry.type(description="What calls of models used, and cost by the price table.")
 class Usage:
-    """A look into the ledger."""
-
     lines: list[UsageLine]
     cost_usd: float
     unpriced_calls: int
@@ -45,8 +43,6 @@ class Usage:
 
 @strawberry.type(description="A ceiling on what models cost.")
 class BudgetCeiling:
-    """A ceiling and what is spent of it."""
-
     scope: str = strawberry.field(description="`organisation` or `workspace`.")
     period: str = strawberry.field(description="`day` or `month`, of UTC.")
     limit_usd: float
@@ -56,8 +52,6 @@ class BudgetCeiling:
 
 @strawberry.input(description="Ceilings in US dollars; what is null has none.")
 class SetBudgetInput:
-    """Arguments of `setBudget`."""
-
     workspace_id: strawberry.ID | None = strawberry.field(
         default=None, description="The workspace; the whole organisation when null."
     )
@@ -70,18 +64,15 @@ class SetBudgetInput:
 
 @strawberry.type(description="Whether the ceilings were set.")
 class SetBudgetPayload:
-    """Result of `setBudget`."""
-
-    changed: bool
-    user_errors: list[UserError]
+    changed: bool = False
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type
 class SpendingQuery:
-    """What the caller's organisation spends."""
-
-    @strawberry.field(
-        description="What calls of models used from one day to another, both included. Takes the role admin."
+    @field(
+        Action.SEE_USAGE,
+        description="What calls of models used from one day to another, both included. Takes the role admin.",
     )
     async def usage(
         self,
@@ -90,85 +81,49 @@ class SpendingQuery:
         last: Annotated[date, strawberry.argument(name="to")],
         workspace_id: strawberry.ID | None = None,
     ) -> Usage:
-        """At most a year. What was called within the last second may be missing."""
+        """Covers a year at most. Calls of the last second may be missing."""
         context = info.context
-        context.require_product_on()
-        authorise(context.principal, Action.SEE_USAGE)
-        ref = None if workspace_id is None else await context.workspace(workspace_id)
-        return _show(
-            await context.parts.spending.usage(
-                context.principal.org_id, first, last, None if ref is None else ref.workspace_id
-            )
-        )
+        workspace = None if workspace_id is None else (await context.workspace(workspace_id)).workspace_id
+        report = await context.parts.spending.usage(context.principal.org_id, first, last, workspace)
+        return to_schema(Usage, report, lines=[_show_line(line) for line in report.lines], priced_on=PRICED_ON)
 
-    @strawberry.field(
-        description="The ceilings that hold for a workspace, with what is spent of each. Takes the role admin."
+    @field(
+        Action.SEE_USAGE,
+        description="The ceilings that hold for a workspace, with what is spent of each. Takes the role admin.",
     )
     async def budgets(self, info: Info, workspace_id: strawberry.ID) -> list[BudgetCeiling]:
-        """Those of the organisation among them."""
+        """Includes the ceilings of the organisation."""
         context = info.context
-        context.require_product_on()
-        authorise(context.principal, Action.SEE_USAGE)
-        ref = await context.workspace(workspace_id)
-        return [
-            BudgetCeiling(
-                scope=one.scope,
-                period=one.period,
-                limit_usd=one.limit_usd,
-                spent_usd=one.spent_usd,
-                resets_at=one.resets_at,
-            )
-            for one in await context.parts.spending.ceilings(ref)
-        ]
+        ceilings = await context.parts.spending.ceilings(await context.workspace(workspace_id))
+        return [to_schema(BudgetCeiling, one) for one in ceilings]
 
 
 @strawberry.type
 class SpendingMutation:
-    """Changes to what the caller's organisation may spend."""
-
-    @strawberry.mutation(description="Set the ceilings of the organisation or of a workspace. Takes the role admin.")
+    @mutation(
+        Action.SET_BUDGET,
+        SetBudgetPayload,
+        description="Set the ceilings of the organisation or of a workspace. Takes the role admin.",
+    )
     async def set_budget(self, info: Info, input: SetBudgetInput) -> SetBudgetPayload:
-        """They hold from the next call on."""
-        context = info.context
-        context.require_product_on()
-        authorise(context.principal, Action.SET_BUDGET)
-        try:
-            ref = (
-                None
-                if input.workspace_id is None
-                else await context.workspace(input.workspace_id, ("input", "workspaceId"))
-            )
-            limits = spending.SpendingLimits(input.day_usd, input.month_usd, input.soft_share)
-            await context.parts.spending.set_limits(
-                context.principal.org_id,
-                None if ref is None else ref.workspace_id,
-                limits,
-                context.principal.subject,
-            )
-        except USER_ERRORS as error:
-            return SetBudgetPayload(changed=False, user_errors=[user_error(error)])
-        return SetBudgetPayload(changed=True, user_errors=[])
+        """The ceilings hold from the next call on."""
+        context, caller, workspace = info.context, info.context.principal, None
+        if input.workspace_id is not None:
+            workspace = (await context.workspace(input.workspace_id, ("input", "workspaceId"))).workspace_id
+        limits = spending.SpendingLimits(input.day_usd, input.month_usd, input.soft_share)
+        await context.parts.spending.set_limits(caller.org_id, workspace, limits, caller.subject)
+        return SetBudgetPayload(changed=True)
 
 
-def _show(report: UsageReport) -> Usage:
-    return Usage(
-        lines=[
-            UsageLine(
-                workspace_id=strawberry.ID(encode_workspace(line.key.workspace_id)),
-                day=line.key.day,
-                kind=line.key.kind,
-                provider=line.key.provider,
-                model=line.key.model,
-                own_key=line.key.own_key,
-                calls=line.calls,
-                input_tokens=line.input_tokens,
-                output_tokens=line.output_tokens,
-                cost_usd=line.cost_usd,
-                unpriced_calls=line.unpriced_calls,
-            )
-            for line in report.lines
-        ],
-        cost_usd=report.cost_usd,
-        unpriced_calls=report.unpriced_calls,
-        priced_on=PRICED_ON,
+def _show_line(line: usage.UsageLine) -> UsageLine:
+    key = line.key
+    return to_schema(
+        UsageLine,
+        line,
+        workspace_id=encode_workspace(key.workspace_id),
+        day=key.day,
+        kind=key.kind,
+        provider=key.provider,
+        model=key.model,
+        own_key=key.own_key,
     )

@@ -1,4 +1,4 @@
-"""In the schema: evaluations that workers run."""
+"""Evaluations that workers run."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import strawberry
 from agentic_rag.kernel.errors import InvalidInput
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.operations import evaluation as eval_runs
-from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.graphql.http.context import Info
-from agentic_rag_server.graphql.http.errors import USER_ERRORS, UserError, user_error
+from agentic_rag_server.graphql.http.conversion import to_schema
+from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 from agentic_rag_server.graphql.jobs.jobs import Job, show_job
 
 
 @strawberry.type(description="A mean over the questions it applies to, 0 to 1, with its 95 % interval.")
 class EvalFigure:
-    """A figure of a report."""
-
     name: str
     mean: float
     low: float
@@ -29,8 +29,6 @@ class EvalFigure:
 
 @strawberry.type(description="An evaluation that a worker runs.")
 class EvalRun:
-    """An evaluation as clients see it."""
-
     job_id: strawberry.ID = strawberry.field(description="The job that runs it; this is how it is named.")
     workspace_id: strawberry.ID
     dataset: str
@@ -47,7 +45,6 @@ class EvalRun:
 
     @strawberry.field(description="How the work stands.")
     async def job(self, info: Info) -> Job | None:
-        """Null when it is gone."""
         async with info.context.parts.database.transaction(self.source.workspace.org_id) as transaction:
             found = await transaction.jobs.get(self.source.workspace, self.source.job_id)
         return show_job(found) if found else None
@@ -55,8 +52,6 @@ class EvalRun:
 
 @strawberry.input(description="A question with what is known to be right about it: docs/evaluation.md.")
 class EvalQuestionInput:
-    """A line of a dataset."""
-
     id: str
     question: str
     answers: list[str] = strawberry.field(default_factory=list[str])
@@ -74,8 +69,6 @@ class EvalQuestionInput:
 
 @strawberry.input(description="The questions of an evaluation.")
 class StartEvalRunInput:
-    """Arguments of `startEvalRun`."""
-
     workspace_id: strawberry.ID
     dataset: str = strawberry.field(description="The name it is reported under.")
     questions: list[EvalQuestionInput]
@@ -83,49 +76,37 @@ class StartEvalRunInput:
 
 @strawberry.type(description="The evaluation that was asked for, or why there is none.")
 class StartEvalRunPayload:
-    """Result of `startEvalRun`."""
-
-    eval_run: EvalRun | None
-    user_errors: list[UserError]
+    eval_run: EvalRun | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
 @strawberry.type
 class EvaluationQuery:
-    """Reads of evaluations."""
-
-    @strawberry.field(description="The evaluation that a job runs, by the job's id. Takes the role admin.")
+    @field(Action.EVALUATE, description="The evaluation that a job runs, by the job's id. Takes the role admin.")
     async def eval_run(self, info: Info, job_id: strawberry.ID) -> EvalRun | None:
-        """Null when there is none."""
         context = info.context
-        context.require_product_on()
-        authorise(context.principal, Action.EVALUATE)
         node = decode(job_id, NodeKind.JOB, path=("jobId",))
         found = await context.parts.evaluations.get(context.ref(node), node.key)
-        return show_eval_run(found) if found else None
+        return _show_eval_run(found) if found else None
 
 
 @strawberry.type
 class EvaluationMutation:
-    """Changes of evaluations."""
-
-    @strawberry.mutation(
+    @mutation(
+        Action.EVALUATE,
+        StartEvalRunPayload,
         description="Have a worker ask questions and report how the answers did; while an evaluation of the same "
-        "questions is unfinished, that one is returned. Takes the role admin."
+        "questions is unfinished, that one is returned. Takes the role admin.",
     )
     async def start_eval_run(
         self, info: Info, given: Annotated[StartEvalRunInput, strawberry.argument(name="input")]
     ) -> StartEvalRunPayload:
-        """The questions are kept with the evaluation, as long as the runs that it makes."""
+        """The questions are kept as long as the runs of the evaluation."""
         context = info.context
-        context.require_product_on()
-        authorise(context.principal, Action.EVALUATE)
-        try:
-            ref = await context.workspace(given.workspace_id)
-            asked = eval_runs.EvalDataset(given.dataset, tuple(map(_question, given.questions)))
-            started = await context.parts.evaluations.start(ref, asked, context.principal.subject)
-        except USER_ERRORS as error:
-            return StartEvalRunPayload(eval_run=None, user_errors=[user_error(error)])
-        return StartEvalRunPayload(eval_run=show_eval_run(started), user_errors=[])
+        workspace = await context.workspace(given.workspace_id)
+        dataset = eval_runs.EvalDataset(given.dataset, tuple(map(_question, given.questions)))
+        run = await context.parts.evaluations.start(workspace, dataset, context.principal.subject)
+        return StartEvalRunPayload(eval_run=_show_eval_run(run))
 
 
 def _question(given: EvalQuestionInput) -> eval_runs.EvalQuestion:
@@ -143,22 +124,16 @@ def _question(given: EvalQuestionInput) -> eval_runs.EvalQuestion:
     )
 
 
-def show_eval_run(run: eval_runs.EvalRun) -> EvalRun:
-    """An evaluation of the domain as one of the schema."""
+def _show_eval_run(run: eval_runs.EvalRun) -> EvalRun:
     workspace_id = run.workspace.workspace_id
     figures = {} if run.report is None else eval_runs.read_figures(run.report)
-    return EvalRun(
-        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, run.job_id)),
-        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
+    return to_schema(
+        EvalRun,
+        run,
+        job_id=encode(NodeKind.JOB, workspace_id, run.job_id),
+        workspace_id=encode_workspace(workspace_id),
         dataset=run.dataset.name,
-        k=run.k,
         questions=len(run.dataset.questions),
-        answered=run.answered,
-        figures=[
-            EvalFigure(name=name, mean=one.mean, low=one.low, high=one.high, questions=one.questions)
-            for name, one in figures.items()
-        ],
-        report=run.report,
-        created_at=run.created_at,
+        figures=[to_schema(EvalFigure, figure, name=name) for name, figure in figures.items()],
         source=run,
     )

@@ -1,4 +1,4 @@
-"""Snapshots of workspaces in the schema."""
+"""Snapshots of workspaces."""
 
 from __future__ import annotations
 
@@ -8,7 +8,11 @@ import strawberry
 
 from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.operations.snapshots import snapshot as snapshots
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.graphql.http.context import Info
+from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
+from agentic_rag_server.graphql.http.fields import field, mutation
 
 SnapshotState = strawberry.enum(snapshots.SnapshotState, description="Where a snapshot stands.")
 SnapshotReason = strawberry.enum(snapshots.SnapshotReason, description="Asked for, or by schedule.")
@@ -16,8 +20,6 @@ SnapshotReason = strawberry.enum(snapshots.SnapshotReason, description="Asked fo
 
 @strawberry.type(description="An archive of one workspace at one corpus version.")
 class Snapshot:
-    """A snapshot as clients see it; its files stay inside."""
-
     id: strawberry.ID
     workspace_id: strawberry.ID
     job_id: strawberry.ID = strawberry.field(description="The job that takes it.")
@@ -36,28 +38,54 @@ class Snapshot:
 
 @strawberry.type(description="The snapshot that was asked for, or why there is none.")
 class CreateSnapshotPayload:
-    """Result of `createSnapshot`."""
-
-    snapshot: Snapshot | None
-    user_errors: list[UserError]
+    snapshot: Snapshot | None = None
+    user_errors: list[UserError] = strawberry.field(default_factory=list)
 
 
-def show_snapshot(record: snapshots.SnapshotRecord) -> Snapshot:
-    """A snapshot of the domain as one of the schema."""
+@strawberry.type
+class SnapshotQuery:
+    @field(
+        Action.READ,
+        Action.TAKE_SNAPSHOT,
+        description="Snapshots of a workspace, newest first. Takes the role admin.",
+    )
+    async def snapshots(self, info: Info, workspace_id: strawberry.ID) -> list[Snapshot]:
+        """Unpaged: retention keeps them few."""
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        async with context.parts.database.transaction(workspace.org_id) as transaction:
+            return [_show_snapshot(one) for one in await transaction.snapshots.all(workspace)]
+
+
+@strawberry.type
+class SnapshotMutation:
+    @mutation(
+        Action.TAKE_SNAPSHOT,
+        CreateSnapshotPayload,
+        description="Ask for a snapshot of a workspace; a worker takes it. Takes the role admin.",
+    )
+    async def create_snapshot(
+        self, info: Info, workspace_id: strawberry.ID, with_originals: bool = True
+    ) -> CreateSnapshotPayload:
+        """Returns the unfinished snapshot when one was requested before."""
+        context = info.context
+        workspace = await context.workspace(workspace_id)
+        record = await context.parts.take_snapshot.request(
+            workspace, context.principal.subject, with_originals=with_originals
+        )
+        return CreateSnapshotPayload(snapshot=_show_snapshot(record))
+
+
+def _show_snapshot(record: snapshots.SnapshotRecord) -> Snapshot:
     workspace_id = record.workspace.workspace_id
-    return Snapshot(
-        id=strawberry.ID(encode(NodeKind.SNAPSHOT, workspace_id, record.snapshot_id)),
-        workspace_id=strawberry.ID(encode_workspace(workspace_id)),
-        job_id=strawberry.ID(encode(NodeKind.JOB, workspace_id, record.snapshot_id)),
-        state=record.state,
-        reason=record.reason,
-        with_originals=record.with_originals,
-        corpus_version=record.corpus_version,
+    return to_schema(
+        Snapshot,
+        record,
+        id=encode(NodeKind.SNAPSHOT, workspace_id, record.snapshot_id),
+        workspace_id=encode_workspace(workspace_id),
+        job_id=encode(NodeKind.JOB, workspace_id, record.snapshot_id),
         size=float(record.size),
         documents=record.counts.get("rag_documents", 0),
         chunks=record.counts.get("rag_chunks", 0),
         stored=record.is_stored,
-        error_code=record.error_code,
-        created_at=record.created_at,
-        finished_at=record.finished_at,
     )

@@ -1,4 +1,4 @@
-"""Who may read a document, in the schema."""
+"""The readers of a document."""
 
 from __future__ import annotations
 
@@ -11,16 +11,12 @@ from agentic_rag.tenancy.access import PUBLIC_PRINCIPALS, groups_of, users_of, v
 
 @strawberry.type(description="The users and groups that may read a document; whoever is one of them may.")
 class Readers:
-    """Principals, by kind."""
-
     users: list[str] = strawberry.field(description="Subjects of tokens and keys.")
     groups: list[str] = strawberry.field(description="Groups of tokens and keys.")
 
 
 @strawberry.input(description="The users and groups that may read a document. Without any the whole workspace may.")
 class ReadersInput:
-    """The argument `readableBy`."""
-
     users: list[str] = strawberry.field(default_factory=list, description="Subjects of tokens and keys.")
     groups: list[str] = strawberry.field(default_factory=list, description="Groups of tokens and keys.")
 
