@@ -17,7 +17,6 @@ from types import MappingProxyType
 
 import numpy as np
 
-from agentic_rag.kernel.one_shot_cache import OneShotCache
 from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.term_counts import TermCounts, count_terms
 
@@ -32,11 +31,6 @@ _CACHED_QUESTIONS = 256
 _LONGEST_QUESTION = 1_000
 """Characters. A question is taken apart once for each stage that reads it; a longer text is no question that comes
 again. 1 MB when full.
-"""
-
-_TERMS_FOR_POSTINGS = OneShotCache[list[str]](most=256, longest=4_000)
-"""The terms of passages that were embedded by them, for their postings: as many as one embedding call reads, and none
-longer than a chunk. 7 MB of ordinary text when 256 chunks of 512 tokens wait.
 """
 
 _LONGEST_WHOLE = 64
@@ -164,13 +158,6 @@ def tokenize(text: str, *, stemmed: bool = True) -> list[str]:
     return found
 
 
-def tokenize_for_postings(text: str) -> list[str]:
-    """`terms(text)`, for one who reads a passage before its postings are made: `term_counts` takes them over."""
-    found = tokenize(text)
-    _TERMS_FOR_POSTINGS.put(text, found)
-    return found
-
-
 def query_terms(text: str, *, stemmed: bool = True) -> Mapping[str, int]:
     """The terms of a question with their counts, made exactly like a passage's, without function words (unless there
     are only such).
@@ -235,10 +222,7 @@ def _token_keys_with_cache(token: str, stemmed: bool) -> bytes:
 
 
 def term_counts(text: str, *, stemmed: bool = True) -> TermCounts:
-    """A passage's postings: the counts of `terms(text)` by `term_key`."""
-    known = _TERMS_FOR_POSTINGS.take(text) if stemmed else None
-    if known is not None:
-        return count_terms(np.frombuffer(b"".join(map(key_bytes, known)), "<u8"))
+    """A passage's postings: the counts of `tokenize(text)` by `term_key`."""
     keys = b"".join(
         [
             _token_keys_with_cache(token, stemmed) if len(token) <= _LONGEST_CACHED else _token_keys(token, stemmed)

@@ -1,7 +1,4 @@
-from hypothesis import given
-from hypothesis import strategies as st
-
-from agentic_rag.answering.extraction.segmented_text import SegmentationCache, SegmentedText
+from agentic_rag.answering.extraction.segmented_text import SegmentedText
 from agentic_rag.answering.extraction.term_matching import find_hits, mask_of, weigh_terms
 
 TEXT = "# Limits\n\nCrew transfer stops at 1.5 m. The master decides.\n\nYou must bring:\n\n- a life jacket\n- boots"
@@ -35,23 +32,3 @@ def test_the_terms_found_are_those_of_the_question_asked_last() -> None:
         terms = weigh_terms(asked.split(), {})
         assert reading.hits(terms) == find_hits(reading.low, terms)
         assert reading.mask(terms) == mask_of(reading.low, terms)
-
-
-@given(st.lists(st.text(alphabet="ab \n", min_size=1, max_size=40), max_size=30))
-def test_readings_are_the_same_whether_kept_or_not_and_stay_in_their_bound(texts: list[str]) -> None:
-    kept = SegmentationCache(characters=60)
-    for text in texts:
-        reading = kept.of(text, cut_off=False)
-        fresh = SegmentedText(text, cut_off=False)
-        assert (reading.low, reading.ends) == (fresh.low, fresh.ends)
-        assert kept.characters <= max(60, len(text))
-
-
-def test_the_least_recently_used_reading_goes_first() -> None:
-    kept = SegmentationCache(characters=4)
-    first = kept.of("aa", cut_off=False)
-    kept.of("bb", cut_off=False)
-    assert kept.of("aa", cut_off=False) is first
-    kept.of("cc", cut_off=False)
-    assert kept.of("aa", cut_off=False) is first
-    assert kept.characters == 4

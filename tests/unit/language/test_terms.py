@@ -7,7 +7,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agentic_rag.adapters.deterministic.hashed_embedding import embed_texts
 from agentic_rag.language.english import FUNCTION_WORDS, stem
 from agentic_rag.language.tokenizer import content_terms, query_terms, term_counts, term_key, tokenize
 
@@ -157,13 +156,3 @@ def test_a_long_run_of_letters_is_cut_into_bounded_terms() -> None:
 
 def test_function_words_are_never_stemmed() -> None:
     assert all(stem(word) == word for word in FUNCTION_WORDS)
-
-
-def test_postings_are_the_same_whether_or_not_the_passage_was_embedded_before() -> None:
-    passage = "The pump's max_retries of TG-04 rose by 1,234 in 2021. Pumps are tested, pumped dry and tested again."
-    alone = term_counts(passage)
-
-    for _ in range(2):
-        embed_texts([passage])
-        assert term_counts(passage) == alone
-    assert term_counts(passage, stemmed=False) != alone

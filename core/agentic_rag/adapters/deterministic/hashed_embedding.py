@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from agentic_rag.language.english import FUNCTION_WORDS
-from agentic_rag.language.tokenizer import key_bytes, tokenize_for_postings
+from agentic_rag.language.tokenizer import key_bytes, tokenize
 
 DIMENSIONS = 384
 
@@ -97,7 +97,7 @@ def embed_texts(texts: Sequence[str]) -> NDArray[np.float32]:
     """Unit-length vectors, shape (len(texts), 384). A text without any letter or digit gets the first axis."""
     vectors = np.zeros((len(texts), DIMENSIONS), np.float32)
     for row, text in enumerate(texts):
-        every = tokenize_for_postings(text)
+        every = tokenize(text)
         words = [word for word in every if word not in FUNCTION_WORDS] or every
         if words:
             vectors[row] = _unit(words)

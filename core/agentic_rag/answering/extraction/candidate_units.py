@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from agentic_rag.answering.extraction.answer_type_match import answer_type_bonus, max_type_bonus, states_answer
-from agentic_rag.answering.extraction.segmented_text import SEGMENTATIONS, SegmentedText, Span
+from agentic_rag.answering.extraction.segmented_text import SegmentedText, Span, segment_text
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, lower_text, mask_of, weight_of
 from agentic_rag.answering.extraction.text_units import QUOTABLE, UnitKind
 from agentic_rag.answering.plan import AnswerType
@@ -145,7 +145,7 @@ class _Weigher:
 
 def segment_passage(passage: Passage) -> SegmentedText:
     """The reading of a passage's text."""
-    return SEGMENTATIONS.of(passage.chunk.text, passage.chunk.start > 0)
+    return segment_text(passage.chunk.text, passage.chunk.start > 0)
 
 
 def opening_unit(passage: Passage, position: int) -> CandidateUnit | None:

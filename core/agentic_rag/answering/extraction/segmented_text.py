@@ -6,7 +6,7 @@ All of it is a pure function of the text, worked out as far as questions need it
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections import OrderedDict
+from functools import lru_cache
 
 from agentic_rag.answering.extraction.term_matching import QuestionTerm, find_hits, lower_text
 from agentic_rag.answering.extraction.text_units import UnitKind, classify_unit, may_be_heading
@@ -14,8 +14,8 @@ from agentic_rag.language.sentences import sentence_spans
 from agentic_rag.language.tables import CELL_SEPARATOR, row_spans
 
 BLANK_LINE = "\n\n"
-MAX_CACHED_CHARACTERS = 2_000_000
-"""Text whose readings are kept: about 1,000 chunks of 512 tokens, some 10 MB."""
+_CACHED_TEXTS = 256
+"""The passages of about a dozen questions, some 3 MB. The stages of one question segment the same passages again."""
 
 LONGEST_HEADING = 120
 """Characters."""
@@ -115,35 +115,10 @@ class SegmentedText:
         return kind
 
 
-class SegmentationCache:
-    """Readings by text, the least recently used given up first; bounded by the characters they were made from."""
-
-    def __init__(self, characters: int = MAX_CACHED_CHARACTERS) -> None:
-        self._limit = characters
-        self._held = 0
-        self._readings: OrderedDict[tuple[str, bool], SegmentedText] = OrderedDict()
-
-    @property
-    def characters(self) -> int:
-        """Characters of the texts whose readings are held."""
-        return self._held
-
-    def of(self, text: str, cut_off: bool) -> SegmentedText:
-        """The reading of a text; `cut_off` says that it opens in the middle of a document."""
-        key = (text, cut_off)
-        reading = self._readings.pop(key, None)
-        if reading is None:
-            reading = SegmentedText(text, cut_off)
-            self._held += len(text)
-        self._readings[key] = reading
-        while self._held > self._limit and len(self._readings) > 1:
-            (dropped, _), _ = self._readings.popitem(last=False)
-            self._held -= len(dropped)
-        return reading
-
-
-SEGMENTATIONS = SegmentationCache()
-"""Shared by all questions of a process: readings depend on nothing but the text."""
+@lru_cache(_CACHED_TEXTS)
+def segment_text(text: str, cut_off: bool) -> SegmentedText:
+    """The segmentation of a text; `cut_off` says that it opens in the middle of a document."""
+    return SegmentedText(text, cut_off)
 
 
 def _paragraph_ends(text: str) -> list[int]:

@@ -14,7 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 from uuid import UUID
 
-from agentic_rag.answering.extraction.segmented_text import SEGMENTATIONS, Span
+from agentic_rag.answering.extraction.segmented_text import Span, segment_text
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.figures.borderless_tables import BorderlessRow, parse_borderless_row, split_borderless_row
 from agentic_rag.answering.figures.measures import (
@@ -323,7 +323,7 @@ def _rows_of(chunk: Chunk) -> Iterator[_Row]:
 
 def _sentences_of(chunk: Chunk) -> Iterator[_Sentence]:
     text = chunk.text
-    reading = SEGMENTATIONS.of(text, chunk.start > 0)
+    reading = segment_text(text, chunk.start > 0)
     for place in range(len(reading.ends)):
         for start, end in reading.sentences(reading.block(place))[0]:
             kind = reading.kind((start, end))

@@ -14,7 +14,7 @@ from agentic_rag.answering.evidence.answerability import extract_features, score
 from agentic_rag.answering.evidence.cited_before import find_cited_before
 from agentic_rag.answering.evidence.expand_context import expand_passages, neighbour_positions
 from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
-from agentic_rag.answering.extraction.candidate_units import Subquery, segment_passage
+from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.multi_hop import find_path
 from agentic_rag.answering.extraction.subquery import build_subquery
@@ -28,9 +28,7 @@ from agentic_rag.answering.stages.embed import embed_searches
 from agentic_rag.answering.state_machine import Stage, StageEvent
 from agentic_rag.documents.document import Chunk
 from agentic_rag.kernel.clock import Clock
-from agentic_rag.kernel.concurrency import background_task
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.language.prompt_injection import find_suspicions
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.similarity_threshold import min_cosine
@@ -117,7 +115,8 @@ class RetrieveStage:
         if not hurried:
             collected, hurried = await self._with_figures(collected, snapshot, scope)
         if not hurried:
-            beside = await self._in_time(state, _fetch_neighbours(collected.state, snapshot))
+            positions = neighbour_positions(collected.state.passages)
+            beside = await self._in_time(state, snapshot.documents.chunks_at(positions, snapshot.access.access_ids))
             hurried = beside is None
         if hurried:
             # Statements that are cut off leave their transaction unusable.
@@ -212,19 +211,6 @@ class RetrieveStage:
             title_query=about,
             min_cosine=min_cosine(options.similarity_threshold, state.space),
         )
-
-
-async def _fetch_neighbours(state: RunState, snapshot: CorpusSnapshot) -> list[Chunk]:
-    """The chunks beside the first passages. Drafting and assembling remember what they read of a text: while the
-    database looks, this process reads the passages for them.
-    """
-    asked = snapshot.documents.chunks_at(neighbour_positions(state.passages), snapshot.access.access_ids)
-    async with background_task(asked) as placed:
-        for passage in state.passages:
-            find_suspicions(passage.chunk.text)
-            if len(state.parts) == 1:
-                segment_passage(passage).hits(state.parts[0].terms)
-        return await placed
 
 
 def _kind(state: RunState) -> AnswerType:
