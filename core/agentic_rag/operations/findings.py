@@ -125,7 +125,6 @@ RULES: Mapping[str, FindingRule] = MappingProxyType(
             "Set RAG_EMBEDDER and its model back, or switch the workspace's embedding space.",
         ),
         "DUPLICATE_DOCUMENT": FindingRule("documents", _I, "Two documents have the same bytes.", NO_ACTION),
-        "NEAR_DUPLICATE": FindingRule("documents", _I, "Two documents are nearly the same text.", NO_ACTION),
         "DUPLICATE_CHUNKS": FindingRule("chunks", _I, "Two documents share passages word for word.", NO_ACTION),
     }
 )  # fmt: skip

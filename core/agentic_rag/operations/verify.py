@@ -6,7 +6,6 @@ import hashlib
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from uuid import UUID
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,7 +26,6 @@ from agentic_rag.operations.findings import (
     check_entities_and_postings,
     finding,
 )
-from agentic_rag.operations.near_duplicates import signature, similar_pairs
 from agentic_rag.operations.ports import Inspection, Inspector, WorkspaceHead
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
@@ -39,9 +37,6 @@ DERIVED_SAMPLE = 2_000
 
 HASHED_SAMPLE = 200
 """Originals whose bytes are read and hashed unless all are asked for."""
-
-NEAR_DUPLICATE = 0.9
-"""Share of shingles that two texts have in common."""
 
 MOST_PAIRS = 50
 
@@ -95,9 +90,7 @@ class _Postings:
 
 
 class VerifyStores:
-    """Reads only, in pages; memory is bounded by a page of documents, a segment, some 30 bytes per chunk and a kilobyte
-    per document.
-    """
+    """Reads only, in pages. Memory is bounded by a page of documents, a segment, and some 30 bytes per chunk."""
 
     def __init__(
         self,
@@ -165,8 +158,6 @@ class VerifyStores:
         dimensions = None if head.space is None else head.space.space.dimensions
         documents = derived = 0
         visible: list[NDArray[np.int32]] = []
-        names: dict[UUID, str] = {}
-        signatures: dict[UUID, NDArray[np.uint64]] = {}
         by_content: dict[bytes, str] = {}
         async for page in inspection.documents():
             for document in page:
@@ -180,12 +171,7 @@ class VerifyStores:
                         posted = postings.posted.get(chunk.ordinal)
                         tally.add(check_entities_and_postings(workspace.workspace_id, document, chunk, posted))
                 visible.append(np.array([chunk.ordinal for chunk in document.chunks], np.int32))
-                if not _same_bytes(document, by_content, tally):
-                    names[document.document_id] = document.source_path
-                    if document.text is not None and (found := signature(document.text)) is not None:
-                        signatures[document.document_id] = found
-        for one, other, share in similar_pairs(signatures, NEAR_DUPLICATE, MOST_PAIRS):
-            tally.add([finding("NEAR_DUPLICATE", f"{names[one]} and {names[other]}", f"{share:.0%} alike")])
+                _check_same_bytes(document, by_content, tally)
         return documents, np.concatenate([np.array([], np.int32), *visible]), derived
 
     async def _check_originals(
@@ -216,15 +202,13 @@ class VerifyStores:
         return seen
 
 
-def _same_bytes(document: StoredDocument, by_content: dict[bytes, str], tally: _FindingCounts) -> bool:
-    """Whether an earlier document has the same bytes, which then is a finding."""
+def _check_same_bytes(document: StoredDocument, by_content: dict[bytes, str], tally: _FindingCounts) -> None:
+    """Adds a finding when an earlier document has the same bytes."""
     if document.content_hash is None:
-        return False
+        return
     first = by_content.setdefault(document.content_hash, document.source_path)
-    if first == document.source_path:
-        return False
-    tally.add([finding("DUPLICATE_DOCUMENT", f"{first} and {document.source_path}")])
-    return True
+    if first != document.source_path:
+        tally.add([finding("DUPLICATE_DOCUMENT", f"{first} and {document.source_path}")])
 
 
 async def _read_segments(inspection: Inspection, tally: _FindingCounts) -> _Postings:

@@ -184,7 +184,7 @@ async def test_copies_and_near_copies_are_told_and_are_no_error(plane: DataPlane
     report = await report_of(plane)
 
     assert not report.has_errors
-    assert {one.kind for one in report.findings} == {"DUPLICATE_DOCUMENT", "NEAR_DUPLICATE", "DUPLICATE_CHUNKS"}
+    assert {one.kind for one in report.findings} == {"DUPLICATE_DOCUMENT", "DUPLICATE_CHUNKS"}
     assert {one.severity for one in report.findings} == {Severity.INFO}
     assert not any("d.md" in one.subject for one in report.findings)
 

@@ -21,7 +21,7 @@ def test_a_sound_system_is_checked_workspace_by_workspace() -> None:
     assert "reports: ok" in shown.stdout
 
 
-@pytest.mark.parametrize(("kind", "code"), [("CHUNK_GAP", 1), ("VECTOR_NOT_UNIT", 0), ("NEAR_DUPLICATE", 0)])
+@pytest.mark.parametrize(("kind", "code"), [("CHUNK_GAP", 1), ("VECTOR_NOT_UNIT", 0), ("DUPLICATE_DOCUMENT", 0)])
 def test_only_errors_make_it_fail(kind: str, code: int) -> None:
     at = Terminal(FakeSession(wrong=[finding(kind, "a.md")]))
 

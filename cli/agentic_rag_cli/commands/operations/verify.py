@@ -37,7 +37,7 @@ def verify(
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Compare all stores with Postgres: drift, orphans, near-duplicates, a wrong embedding space. Changes nothing.
+    """Compare all stores with Postgres: drift, orphans, duplicates, a wrong embedding space. Changes nothing.
 
     Without --workspace every workspace is checked. Exit code 1 when something is wrong; warnings alone give 0. With
     --recall 5 when nothing else is wrong and less than 95 % is found.
