@@ -129,25 +129,18 @@ class Product:
         return tenant
 
 
-def settings_for(database_url: str, redis_url: str, home: Path, stub: ProviderStub, **changes: Any) -> Settings:
+def settings_for(database_url: str, redis_url: str, home: Path, stub: ProviderStub) -> Settings:
     """Settings of a product whose providers are all the stub."""
-    return Settings(
-        **{
-            "enabled": True,
-            "database_url": database_url,
-            "redis_url": redis_url,
-            "home": home,
-            "queue_name": f"own-keys-{uuid4().hex[:8]}",
+    return Settings().change(
+        answering={"enabled": True, "min_support": 0.0},
+        stores={"database_url": database_url, "redis_url": redis_url, "home": home},
+        models={
             "master_keys": new_master_key("first"),
             "openai_base_url": stub.base_url,
-            "gemini_url": stub.gemini_url,
-            "anthropic_url": stub.base_url,
-            "compatible_urls": stub.base_url,
-            "min_support": 0.0,
-            "job_backoff_ms": 10,
-            "compute_processes": 0,
-            **changes,
-        }
+            "compatible_urls": f"gemini={stub.gemini_url},anthropic={stub.base_url},{stub.base_url}",
+        },
+        jobs={"queue_name": f"own-keys-{uuid4().hex[:8]}", "backoff_ms": 10},
+        ingestion={"compute_processes": 0},
     )
 
 
@@ -156,7 +149,7 @@ async def running(settings: Settings) -> AsyncIterator[Product]:
     """Server and worker of these settings, in this process, while the block lasts."""
     stop = asyncio.Event()
     options = WorkerOptions(slots=4, interactive_slots=1, timings=WorkerTimings(poll_longest=0.1, consumer_poll=0.02))
-    pool = PostgresPool(settings.database_url)
+    pool = PostgresPool(settings.stores.database_url)
     async with build_container(settings) as container:
         worker = asyncio.create_task(run_worker(worker_parts(container), options, stop=stop, handle_signals=False))
         transport = httpx2.ASGITransport(app=build_app(server_parts(container)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from agentic_rag.settings import DEFAULT_CORPUS, Settings
+from agentic_rag.settings import Settings
+from agentic_rag.settings.ingestion import DEFAULT_CORPUS
 
 _PACKAGED = Path(__file__).parent / "sample_corpus"
 """Where a wheel carries the sample corpus; a checkout has it at `simulated_ingestion/`."""
@@ -18,8 +19,8 @@ def corpus_directory(settings: Settings, given: Path | None) -> Path:
     """The folder asked for, else AGENTIC_RAG_CORPUS_DIR, else the sample corpus of the checkout or the wheel."""
     if given is not None:
         return given
-    if settings.corpus_dir != DEFAULT_CORPUS or settings.corpus_dir.is_dir():
-        return settings.corpus_dir
+    if settings.ingestion.corpus_dir != DEFAULT_CORPUS or settings.ingestion.corpus_dir.is_dir():
+        return settings.ingestion.corpus_dir
     return sample_corpus()
 
 

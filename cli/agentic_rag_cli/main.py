@@ -74,7 +74,7 @@ def options(
     """Answers questions over your documents and proves every sentence with a verified citation."""
     if tenant is not None:
         wiring = wiring_of(context)
-        context.obj = replace(wiring, settings=lambda: replace(wiring.settings(), tenant=tenant))
+        context.obj = replace(wiring, settings=lambda: wiring.settings().change(client={"tenant": tenant}))
 
 
 app.command("up")(up.up)

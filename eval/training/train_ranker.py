@@ -62,7 +62,7 @@ async def _load(settings: Settings, given: list[str], most: int | None) -> tuple
     async with build_container(settings) as container:
         embedder = container.embedder
         share = lexical_share({Retriever.DENSE: (), Retriever.LEXICAL: ()}, container.dense_trust)
-        groups = [await _load_group(one, most, embedder, share, settings.chunk_profile) for one in given]
+        groups = [await _load_group(one, most, embedder, share, settings.ingestion.chunk_profile) for one in given]
         return groups, embedder.space.name
 
 

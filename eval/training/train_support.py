@@ -42,7 +42,7 @@ def main() -> None:
     found = train_support(asked, in_force)
     questions = {one.name: len(one.asked) for one in asked}
     shown = json.dumps(
-        {"embedder": settings.embedder, "questions": questions, **asdict(found)}, indent=2, ensure_ascii=False
+        {"embedder": settings.models.embedder, "questions": questions, **asdict(found)}, indent=2, ensure_ascii=False
     )
     if options.out is not None:
         options.out.write_text(shown + "\n", encoding="utf-8")

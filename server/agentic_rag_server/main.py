@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields
 
 from agentic_rag.bootstrap import Container, route_library_logs
-from agentic_rag.settings import PRODUCTION, UNSET_PATH, Settings
+from agentic_rag.settings import Settings
 from agentic_rag_server.parts import ServerOptions, ServerParts
 from agentic_rag_server.run import run
 
@@ -13,17 +13,16 @@ from agentic_rag_server.run import run
 def server_options(settings: Settings) -> ServerOptions:
     """What the settings say about the server."""
     return ServerOptions(
-        enabled=settings.enabled,
-        graphiql=settings.graphiql,
-        introspection=settings.introspection,
-        persisted_operations=settings.persisted_operations if settings.persisted_operations != UNSET_PATH else None,
-        persisted_only=settings.persisted_only,
-        behind_tls=settings.profile == PRODUCTION,
-        host=settings.host,
-        port=settings.port,
-        max_body_bytes=settings.max_body_bytes,
-        max_upload_bytes=settings.max_upload_bytes,
-        drain_seconds=max(1, round(settings.drain_seconds)),
+        enabled=settings.answering.enabled,
+        graphiql=settings.server.graphiql,
+        introspection=settings.server.introspection,
+        persisted_operations=settings.server.persisted_file,
+        persisted_only=settings.server.persisted_only,
+        behind_tls=settings.server.is_production,
+        host=settings.server.host,
+        port=settings.server.port,
+        max_upload_bytes=settings.ingestion.max_upload_bytes,
+        drain_seconds=max(1, round(settings.jobs.drain_seconds)),
     )
 
 
@@ -42,16 +41,16 @@ def run_server(settings: Settings) -> None:
 
     async def open_parts() -> ServerParts:
         container = Container(settings)
-        if settings.embedder == "openai":
+        if settings.models.embedder == "openai":
             # Its package takes a second to import: no request should wait for that, nor all those beside it.
             _ = container.embedder
-        if settings.token:
-            await container.first_access.try_developer(settings.token)
+        if settings.client.token:
+            await container.first_access.try_developer(settings.client.token)
         container.telemetry.event(
             "rag_server_starting",
-            address=f"http://{settings.host}:{settings.port}",
-            enabled=settings.enabled,
-            hint=None if settings.enabled else "Questions are refused: set AGENTIC_RAG_ENABLED=true.",
+            address=f"http://{settings.server.host}:{settings.server.port}",
+            enabled=settings.answering.enabled,
+            hint=None if settings.answering.enabled else "Questions are refused: set AGENTIC_RAG_ENABLED=true.",
         )
         return server_parts(container)
 

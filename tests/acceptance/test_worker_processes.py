@@ -80,7 +80,7 @@ def test_a_killed_process_is_started_again_and_one_signal_stops_all(migrated_url
 
 
 async def test_a_child_that_cannot_live_ends_the_supervision_with_its_last_words() -> None:
-    settings = Settings(database_url="postgresql://x", redis_url="redis://x")
+    settings = Settings().change(stores={"database_url": "postgresql://x", "redis_url": "redis://x"})
     policy = RestartPolicy(first_pause=0.01, early_deaths=2)
 
     with pytest.raises(ChildDied) as died:
@@ -92,7 +92,7 @@ async def test_a_child_that_cannot_live_ends_the_supervision_with_its_last_words
 
 
 async def test_a_child_that_cannot_be_started_ends_the_supervision_with_the_reason() -> None:
-    settings = Settings(database_url="postgresql://x", redis_url="redis://x")
+    settings = Settings().change(stores={"database_url": "postgresql://x", "redis_url": "redis://x"})
 
     with pytest.raises(ValueError, match="null byte"):
         await asyncio.wait_for(supervise(settings, 1, lambda _, __: None, arguments=("worker\0",)), 60)

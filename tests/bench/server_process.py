@@ -95,7 +95,7 @@ def main() -> None:
 
     async def open_parts() -> ServerParts:
         container = Container(settings)
-        await container.first_access.ensure_developer(settings.token)
+        await container.first_access.ensure_developer(settings.client.token)
         return replace(server_parts(container), answer=CannedAnswer())
 
     run(open_parts, server_options(settings))

@@ -52,8 +52,7 @@ SHORT = {
     "AGENTIC_RAG_CHUNK_PROFILE": "small",
     "RAG_EMBEDDER": "openai",
     "OPENAI_API_KEY": "test-key",
-    "AGENTIC_RAG_EMBEDDING_MODEL": "stub",
-    "AGENTIC_RAG_EMBEDDING_DIMENSIONS": "8",
+    "AGENTIC_RAG_EMBEDDING_MODEL": "stub:8",
 }
 """Short leases and pauses; everything else is as users have it."""
 

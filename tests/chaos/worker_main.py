@@ -286,7 +286,11 @@ async def main() -> None:
     options = worker_options(settings)
     if stall := os.environ.get("CHAOS_STALL_SECONDS"):
         options = replace(options, timings=replace(options.timings, stall=float(stall)))
+    if upkeep := os.environ.get("CHAOS_UPKEEP_SECONDS"):
+        options = replace(options, timings=replace(options.timings, upkeep=float(upkeep)))
     container = SteppedContainer(settings, gate)
+    if exact := os.environ.get("CHAOS_EXACT_SCAN_BYTES"):
+        container.exact_scan_bytes = int(exact)
     try:
         await run_worker(worker_parts(container), options)
     finally:

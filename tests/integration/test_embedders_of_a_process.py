@@ -1,7 +1,5 @@
 """Which embedders the settings of a process can make."""
 
-from dataclasses import replace
-
 import pytest
 from tests.provider_stub import ProviderStub
 
@@ -9,10 +7,11 @@ from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.kernel.errors import InvalidInput, SpaceMismatch
 from agentic_rag.models.embedding.space import EmbeddingSpace, SpaceChoice
 from agentic_rag.settings import Settings
+from agentic_rag.settings.stores import StoresConfig
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]
 
-NOWHERE = Settings(database_url="postgresql://127.0.0.1:1/x", redis_url="redis://127.0.0.1:1")
+NOWHERE = Settings(stores=StoresConfig(database_url="postgresql://127.0.0.1:1/x", redis_url="redis://127.0.0.1:1"))
 STUB = EmbeddingSpace("openai", "stub", 8)
 
 
@@ -28,8 +27,13 @@ async def test_a_keyless_process_has_the_deterministic_space_alone() -> None:
 
 async def test_a_process_with_a_key_embeds_in_any_model_and_in_the_deterministic_space() -> None:
     with ProviderStub() as stub:
-        settings = replace(
-            NOWHERE, embedder="openai", openai_api_key=stub.key, openai_base_url=stub.base_url, embedding_model="other"
+        settings = NOWHERE.change(
+            models={
+                "embedder": "openai",
+                "openai_api_key": stub.key,
+                "openai_base_url": stub.base_url,
+                "embedding_model": "other:1536",
+            }
         )
         async with build_container(settings) as container:
             embedder = container.platform_embedders.for_space(STUB)
@@ -58,7 +62,7 @@ async def test_dimensions_come_from_the_name_the_settings_or_what_is_known(
     choice: SpaceChoice, dimensions: int
 ) -> None:
     container = Container(
-        replace(NOWHERE, embedder="openai", openai_api_key="k", embedding_model="configured", embedding_dimensions=24)
+        NOWHERE.change(models={"embedder": "openai", "openai_api_key": "k", "embedding_model": "configured:24"})
     )
     try:
         assert container.platform_embedders.resolve_space(choice).dimensions == dimensions

@@ -112,7 +112,7 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
                 rows.append(must(at_least(f"{name}: R@10", figures(asked, "recall@10"), ten)))
             for figure in ("recall@5", "ndcg@10"):
                 whole = figures([one for one in asked if one.question.gold_ids], figure)
-                arm = better_arm(found, figure, container.settings.top_k)
+                arm = better_arm(found, figure, container.settings.answering.top_k)
                 rows.append(not_below(f"{name}: {figure} against its better arm", whole, arm))
             if name == SPANS:
                 spans = figures(asked, "span@5")

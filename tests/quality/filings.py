@@ -92,7 +92,7 @@ def _cited_text(run: Run) -> str:
 
 
 async def _ingested(session: Session, settings: Settings) -> WorkspaceRef:
-    async with Children(silent, settings.drain_seconds) as children:
+    async with Children(silent, settings.jobs.drain_seconds) as children:
         if not await session.worker_running():
             await Wiring().start_worker(children, settings)
         report = await children.guard(

@@ -59,7 +59,7 @@ async def two_tenants(ground: Ground, **variables: str) -> AsyncIterator[TwoTena
         "AGENTIC_RAG_ENABLED": "true",
         "AGENTIC_RAG_LOG_LEVEL": "error",
         "AGENTIC_RAG_QUEUE_NAME": f"tenants-{uuid4().hex}",
-        "AGENTIC_RAG_BLOB_DIR": str(servers.home / f"blobs-{uuid4().hex}"),
+        "AGENTIC_RAG_BLOB_STORE": str(servers.home / f"blobs-{uuid4().hex}"),
         "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         **variables,
     }

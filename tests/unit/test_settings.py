@@ -9,7 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.models.chat.request import ChatTask
+from agentic_rag.models.providers.provider_keys import Provider
 from agentic_rag.settings import SettingsInvalid, load_settings, mask_secrets, read_dotenv, variables
+from agentic_rag.settings.addresses import Neo4jAddress, S3Address
+from agentic_rag.settings.removed import REMOVED
+from agentic_rag.tenancy.token_claims import ClaimNames
+from agentic_rag.workspaces.rate_limits import RateLimits
 
 ROOT = Path(__file__).resolve().parents[2]
 SOURCE_DOCUMENTS = ROOT.parent / "shared" / "seeds"
@@ -65,7 +71,7 @@ def test_an_unknown_setting_is_refused_with_the_nearest_name() -> None:
 
 
 def test_a_foreign_variable_is_none_of_our_business() -> None:
-    assert load(PATH="/bin", RAG_OTHER_TOOL="1").top_k == 8
+    assert load(PATH="/bin", RAG_OTHER_TOOL="1").answering.top_k == 8
 
 
 def test_two_zero_weights_leave_no_arm_and_are_refused() -> None:
@@ -79,7 +85,7 @@ def test_a_chat_model_needs_a_key_and_tasks_that_there_are() -> None:
 
     assert len(caught.value.problems) == 2
     given = load(AGENTIC_RAG_CHAT_MODEL="m", OPENAI_API_KEY="k", AGENTIC_RAG_CHAT_TASKS=" plan, extract")
-    assert given.chat_task_names == ("plan", "extract")
+    assert given.models.tasks == {ChatTask.PLAN, ChatTask.EXTRACT}
 
 
 def test_secrets_and_passwords_are_never_shown() -> None:
@@ -91,6 +97,7 @@ def test_secrets_and_passwords_are_never_shown() -> None:
 
     assert "secret" not in shown
     assert "hunter2" not in shown
+    assert not {"sk-secret", "hunter2", "tok-secret"} & set(re.findall(r"[\w-]+", repr(settings)))
     assert "postgresql://me:********@db/rag" in shown
 
 
@@ -107,21 +114,115 @@ def test_the_environment_wins_over_the_file_and_overrides_over_both(tmp_path: Pa
 
     settings = load_settings({"AGENTIC_RAG_TOPK": "4"}, dotenv=dotenv, overrides={"AGENTIC_RAG_HOST": "0.0.0.0"})
 
-    assert (settings.top_k, settings.port, settings.host) == (4, 9000, "0.0.0.0")
+    assert (settings.answering.top_k, settings.server.port, settings.server.host) == (4, 9000, "0.0.0.0")
     assert read_dotenv(tmp_path / "missing") == {}
 
 
-@given(st.sampled_from([v for _, v in variables() if v.minimum is not None]), st.floats(0.1, 1e6))
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("DATABASE_URL", "postgresql://me:{}@db/rag"),
+        ("REDIS_URL", "redis://:{}@cache"),
+        ("NEO4J_URI", "bolt://neo4j:{}@graph:7687"),
+        ("AGENTIC_RAG_BLOB_STORE", "s3://AK:{}@bucket?endpoint=http://127.0.0.1:9000"),
+    ],
+)
+@pytest.mark.parametrize("password", ["hunter2", "hun/ter2", "hu:nt@er2"])
+def test_a_password_in_an_address_is_masked_even_where_it_was_not_encoded(name: str, value: str, password: str) -> None:
+    try:
+        shown = mask_secrets(load(**{name: value.format(password)}))[name]
+    except SettingsInvalid as refused:
+        shown = str(refused)
+
+    assert "********@" in shown
+    assert "ter2" not in shown
+
+
+def test_a_removed_setting_is_a_warning_that_names_what_replaced_it() -> None:
+    [warning] = load(AGENTIC_RAG_JWT_ORG_CLAIM="org", AGENTIC_RAG_PARSER_PROCESSES="").warnings
+
+    assert "AGENTIC_RAG_JWT_ORG_CLAIM is no longer a setting" in warning
+    assert "AGENTIC_RAG_JWT_CLAIMS=org=…" in warning
+
+
+def test_no_removed_setting_is_a_setting_and_each_replacement_is_one() -> None:
+    known = {variable.name for variable in variables()}
+
+    assert not known & REMOVED.keys()
+    for text in REMOVED.values():
+        assert set(re.findall(r"\b(?:AGENTIC_RAG|NEO4J)_[A-Z_0-9]+\b", text)) <= known
+
+
+def test_neo4j_takes_its_login_from_the_address_and_keeps_it_out_of_the_name() -> None:
+    address = load(NEO4J_URI="neo4j+s://rag:p%40ss@graph:7687").stores.neo4j
+
+    assert address == Neo4jAddress("neo4j+s://graph:7687", "rag", "p@ss")
+    assert load(NEO4J_URI="bolt://graph").stores.neo4j == Neo4jAddress("bolt://graph", "neo4j", "")
+    assert load().stores.neo4j is None
+
+
+def test_originals_are_kept_below_home_in_a_directory_or_in_a_bucket() -> None:
+    assert load(AGENTIC_RAG_HOME="/h").stores.blobs == Path("/h/blobs")
+    assert load(AGENTIC_RAG_BLOB_STORE="/data/blobs").stores.blobs == Path("/data/blobs")
+    bucket = load(
+        AGENTIC_RAG_BLOB_STORE="s3://AK:s%2Fk@Originals?endpoint=https://s3.test&region=eu-west-1"
+    ).stores.blobs
+    assert bucket == S3Address("Originals", "AK", "s/k", "https://s3.test", "eu-west-1")
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("AGENTIC_RAG_BLOB_STORE", "s3"),
+        ("AGENTIC_RAG_BLOB_STORE", "s3://bucket"),
+        ("AGENTIC_RAG_BLOB_STORE", "s3://AK:SK@bucket?zone=1"),
+        ("AGENTIC_RAG_BLOB_STORE", "gs://AK:SK@bucket"),
+        ("AGENTIC_RAG_EMBEDDING_MODEL", "unheard-of"),
+        ("AGENTIC_RAG_EMBEDDING_MODEL", "known:0"),
+        ("AGENTIC_RAG_RATE_LIMITS", "asks=-1"),
+        ("AGENTIC_RAG_RATE_LIMITS", "caller_share=2"),
+        ("AGENTIC_RAG_JWT_CLAIMS", "tenant=org_id"),
+        ("AGENTIC_RAG_COMPATIBLE_URLS", "gemini=ftp://x"),
+        ("AGENTIC_RAG_MODEL_PRICES", "m=cheap"),
+    ],
+)
+def test_a_composed_value_that_cannot_be_read_is_a_problem_of_its_variable(name: str, value: str) -> None:
+    with pytest.raises(SettingsInvalid) as refused:
+        load(**{name: value})
+
+    [problem] = refused.value.problems
+    assert problem.startswith(f"{name}=")
+
+
+def test_composed_values_are_read() -> None:
+    settings = load(
+        AGENTIC_RAG_RATE_LIMITS="asks=60, reads=600, caller_share=0.5",
+        AGENTIC_RAG_JWT_CLAIMS="org=tenant.id,role=https://x.test/role",
+        AGENTIC_RAG_COMPATIBLE_URLS="http://Vllm.test/v1/,gemini=http://127.0.0.1:9/v1",
+        AGENTIC_RAG_EMBEDDING_MODEL="nomic-embed-text:latest:768",
+        AGENTIC_RAG_PERSISTED_OPERATIONS="only:/etc/operations.json",
+    )
+
+    rates = settings.workspaces.default_rates
+    assert (rates.limits, rates.caller_share) == (RateLimits(60, 0, 600), 0.5)
+    assert settings.tenancy.claims == ClaimNames("tenant.id", "https://x.test/role")
+    assert settings.models.allowed_urls == {"http://vllm.test/v1"}
+    assert settings.models.provider_urls[Provider.GEMINI] == "http://127.0.0.1:9/v1"
+    assert settings.models.embedding == ("nomic-embed-text:latest", 768)
+    assert settings.server.persisted_only
+    assert settings.server.persisted_file == Path("/etc/operations.json")
+
+
+@given(st.sampled_from([one for one in variables() if one.meta.ge is not None]), st.floats(0.1, 1e6))
 def test_no_number_below_its_minimum_is_accepted(variable, below: float) -> None:
     with pytest.raises(SettingsInvalid):
-        load(**{variable.name: str(int(variable.minimum - below - 1))})
+        load(**{variable.name: str(int(variable.meta.ge - below - 1))})
 
 
 def test_env_example_names_every_variable_with_its_default() -> None:
     example = read_dotenv(ROOT / ".env.example")
-    defaults = {variable.name: variable for _, variable in variables()}
 
-    assert set(example) == set(defaults)
+    assert set(example) == {variable.name for variable in variables()}
     assert all(load(**{name: value}) for name, value in example.items() if value)
     for name, value in PROMISED.items():
         assert example[name] == value
@@ -130,11 +231,11 @@ def test_env_example_names_every_variable_with_its_default() -> None:
 def test_production_is_closed_unless_a_setting_opens_it(tmp_path: Path) -> None:
     def loaded(**environ: str) -> tuple[bool, bool]:
         settings = load_settings({"AGENTIC_RAG_PROFILE": "production", **environ}, tmp_path / "none")
-        return settings.introspection, settings.graphiql
+        return settings.server.introspection, settings.server.graphiql
 
     assert loaded() == (False, False)
     assert loaded(AGENTIC_RAG_INTROSPECTION="true") == (True, False)
-    assert load_settings({}, tmp_path / "none").introspection
+    assert load_settings({}, tmp_path / "none").server.introspection
 
 
 def test_hosts_that_may_be_asked_are_public_names(tmp_path: Path) -> None:

@@ -100,18 +100,14 @@ def job_handlers(container: Container) -> Mapping[JobKind, JobHandler]:
 def worker_options(settings: Settings) -> WorkerOptions:
     """What the settings say about a worker."""
     return WorkerOptions(
-        slots=settings.worker_concurrency,
-        interactive_slots=settings.worker_interactive_slots,
-        served=settings.partition_numbers,
-        metrics_host=settings.host,
-        metrics_port=settings.worker_metrics_port or None,
-        attack_every_seconds=60 * settings.leak_canaries_minutes,
+        slots=settings.jobs.concurrency,
+        served=settings.jobs.served_partitions,
+        metrics_host=settings.server.host,
+        metrics_port=settings.jobs.metrics_port or None,
+        attack_every_seconds=60 * settings.operations.leak_canaries_minutes,
         timings=WorkerTimings(
-            lease=settings.job_lease_seconds,
-            grace=settings.drain_seconds,
-            upkeep=settings.upkeep_seconds,
-            stall=settings.job_stall_seconds or None,
-            deadline=settings.job_deadline_seconds or None,
+            lease=settings.jobs.lease_seconds,
+            grace=settings.jobs.drain_seconds,
         ),
     )
 

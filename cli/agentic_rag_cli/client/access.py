@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import replace
 
 from agentic_rag.embedded.state import usable_home, write_private
 from agentic_rag.kernel.errors import Unauthenticated
-from agentic_rag.settings import PRODUCTION, Settings
+from agentic_rag.settings import Settings
 
 SECRET_FILE = "jwt-secret"  # noqa: S105 - a file name
 TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
@@ -15,17 +14,18 @@ TOKEN_FILE = "dev-token"  # noqa: S105 - a file name
 
 def server_url(settings: Settings) -> str:
     """AGENTIC_RAG_URL, else the address this configuration listens on."""
-    if settings.url:
-        return settings.url
-    host = "127.0.0.1" if settings.host in ("0.0.0.0", "::") else settings.host  # noqa: S104 - compared, not bound
-    return f"http://{f'[{host}]' if ':' in host else host}:{settings.port}"
+    if settings.client.url:
+        return settings.client.url
+    host = settings.server.host
+    host = "127.0.0.1" if host in ("0.0.0.0", "::") else host  # noqa: S104 - compared, not bound
+    return f"http://{f'[{host}]' if ':' in host else host}:{settings.server.port}"
 
 
 def token_of(settings: Settings) -> str:
     """AGENTIC_RAG_TOKEN, else the development token of the home. Errors: `Unauthenticated` code TOKEN_MISSING."""
-    if settings.token:
-        return settings.token
-    path = settings.state_home / TOKEN_FILE
+    if settings.client.token:
+        return settings.client.token
+    path = settings.stores.state_home / TOKEN_FILE
     try:
         return path.read_text(encoding="utf-8").strip()
     except OSError:
@@ -45,15 +45,16 @@ def with_local_issuer(settings: Settings) -> Settings:
     """Settings of a server that takes the tokens of `rag token dev`: unless it has an issuer, is in production, or
     listens where others can reach it. Errors: `EmbeddedServerError`.
     """
-    if settings.jwks_url or settings.jwt_secret or not settings.is_local or settings.profile == PRODUCTION:
+    tenancy = settings.tenancy
+    if tenancy.jwks_url or tenancy.jwt_secret or not settings.server.is_local or settings.server.is_production:
         return settings
-    return replace(settings, jwt_secret=_ensure_file(settings, SECRET_FILE))
+    return settings.change(tenancy={"jwt_secret": _ensure_file(settings, SECRET_FILE)})
 
 
 def _ensure_file(settings: Settings, file: str) -> str:
-    path = settings.state_home / file
-    with usable_home(settings.state_home):
-        settings.state_home.mkdir(parents=True, exist_ok=True)
+    path = settings.stores.state_home / file
+    with usable_home(settings.stores.state_home):
+        settings.stores.state_home.mkdir(parents=True, exist_ok=True)
         if not path.is_file():
             write_private(path, secrets.token_urlsafe(32) + "\n")
         return path.read_text(encoding="utf-8").strip()

@@ -23,9 +23,9 @@ _EXIT_SECONDS = 2.0
 
 def require_free(settings: Settings) -> None:
     """Errors: `Misconfigured` code PORT_IN_USE when the server's port is taken."""
-    if settings.host in (HOST, "localhost") and not is_free(settings.port):
+    if settings.server.host in (HOST, "localhost") and not is_free(settings.server.port):
         raise Misconfigured(
-            f"Port {settings.port} is in use: is `rag up` running already? Give a free one with --port "
+            f"Port {settings.server.port} is in use: is `rag up` running already? Give a free one with --port "
             "or AGENTIC_RAG_PORT.",
             code="PORT_IN_USE",
         )
@@ -35,10 +35,10 @@ async def wait_for_earlier_worker(settings: Settings, emit: Callable[[str, str],
     """Wait for the metrics port: after a crash of `rag up` its worker still holds the port while it ends its jobs.
     Returns at the latest when that worker's time is up; a port that another program holds is the worker's to report.
     """
-    port = settings.worker_metrics_port
-    if not port or settings.host not in (HOST, "localhost") or is_free(port):
+    port = settings.jobs.metrics_port
+    if not port or settings.server.host not in (HOST, "localhost") or is_free(port):
         return
-    patience = settings.drain_seconds + _EXIT_SECONDS
+    patience = settings.jobs.drain_seconds + _EXIT_SECONDS
     emit("worker", f"port {port} is in use; waiting up to {patience:.0f} s for an earlier worker to end its jobs")
     give_up = time.monotonic() + patience
     while not is_free(port) and time.monotonic() < give_up:  # noqa: ASYNC110 - a port tells nobody when it is freed
@@ -52,10 +52,12 @@ async def start_programs(children: Children, settings: Settings) -> None:
     """
     shared = child_variables(settings, AGENTIC_RAG_ENABLED="true")
     await children.start(
-        "server", ("serve",), {**shared, "AGENTIC_RAG_HOST": settings.host, "AGENTIC_RAG_PORT": str(settings.port)}
+        "server",
+        ("serve",),
+        {**shared, "AGENTIC_RAG_HOST": settings.server.host, "AGENTIC_RAG_PORT": str(settings.server.port)},
     )
     await children.start(
-        "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.worker_metrics_port)}
+        "worker", ("worker",), {**shared, "AGENTIC_RAG_WORKER_METRICS_PORT": str(settings.jobs.metrics_port)}
     )
     await children.guard(_until_ready(server_url(settings)))
 
@@ -71,7 +73,7 @@ async def run_programs(settings: Settings, emit: Callable[[str, str], None], wel
         welcome()
         await children.guard(asyncio.Event().wait())
 
-    async with Children(emit, settings.drain_seconds) as children:
+    async with Children(emit, settings.jobs.drain_seconds) as children:
         living = asyncio.ensure_future(live(children))
         signalled = asyncio.ensure_future(wait_for_signal())
         try:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 
 from agentic_rag.embedded.postgres import EmbeddedPostgres
 from agentic_rag.embedded.redis import EmbeddedRedis
@@ -22,18 +21,18 @@ def reachable(settings: Settings) -> Iterator[Settings]:
     those of the migrations.
     """
     with ExitStack() as running:
-        if not settings.database_url and not settings.redis_url:
-            stack = running.enter_context(EmbeddedStack(settings.state_home))
-            ready = replace(settings, database_url=stack.database_url, redis_url=stack.redis_url)
+        if not settings.stores.database_url and not settings.stores.redis_url:
+            stack = running.enter_context(EmbeddedStack(settings.stores.state_home))
+            ready = settings.change(stores={"database_url": stack.database_url, "redis_url": stack.redis_url})
             owned = stack.postgres.is_owner
-        elif not settings.database_url:
-            postgres = EmbeddedPostgres(settings.state_home)
+        elif not settings.stores.database_url:
+            postgres = EmbeddedPostgres(settings.stores.state_home)
             running.enter_context(postgres)
-            ready, owned = replace(settings, database_url=postgres.url), postgres.is_owner
-        elif not settings.redis_url:
-            redis = EmbeddedRedis(settings.state_home)
+            ready, owned = settings.change(stores={"database_url": postgres.url}), postgres.is_owner
+        elif not settings.stores.redis_url:
+            redis = EmbeddedRedis(settings.stores.state_home)
             running.enter_context(redis)
-            ready, owned = replace(settings, redis_url=redis.url), False
+            ready, owned = settings.change(stores={"redis_url": redis.url}), False
         else:
             ready, owned = settings, False
         if owned:
@@ -45,14 +44,14 @@ async def migrate(settings: Settings) -> list[str]:
     """Bring the database to the newest schema; the revisions applied."""
     from agentic_rag_migrations.upgrade import upgrade
 
-    return await upgrade(settings.owner_database_url or settings.database_url)
+    return await upgrade(settings.stores.migrating_url)
 
 
 def child_variables(settings: Settings, **more: str) -> Mapping[str, str]:
     """What a child process must be told so that it uses the same servers and state."""
     return {
-        "DATABASE_URL": settings.database_url,
-        "REDIS_URL": settings.redis_url,
-        "AGENTIC_RAG_HOME": str(settings.state_home.absolute()),
+        "DATABASE_URL": settings.stores.database_url,
+        "REDIS_URL": settings.stores.redis_url,
+        "AGENTIC_RAG_HOME": str(settings.stores.state_home.absolute()),
         **more,
     }

@@ -44,7 +44,7 @@ async def supervise(
     Errors: `ChildDied` when one dies again and again as soon as it starts; `OSError` when none can be started.
     """
     policy = policy or RestartPolicy()
-    async with Children(emit, settings.drain_seconds + SPARE_SECONDS) as children:
+    async with Children(emit, settings.jobs.drain_seconds + SPARE_SECONDS) as children:
         told = asyncio.create_task(wait_for_signal())
         keeping = [
             asyncio.create_task(
@@ -86,5 +86,5 @@ async def _keep(
 
 
 def _variables(settings: Settings, number: int) -> Mapping[str, str]:
-    port = settings.worker_metrics_port
+    port = settings.jobs.metrics_port
     return child_variables(settings, AGENTIC_RAG_WORKER_METRICS_PORT=str(port + number if port else 0))

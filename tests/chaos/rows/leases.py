@@ -31,7 +31,7 @@ def document_of(ground: Ground, path: str) -> UUID:
 async def crash_to_rerun(servers: Servers, short: bool) -> list[Row]:
     """Seconds from kill -9 to the start of the next attempt; the full run has the default lease."""
     victims, slots, limit = (3, 1, LEASE_SECONDS + SLACK_SECONDS) if short else (10, 2, 30.0)
-    lease = LEASE_SECONDS if short else Settings().job_lease_seconds
+    lease = LEASE_SECONDS if short else Settings().jobs.lease_seconds
     folder = corpus.small(servers.home / "rerun", victims * slots)
     settings = {"AGENTIC_RAG_WORKER_CONCURRENCY": str(slots), "AGENTIC_RAG_JOB_LEASE_SECONDS": str(lease)}
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
@@ -117,7 +117,7 @@ async def poison(servers: Servers, short: bool) -> list[Row]:
     others = 10 if short else 100
     folder = corpus.small(servers.home / f"poison-{short}", others)
     (folder / "poison.md").write_text("# Poison\n\nWhoever parses this dies.")
-    attempts = Settings().job_attempts
+    attempts = Settings().jobs.attempts
     async with new_ground(servers) as ground, crew(ground) as workers:
         plan = Plan("parse.begin", "die", match=str(document_of(ground, "poison.md")))
         await ground.sync(folder)

@@ -63,7 +63,7 @@ async def _round(servers: Servers, chunks: Sequence[PreparedChunk]) -> _Round:
         # As many workers as cores: computing in processes of their own would only add handing over.
         "AGENTIC_RAG_COMPUTE_PROCESSES": "0",
         # A vector index is built behind ingestion, while readers scan exactly: another job, with a time of its own.
-        "AGENTIC_RAG_EXACT_SCAN_BYTES": "1000000000",
+        "CHAOS_EXACT_SCAN_BYTES": "1000000000",
     }  # fmt: skip
     async with new_ground(servers, **settings) as ground, crew(ground) as workers:
         folder = ground.home / "source"

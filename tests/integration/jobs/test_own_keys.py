@@ -70,7 +70,7 @@ async def test_an_answer_never_waits_for_a_second_connection_while_it_holds_one(
 ) -> None:
     for module in (provider_access, budgets, admission):
         monkeypatch.setattr(module, "FRESH_SECONDS", 0.0)  # keys, ceilings and limits are looked up at every step
-    async with running(replace(settings, database_pool_size=1)) as product:
+    async with running(settings.change(stores={"database_pool_size": 1})) as product:
         tenant = await product.tenant()
         await tenant.bring(KEY)
         await tenant.field(LIMIT, day=100.0)
@@ -157,13 +157,13 @@ async def test_the_master_key_is_rotated_while_organisations_ask(settings: Setti
         await tenant.ended((await tenant.upload(workspace, TEXT)).json()["id"])
 
     second = new_master_key("second")
-    both = replace(settings, master_keys=f"{second},{settings.master_keys}")
+    both = settings.change(models={"master_keys": f"{second},{settings.models.master_keys}"})
     async with running(both) as product:
         again = replace(tenant, http=product.http)
         asked = [asyncio.create_task(again.ask(workspace, f"{QUESTION} {place}")) for place in range(8)]
         rotated = await product.container.provider_keys.rotate()
         answers = await asyncio.gather(*asked)
-    async with running(replace(settings, master_keys=second)) as product:
+    async with running(settings.change(models={"master_keys": second})) as product:
         last = await replace(tenant, http=product.http).ask(workspace, QUESTION)
 
     assert (rotated.rewrapped, rotated.unreadable) == (1, 0)

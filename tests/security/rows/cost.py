@@ -65,7 +65,7 @@ def without_walls(parts: ServerParts, principal: Principal) -> Starlette:
 async def cached_answer(ground: Ground, short: bool) -> list[Row]:
     """Turn by turn, so that both meet the same machine."""
     rounds = 40 if short else 600
-    async with new_ground(ground.servers(), AGENTIC_RAG_ASKS_PER_MINUTE="60000") as world:
+    async with new_ground(ground.servers(), AGENTIC_RAG_RATE_LIMITS="asks=60000") as world:
         document = ChunkedDocument("log.md", "Maintenance log", tuple(SENTENCE.format(n=n) for n in range(20)))
         await world.container.ingest_chunks.run(world.workspace, [document], "security")
         parts = server_parts(world.container)

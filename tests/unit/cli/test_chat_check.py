@@ -29,7 +29,7 @@ def settings(stub: ProviderStub, **changes: str) -> Settings:
 
 
 async def test_a_model_that_keeps_to_the_form_is_well_and_the_cost_is_named(stub: ProviderStub) -> None:
-    priced = settings(stub, AGENTIC_RAG_CHAT_INPUT_USD="1000", AGENTIC_RAG_CHAT_OUTPUT_USD="1000")
+    priced = settings(stub, AGENTIC_RAG_MODEL_PRICES="platform:scribe=1000/1000")
 
     found = await check_chat(priced)
 
@@ -72,7 +72,7 @@ async def test_a_model_without_structured_output_is_found_out(stub: ProviderStub
 async def test_a_model_that_never_answers_is_not_waited_for(stub: ProviderStub) -> None:
     stub.script.append(Fault(hang=True))
 
-    found = await check_chat(settings(stub, AGENTIC_RAG_CHAT_TIMEOUT_SECONDS="0.5"))
+    found = await check_chat(settings(stub, AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS="0.5"))
 
     assert found.status == DEGRADED
     assert found.code in ("CHAT_NO_TIME", "PROVIDER_UNAVAILABLE")

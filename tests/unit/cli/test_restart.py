@@ -26,7 +26,7 @@ async def test_a_start_waits_for_the_worker_of_an_earlier_one_and_says_so() -> N
         said.append(f"{name}: {line}")
         asyncio.get_running_loop().call_soon(held.close)
 
-    await wait_for_earlier_worker(Settings(worker_metrics_port=port, drain_seconds=60), say)
+    await wait_for_earlier_worker(Settings().change(jobs={"metrics_port": port, "drain_seconds": 60}), say)
 
     assert is_free(port)
     assert [str(port) in line for line in said] == [True]
@@ -38,6 +38,6 @@ async def test_a_free_port_is_not_waited_for() -> None:
     held.close()
     said: list[str] = []
 
-    await wait_for_earlier_worker(Settings(worker_metrics_port=port), lambda _, line: said.append(line))
+    await wait_for_earlier_worker(Settings().change(jobs={"metrics_port": port}), lambda _, line: said.append(line))
 
     assert said == []

@@ -24,7 +24,7 @@ def test_config_shows_every_variable_and_masks_secrets() -> None:
 
     shown = Terminal(environ=environ).rag("config", "show", "--json")
 
-    assert set(json.loads(shown.stdout)) == {variable.name for _, variable in variables()}
+    assert set(json.loads(shown.stdout)) == {variable.name for variable in variables()}
     assert "sk-1234" not in shown.stdout
     assert "hidden" not in shown.stdout
 
@@ -71,18 +71,18 @@ def test_a_home_that_cannot_be_made_is_found_out_before_it_is_needed(tmp_path: P
     file = tmp_path / "file"
     file.touch()
 
-    assert check_home(Settings(home=tmp_path / "new")).status == "ok"
+    assert check_home(Settings().change(stores={"home": tmp_path / "new"})).status == "ok"
     assert not (tmp_path / "new").exists()
-    assert check_home(Settings(home=file / "below")).code == "EMBEDDED_HOME_UNUSABLE"
+    assert check_home(Settings().change(stores={"home": file / "below"})).code == "EMBEDDED_HOME_UNUSABLE"
 
 
 def test_a_port_taken_by_a_stranger_is_a_finding() -> None:
     with socket.create_server(("127.0.0.1", 0)) as stranger:
         stranger.settimeout(0)
         port = stranger.getsockname()[1]
-        assert check_port(Settings(port=port), answer_seconds=0.2).code == "PORT_IN_USE"
+        assert check_port(Settings().change(server={"port": port}), answer_seconds=0.2).code == "PORT_IN_USE"
 
-    assert check_port(Settings(port=port)).status == "ok"
+    assert check_port(Settings().change(server={"port": port})).status == "ok"
 
 
 @pytest.mark.integration

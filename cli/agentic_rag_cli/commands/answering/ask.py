@@ -53,7 +53,7 @@ def ask(
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
     wiring = wiring_of(context)
     settings = wiring.settings()
-    address = url or settings.url
+    address = url or settings.client.url
     if address:
         shown = run_async(_remote(wiring, settings, address, text, workspace, after))
     else:
@@ -91,7 +91,7 @@ async def _remote(
     from agentic_rag_cli.client.access import token_of
     from agentic_rag_cli.client.graphql_client import GraphQLClient
 
-    async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
+    async with GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, wiring.transport) as client:
         chosen = await client.workspace_id(workspace)
         followed = await client.last_run(chosen) if after == LAST else after
         if after is not None and followed is None:

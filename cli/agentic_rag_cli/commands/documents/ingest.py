@@ -97,7 +97,7 @@ async def _ingest(
     from agentic_rag_cli.commands.documents.ingestion import ingest_directory
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)
         bar = terminal.ProgressLine("ingesting")

@@ -41,7 +41,7 @@ def upload(
     wiring = wiring_of(context)
     settings = wiring.settings()
     readers = readers_of(user, group)
-    address = url or settings.url
+    address = url or settings.client.url
     if address:
         outcomes = run_async(_remote(wiring, settings, address, files, workspace, idempotency_key, readers, wait=wait))
     else:
@@ -73,7 +73,7 @@ async def _remote(
     from agentic_rag_cli.rest_client import RestClient
 
     token = token_of(settings)
-    async with GraphQLClient(address, token, settings.timeout_ms, wiring.transport) as client:
+    async with GraphQLClient(address, token, settings.answering.timeout_ms, wiring.transport) as client:
         workspace_id = await client.workspace_id(workspace)
     bar = terminal.ProgressLine("uploading")
     async with RestClient(address, token, wiring.transport) as rest:
@@ -99,7 +99,7 @@ async def _local(
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
         chosen = (await the_workspace(session, workspace)).ref
         if wait and not await session.worker_running():
             await wiring.start_worker(children, settings)

@@ -85,9 +85,9 @@ def calibrate(
     with wiring.servers(wiring.settings()) as settings:
         if reset:
             space = run_async(_keep_threshold(wiring, settings, workspace, None))
-            shown = {"threshold": settings.min_support, "space": space, "kept": True}
+            shown = {"threshold": settings.answering.min_support, "space": space, "kept": True}
             terminal.result_json(shown) if as_json else terminal.result(
-                f"The default holds again: {settings.min_support}."
+                f"The default holds again: {settings.answering.min_support}."
             )
             return
         found = run_async(_run_calibration(wiring, settings, workspace, dataset, questions, seed, error))

@@ -236,8 +236,8 @@ def _address(settings: Settings, url: str | None, asked: _EvalRequest) -> str:
     has_corpus = asked.documents is not None
     if has_corpus and (url or asked.demo):
         raise InvalidInput("--corpus is ingested in this process: not together with --url or --demo.")
-    address = url or ("" if asked.demo or has_corpus else settings.url)
-    if address and settings.enable_llm_judge:
+    address = url or ("" if asked.demo or has_corpus else settings.client.url)
+    if address and settings.models.enable_llm_judge:
         raise InvalidInput("AGENTIC_RAG_ENABLE_LLM_JUDGE: answers are judged in this process: not together with --url.")
     if address and asked.ablate:
         raise InvalidInput("--ablate asks in this process: not together with --url or AGENTIC_RAG_URL.")
@@ -268,9 +268,9 @@ async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tup
         if asked.documents:
             await _ingest_corpus(session, workspace or DEMO_WORKSPACE, asked.documents)
         chosen = (await the_workspace(session, workspace)).ref
-        judge = judge_here(session) if settings.enable_llm_judge else None
+        judge = judge_here(session) if settings.models.enable_llm_judge else None
         report = await _evaluate(asked.questions, await ask_here(session, chosen), settings, "asking", judge)
-        shares = FusionWeights(settings.vector_weight, settings.graph_weight, settings.lexical_share_value)
+        shares = FusionWeights(*settings.retrieval.shares)
         arms: dict[Arm, EvalReport] = {}
         for arm in Arm if asked.ablate else ():
             ask = await ask_here(session, chosen, without(arm, shares))
@@ -283,7 +283,7 @@ async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _Eval
     from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_server
 
-    async with GraphQLClient(address, token_of(settings), settings.timeout_ms, wiring.transport) as client:
+    async with GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, wiring.transport) as client:
         return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
 
 
@@ -294,7 +294,7 @@ async def _evaluate(
 
     bar = terminal.ProgressLine(label)
     try:
-        return await evaluate(questions, ask, settings.top_k, bar.update, judge)
+        return await evaluate(questions, ask, settings.answering.top_k, bar.update, judge)
     finally:
         bar.close()
 
@@ -319,7 +319,7 @@ async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> 
     from agentic_rag_cli.commands.documents.ingestion import ingest_directory
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
         if not await session.worker_running():
             await wiring.start_worker(children, settings)
         bar = terminal.ProgressLine("ingesting")

@@ -29,7 +29,7 @@ def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
         from agentic_rag_eval.job import Examiner
 
         session = ContainerSession(container)
-        judge = judge_here(session) if container.settings.enable_llm_judge else None
+        judge = judge_here(session) if container.settings.models.enable_llm_judge else None
         return Examiner(await ask_here(session, workspace), judge)
 
     return {JobKind.EVAL: EvalHandler(container.database, examine)}

@@ -135,7 +135,7 @@ async def _switch(
     from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
         workspace = (await the_workspace(session, name)).ref
         begun: SwitchStart = await session.begin_switch(workspace, to, gate)
         if not wait or begun.job is None:

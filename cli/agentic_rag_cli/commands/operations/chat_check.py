@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from agentic_rag.answering.prompts.probe import PROBE, read_probe
 from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.models.billing.prices import PLATFORM
 from agentic_rag.models.chat.request import ChatReply, FinishReason, ReplyInvalid
 from agentic_rag.settings import Settings
 from agentic_rag_cli.commands.operations.check import DEGRADED, Check, ok
@@ -29,7 +30,7 @@ async def check_chat(settings: Settings) -> Check:
     """The configured model answers in the form it is asked for. Without it rules do all, so this is no failure."""
     from agentic_rag.bootstrap import open_chat_model
 
-    seconds = min(settings.chat_timeout_seconds, MOST_SECONDS)
+    seconds = min(settings.models.timeout_seconds, MOST_SECONDS)
     model = open_chat_model(settings)
     try:
         return await _probe(model, settings, seconds)
@@ -45,7 +46,7 @@ async def _probe(model: ChatModel, settings: Settings, seconds: float) -> Check:
         return _warning(
             "CHAT_NO_TIME",
             f"{model.name} gave no answer within {seconds:g} s",
-            "See the provider's state, or raise AGENTIC_RAG_CHAT_TIMEOUT_SECONDS.",
+            "See the provider's state, or raise AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS.",
         )
     except AgenticRagError as error:
         return _warning(error.code, f"{model.name}: {error.message}", _REMEDIES.get(error.code, _REMEDY))
@@ -67,9 +68,8 @@ def _cost(reply: ChatReply, settings: Settings) -> str:
     if reply.usage is None:
         return "the provider counts no tokens"
     tokens = f"{reply.usage.input_tokens} + {reply.usage.output_tokens} tokens"
-    usd = (
-        reply.usage.input_tokens * settings.chat_input_usd + reply.usage.output_tokens * settings.chat_output_usd
-    ) / 1_000_000
+    price = settings.models.prices.of(PLATFORM, settings.models.chat_model)
+    usd = 0.0 if price is None else price.of(reply.usage.input_tokens, reply.usage.output_tokens)
     return f"{tokens}, {usd:.6f} USD" if usd else f"{tokens}, price not known"
 
 

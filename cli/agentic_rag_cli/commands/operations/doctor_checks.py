@@ -6,11 +6,11 @@ import asyncio
 import sys
 import tempfile
 from collections.abc import Awaitable, Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag.settings import Settings
+from agentic_rag.settings.addresses import Neo4jAddress
 from agentic_rag_cli.commands.operations.check import DEGRADED, OK, SKIPPED, Check, failure, ok
 from agentic_rag_cli.exits import PRODUCT_ERRORS
 from agentic_rag_cli.wiring import Wiring
@@ -33,24 +33,26 @@ SELECT (SELECT extversion FROM pg_extension WHERE extname = 'vector') AS install
 async def examine(wiring: Wiring, settings: Settings) -> list[Check]:
     """Every check, in the order in which one would mend things. Starts no server and changes nothing."""
     checks = [check_python(), check_home(settings), check_port(settings), await check_embedder(settings)]
-    if settings.chat_model:
+    if settings.warnings:
+        checks.append(check_removed_settings(settings))
+    if settings.models.chat_model:
         from agentic_rag_cli.commands.operations.chat_check import check_chat
 
         checks.append(await check_chat(settings))
     database_url, found = _postgres_address(settings)
     checks += found
     if database_url:
-        checks += await check_postgres(settings.owner_database_url or database_url)
+        checks += await check_postgres(settings.stores.owner_database_url or database_url)
     redis_url, found = _redis_address(settings)
     checks += found
     if redis_url:
         checks.append(await check_redis(redis_url))
-    if settings.neo4j_uri:
-        checks.append(await check_neo4j(settings))
+    if settings.stores.neo4j is not None:
+        checks.append(await check_neo4j(settings.stores.neo4j))
     reachable = all(check.status in (OK, DEGRADED) for check in checks if check.name not in ("port", "python"))
     if database_url and redis_url:
         checks.append(
-            await check_system(wiring, replace(settings, database_url=database_url, redis_url=redis_url))
+            await check_system(wiring, settings.change(stores={"database_url": database_url, "redis_url": redis_url}))
             if reachable
             else Check("system", SKIPPED, "mend the failed checks first")
         )
@@ -67,7 +69,7 @@ def check_python(version: tuple[int, int] = sys.version_info[:2]) -> Check:
 
 def check_home(settings: Settings) -> Check:
     """The home can be written; a missing one could be made."""
-    home = settings.state_home
+    home = settings.stores.state_home
     place = home
     while not place.exists() and place != place.parent:
         place = place.parent
@@ -84,17 +86,27 @@ def check_home(settings: Settings) -> Check:
     return ok("home", str(home) if place == home else f"{home} (will be made)")
 
 
+def check_removed_settings(settings: Settings) -> Check:
+    """Settings of an earlier version that are ignored."""
+    remedy = "Remove them from the environment; docs/configuration.md names what replaced each."
+    return Check("settings", DEGRADED, " ".join(settings.warnings), "SETTING_REMOVED", remedy)
+
+
 def check_port(settings: Settings, answer_seconds: float = _ANSWER_SECONDS) -> Check:
     """The server's port is free, or taken by a server of ours."""
     from agentic_rag.embedded.loopback import is_free
     from agentic_rag_cli.client.access import server_url
 
-    if settings.port == 0 or is_free(settings.port):
-        return ok("port", f"{settings.port} is free")
+    port = settings.server.port
+    if port == 0 or is_free(port):
+        return ok("port", f"{port} is free")
     if _is_our_server(server_url(settings), answer_seconds):
-        return ok("port", f"{settings.port}: an agentic-rag server is running")
+        return ok("port", f"{port}: an agentic-rag server is running")
     return failure(
-        "port", "PORT_IN_USE", f"{settings.port} is taken by another program", "Set AGENTIC_RAG_PORT to a free port."
+        "port",
+        "PORT_IN_USE",
+        f"{port} is taken by another program",
+        "Set AGENTIC_RAG_PORT to a free port.",
     )
 
 
@@ -110,18 +122,18 @@ def _is_our_server(url: str, answer_seconds: float) -> bool:
 
 async def check_embedder(settings: Settings) -> Check:
     """The embedder needs nothing, or its server answers with our key."""
-    if settings.embedder == "deterministic":
+    if settings.models.embedder == "deterministic":
         return ok("embedder", "deterministic (needs no key)")
-    if settings.embedder == "onnx":
+    if settings.models.embedder == "onnx":
         return _check_model(settings)
-    if not settings.openai_base_url:
-        return ok("embedder", f"{settings.embedding_model} at the provider's own address (not contacted)")
+    if not settings.models.openai_base_url:
+        return ok("embedder", f"{settings.models.embedding_model} at the provider's own address (not contacted)")
     import httpx2
 
-    headers = {"Authorization": f"Bearer {settings.openai_api_key}"}
+    headers = {"Authorization": f"Bearer {settings.models.openai_api_key}"}
     try:
         async with httpx2.AsyncClient(timeout=_ANSWER_SECONDS, trust_env=False) as client:
-            response = await client.get(f"{settings.openai_base_url.rstrip('/')}/models", headers=headers)
+            response = await client.get(f"{settings.models.openai_base_url.rstrip('/')}/models", headers=headers)
     except httpx2.TransportError as error:
         return failure(
             "embedder",
@@ -131,7 +143,7 @@ async def check_embedder(settings: Settings) -> Check:
         )
     if response.status_code in (401, 403):
         return failure("embedder", "PROVIDER_KEY_REFUSED", "the key was refused", "Correct OPENAI_API_KEY.")
-    return ok("embedder", f"{settings.embedding_model}, its server answers")
+    return ok("embedder", f"{settings.models.embedding_model}, its server answers")
 
 
 def _check_model(settings: Settings) -> Check:
@@ -141,23 +153,23 @@ def _check_model(settings: Settings) -> Check:
         space = local_space(settings)
     except Misconfigured as error:
         return failure("embedder", error.code, error.message, "Run rag model get minilm.")
-    return ok("embedder", f"{space.name} in {settings.model}")
+    return ok("embedder", f"{space.name} in {settings.model_directory}")
 
 
 def _postgres_address(settings: Settings) -> tuple[str | None, list[Check]]:
-    if settings.database_url:
-        return settings.database_url, []
+    if settings.stores.database_url:
+        return settings.stores.database_url, []
     from agentic_rag.embedded.postgres import EmbeddedPostgres
     from agentic_rag.embedded.postgres_program import programs_in_wheel
 
     return _find_embedded_server(
-        "postgres", lambda: str(programs_in_wheel()), lambda: EmbeddedPostgres(settings.state_home).attach()
+        "postgres", lambda: str(programs_in_wheel()), lambda: EmbeddedPostgres(settings.stores.state_home).attach()
     )
 
 
 def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
-    if settings.redis_url:
-        return settings.redis_url, []
+    if settings.stores.redis_url:
+        return settings.stores.redis_url, []
     from agentic_rag.embedded.errors import EmbeddedServerError
     from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
 
@@ -170,7 +182,7 @@ def _redis_address(settings: Settings) -> tuple[str | None, list[Check]]:
             )
         return str(found)
 
-    return _find_embedded_server("redis", program, lambda: EmbeddedRedis(settings.state_home).attach())
+    return _find_embedded_server("redis", program, lambda: EmbeddedRedis(settings.stores.state_home).attach())
 
 
 def _find_embedded_server(
@@ -256,18 +268,18 @@ async def check_redis(redis_url: str) -> Check:
     return ok("redis", found)
 
 
-async def check_neo4j(settings: Settings) -> Check:
+async def check_neo4j(address: Neo4jAddress) -> Check:
     """Reachable and new enough. Without it answers go on, flagged, so this is no failure."""
     import neo4j
 
-    auth = (settings.neo4j_user, settings.neo4j_password) if settings.neo4j_password else None
+    auth = (address.user, address.password) if address.password else None
     try:
         async with neo4j.AsyncGraphDatabase.driver(
-            settings.neo4j_uri, auth=auth, connection_timeout=_ANSWER_SECONDS, telemetry_disabled=True
+            address.uri, auth=auth, connection_timeout=_ANSWER_SECONDS, telemetry_disabled=True
         ) as driver:
             found = str((await asyncio.wait_for(driver.get_server_info(), _ANSWER_SECONDS)).agent)
     except neo4j.exceptions.AuthError as error:
-        remedy = "Correct NEO4J_USER and NEO4J_PASSWORD."
+        remedy = "Correct the login in NEO4J_URI (bolt://USER:PASSWORD@HOST)."
         return Check("neo4j", DEGRADED, str(error), "GRAPH_LOGIN_REFUSED", remedy)
     except (OSError, TimeoutError, ValueError, neo4j.exceptions.DriverError, neo4j.exceptions.Neo4jError) as error:
         remedy = "Start the server, correct NEO4J_URI, or unset it to keep the graph in Postgres."

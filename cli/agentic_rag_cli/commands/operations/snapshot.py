@@ -59,7 +59,7 @@ async def _create(
     from agentic_rag_cli.processes.children import Children, silent
     from agentic_rag_cli.snapshots import finished
 
-    async with wiring.session(settings) as session, Children(silent, settings.drain_seconds) as children:
+    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
         chosen = (await the_workspace(session, name)).ref
         asked = await session.snapshots.request(chosen, with_originals=originals)
         if not wait:

@@ -18,7 +18,10 @@ def show(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag config show --json
     """
-    effective = mask_secrets(wiring_of(context).settings())
+    settings = wiring_of(context).settings()
+    for warning in settings.warnings:
+        terminal.note(f"warning: {warning}")
+    effective = mask_secrets(settings)
     if as_json:
         terminal.result_json(effective)
     else:

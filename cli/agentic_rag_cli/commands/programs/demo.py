@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -80,8 +80,11 @@ def demo(
 
     wiring = wiring_of(context)
     settings = wiring.settings()
-    settings = replace(
-        settings, host=HOST, port=free_port(), worker_metrics_port=0, home=settings.state_home, enabled=True
+    settings = settings.change(
+        server={"host": HOST, "port": free_port()},
+        jobs={"metrics_port": 0},
+        stores={"home": settings.stores.state_home},
+        answering={"enabled": True},
     )
     directory = source if source is not None else sample_corpus()
     steps = StepTimer()
@@ -92,7 +95,7 @@ def demo(
             steps.finish_step("start Postgres and Redis", started)
             with steps.step("migrate"):
                 run_async(migrate(ready))
-            token = settings.token or ensure_token(settings)
+            token = settings.client.token or ensure_token(settings)
             shown = run_async(_demonstrate(wiring, ready, token, directory, question, steps))
     if as_json:
         terminal.result_json(_as_json(shown, steps))
@@ -110,7 +113,7 @@ async def _demonstrate(
     from agentic_rag_cli.processes.local_programs import start_programs
 
     name = workspace_name(directory)
-    async with Children(silent, settings.drain_seconds) as children, wiring.session(settings) as session:
+    async with Children(silent, settings.jobs.drain_seconds) as children, wiring.session(settings) as session:
         with steps.step("start server and worker"):
             await start_programs(children, settings)
         bar = terminal.ProgressLine("  ingesting")
@@ -123,7 +126,7 @@ async def _demonstrate(
         space = await _answering_space(session, settings, name, children, steps)
         asked, made_from = (question, None) if question else await _question(session, name, directory)
         with steps.step("ask through GraphQL"):
-            async with GraphQLClient(server_url(settings), token, settings.timeout_ms) as client:
+            async with GraphQLClient(server_url(settings), token, settings.answering.timeout_ms) as client:
                 answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
         return DemoResult(report, answer, made_from, space)
 
@@ -138,12 +141,15 @@ async def _answering_space(
 
     workspace = (await the_workspace(session, name)).ref
     active = next(one for one in await session.spaces(workspace) if one.state is SpaceState.ACTIVE)
-    if active.registered.space.provider == settings.embedder:
+    embedder = settings.models.embedder
+    if active.registered.space.provider == embedder:
         return active.registered.space.name
-    served = f":{settings.embedding_model}:{settings.embedding_dimensions}"
-    with steps.step(f"switch to {settings.embedder}"):
+    model, dimensions = settings.models.embedding
+    with steps.step(f"switch to {embedder}"):
         begun = await session.begin_switch(
-            workspace, settings.embedder if settings.embedder in LOCAL_PROVIDERS else settings.embedder + served, None
+            workspace,
+            embedder if embedder in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}",
+            None,
         )
         if begun.job is not None:
             await follow_switch(session, workspace, begun, children)

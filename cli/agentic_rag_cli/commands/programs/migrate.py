@@ -39,7 +39,7 @@ def show_status(context: typer.Context, as_json: JsonOption = False) -> None:
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as settings:
-        found = run_async(status(settings.owner_database_url or settings.database_url))
+        found = run_async(status(settings.stores.migrating_url))
     if as_json:
         terminal.result_json({"current": found.current, "head": found.head, "pending": list(found.pending)})
     else:

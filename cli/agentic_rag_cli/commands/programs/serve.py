@@ -22,18 +22,17 @@ def serve(
 
     Example: AGENTIC_RAG_ENABLED=true DATABASE_URL=… REDIS_URL=… rag serve --port 8080
     """
-    from dataclasses import replace
-
     from agentic_rag_cli.client.access import ensure_token, with_local_issuer
     from agentic_rag_cli.processes.children import stop_with_parent
     from agentic_rag_cli.processes.programs import run_server
 
     wiring = wiring_of(context)
     settings = wiring.settings()
-    settings = replace(
-        settings, host=settings.host if host is None else host, port=settings.port if port is None else port
-    )
+    given = {"host": host, "port": port}
+    settings = settings.change(server={name: value for name, value in given.items() if value is not None})
     if with_parent:
         stop_with_parent()
     with wiring.servers(settings) as ready:
-        run_server(with_local_issuer(ready if ready.token else replace(ready, token=ensure_token(ready))))
+        run_server(
+            with_local_issuer(ready if ready.client.token else ready.change(client={"token": ensure_token(ready)}))
+        )

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Annotated
 
 import typer
 
-from agentic_rag.settings import UNSET_PATH, Settings
+from agentic_rag.settings import Settings
+from agentic_rag.settings.variable import UNSET_PATH
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
 
@@ -33,14 +33,17 @@ def up(
 
     wiring = wiring_of(context)
     settings = wiring.settings()
-    chosen = settings.port if port is None else port
-    settings = replace(settings, port=chosen or free_port(), home=settings.state_home, enabled=True)
+    chosen = settings.server.port if port is None else port
+    settings = settings.change(
+        server={"port": chosen or free_port()}, stores={"home": settings.stores.state_home}, answering={"enabled": True}
+    )
     require_free(settings)
-    embedded = [name for name, url in (("Postgres", settings.database_url), ("Redis", settings.redis_url)) if not url]
+    stores = settings.stores
+    embedded = [name for name, url in (("Postgres", stores.database_url), ("Redis", stores.redis_url)) if not url]
     terminal.note(f"starting {' and '.join(embedded)} …" if embedded else "connecting …")
     with wiring.servers(settings) as ready:
         run_async(migrate(ready))
-        token = settings.token or ensure_token(settings)
+        token = settings.client.token or ensure_token(settings)
         run_async(run_programs(ready, _print_line, lambda: terminal.result(_welcome(ready, token))))
     terminal.note("stopped")
 
@@ -53,7 +56,7 @@ def _welcome(settings: Settings, token: str) -> str:
     from agentic_rag_cli.client.access import server_url
 
     url = server_url(settings)
-    home = "" if settings.home == UNSET_PATH else f"\n  state     {settings.state_home}"
+    home = "" if settings.stores.home == UNSET_PATH else f"\n  state     {settings.stores.state_home}"
     return (
         f"\nagentic-rag is up.\n  GraphQL   {url}/graphql\n  token     {token}{home}\n\n"
         "In another terminal:\n"

@@ -32,7 +32,7 @@ def worker(
     settings = wiring.settings()
     if with_parent:
         stop_with_parent()
-    count = settings.worker_processes if processes is None else processes
+    count = settings.jobs.worker_processes if processes is None else processes
     with wiring.servers(settings) as ready:
         if count == 1:
             run_worker(ready)

@@ -45,7 +45,7 @@ def dev(
     from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER
     from agentic_rag_cli.client.access import with_local_issuer
 
-    settings = with_local_issuer(wiring_of(context).settings())
+    settings = with_local_issuer(wiring_of(context).settings()).tenancy
     if not settings.jwt_secret:
         raise Misconfigured(
             "Development tokens are for a server on loopback without an issuer: unset AGENTIC_RAG_JWKS_URL and let "
@@ -57,17 +57,17 @@ def dev(
         "aud": settings.jwt_audience or LOCAL_AUDIENCE,
         "iat": now,
         "exp": now + round(hours * 3600),
-        settings.jwt_subject_claim: subject,
-        settings.jwt_org_claim: str(_organisation(context, tenant)),
-        settings.jwt_role_claim: role.value,
-        settings.jwt_groups_claim: list(group or ()),
+        settings.claims.subject: subject,
+        settings.claims.organisation: str(_organisation(context, tenant)),
+        settings.claims.role: role.value,
+        settings.claims.groups: list(group or ()),
     }
     terminal.result(jwt.encode(said, settings.jwt_secret, "HS256"))
 
 
 def _organisation(context: typer.Context, tenant: str | None) -> UUID:
     """The organisation's id; only a name has to be looked up."""
-    tenant = tenant or wiring_of(context).settings().tenant
+    tenant = tenant or wiring_of(context).settings().client.tenant
     if not tenant:
         return DEFAULT_ORG_ID
     try:

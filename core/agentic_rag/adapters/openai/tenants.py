@@ -26,18 +26,16 @@ class TenantClients:
         self,
         addresses: Mapping[Provider, str],
         *,
-        embedding_seconds: float,
-        chat_seconds: float,
+        seconds: float,
         temperature: float | None,
     ) -> None:
         self._addresses = addresses
-        self._embedding_seconds = embedding_seconds
-        self._chat_seconds = chat_seconds
+        self._seconds = seconds
         self._temperature = temperature
         self._shared: AsyncOpenAI | None = None
 
     def embedder(self, credentials: Credentials, space: EmbeddingSpace) -> OpenAIEmbedder:
-        client = self._client(credentials, self._embedding_seconds)
+        client = self._client(credentials)
         return OpenAIEmbedder(
             client,
             space.model,
@@ -47,13 +45,13 @@ class TenantClients:
         )
 
     def chat(self, credentials: Credentials, model: str) -> OpenAIChatModel:
-        return OpenAIChatModel(self._client(credentials, self._chat_seconds), model, temperature=self._temperature)
+        return OpenAIChatModel(self._client(credentials), model, temperature=self._temperature)
 
     async def aclose(self) -> None:
         if self._shared is not None:
             await self._shared.close()
 
-    def _client(self, credentials: Credentials, seconds: float) -> AsyncOpenAI:
+    def _client(self, credentials: Credentials) -> AsyncOpenAI:
         if self._shared is None:
             import openai
 
@@ -67,5 +65,5 @@ class TenantClients:
         return self._shared.with_options(
             base_url=credentials.base_url or self._addresses[credentials.provider],
             api_key=credentials.key.reveal(),
-            timeout=seconds,
+            timeout=self._seconds,
         )

@@ -1,0 +1,59 @@
+"""Addresses of stores with their login inside, taken apart; and how such an address is printed."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from urllib.parse import parse_qsl, unquote, urlsplit
+
+_S3_FORM = "s3://ACCESS_KEY:SECRET_KEY@BUCKET?endpoint=URL&region=NAME"
+_PASSWORD = re.compile(r"(?<=://)([^:@/?#]*):.*@", re.DOTALL)
+"""Up to the last @: a password that was not percent-encoded may hold any character."""
+
+
+@dataclass(frozen=True, slots=True)
+class Neo4jAddress:
+    """Where Neo4j is, and the login. `uri` holds no login: it also names the graph in the database."""
+
+    uri: str
+    user: str
+    password: str = field(repr=False)
+    """Empty for a server that asks for none."""
+
+
+@dataclass(frozen=True, slots=True)
+class S3Address:
+    """A bucket of an S3-compatible store. An empty `endpoint` means AWS."""
+
+    bucket: str
+    access_key: str
+    secret_key: str = field(repr=False)
+    endpoint: str = ""
+    region: str = "us-east-1"
+
+
+def parse_neo4j(text: str) -> Neo4jAddress:
+    """The address of `bolt://USER:PASSWORD@HOST`; the user is `neo4j` unless the text names one."""
+    parts = urlsplit(text)
+    uri = parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+    return Neo4jAddress(uri, unquote(parts.username or "neo4j"), unquote(parts.password or ""))
+
+
+def parse_s3(text: str) -> S3Address:
+    """The address of `s3://ACCESS_KEY:SECRET_KEY@BUCKET?endpoint=URL&region=NAME`. Errors: ValueError."""
+    parts = urlsplit(text)
+    options = dict(parse_qsl(parts.query))
+    bucket = parts.netloc.rpartition("@")[2]
+    if not (parts.scheme == "s3" and bucket and parts.username and parts.password) or parts.path.strip("/"):
+        raise ValueError(
+            f"expected {_S3_FORM}; no credentials are looked for elsewhere, and `/`, `@`, `:` and `+` in them are "
+            "written %2F, %40, %3A and %2B"
+        )
+    if not options.keys() <= {"endpoint", "region"}:
+        raise ValueError(f"expected {_S3_FORM}")
+    return S3Address(bucket, unquote(parts.username), unquote(parts.password), **options)
+
+
+def mask_password(url: str) -> str:
+    """A URL with its password replaced, fit for logs and terminals."""
+    return _PASSWORD.sub(r"\1:********@", url)

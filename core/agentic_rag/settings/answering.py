@@ -1,0 +1,46 @@
+"""Settings of answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from agentic_rag.answering.evidence.threshold import DEFAULT_THRESHOLD
+from agentic_rag.settings.variable import Env
+from agentic_rag.web.url_policy import parse_host_list
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnsweringConfig:
+    """Whether and how questions are answered."""
+
+    enabled: Annotated[bool, Env("AGENTIC_RAG_ENABLED")] = False
+    """Answer questions at all; off means FEATURE_DISABLED. `rag up` sets it."""
+    top_k: Annotated[int, Env("AGENTIC_RAG_TOPK"), Meta(ge=1, le=50)] = 8
+    """Passages handed to synthesis."""
+    use_hyde: Annotated[bool, Env("AGENTIC_RAG_USE_HYDE")] = False
+    """Embed a hypothetical answer beside the question (HyDE), written by the chat model in a worker."""
+    use_tools: Annotated[bool, Env("AGENTIC_RAG_USE_TOOLS")] = True
+    """Let the plan call `calc` and `lookup`."""
+    enable_http_fetch: Annotated[bool, Env("AGENTIC_RAG_ENABLE_HTTP_FETCH")] = False
+    """Let the plan call `http_fetch` for pages that the question itself names, on AGENTIC_RAG_HTTP_FETCH_HOSTS."""
+    http_fetch_hosts: Annotated[str, Env("AGENTIC_RAG_HTTP_FETCH_HOSTS", check=parse_host_list)] = ""
+    """Hosts that `http_fetch` may ask, separated by commas: `docs.example.org`, `*.example.org` for all subdomains, `*`
+    for every public host.
+    """
+    link_hosts: Annotated[str, Env("AGENTIC_RAG_LINK_HOSTS", check=parse_host_list)] = ""
+    """Hosts whose https links stay live in answers, besides those of cited sources; the same form."""
+    min_support: Annotated[float, Env("AGENTIC_RAG_MIN_SUPPORT"), Meta(ge=0, le=1)] = DEFAULT_THRESHOLD
+    """Support below which an answer becomes an abstention (0 never abstains), where `rag eval calibrate` set none."""
+    timeout_ms: Annotated[int, Env("AGENTIC_RAG_TIMEOUT_MS"), Meta(ge=50, le=600_000)] = 10_000
+    """Time budget of one answer, in ms."""
+    cache_ttl_seconds: Annotated[int, Env("AGENTIC_RAG_REDIS_TTL_SECONDS"), Meta(ge=0)] = 900
+    """How long an answer is cached; 0 switches the cache off."""
+
+    def problems(self) -> list[str]:
+        """Settings that contradict each other, a line each."""
+        if self.enable_http_fetch and not self.http_fetch_hosts.strip():
+            return ["AGENTIC_RAG_ENABLE_HTTP_FETCH needs AGENTIC_RAG_HTTP_FETCH_HOSTS: the hosts it may ask"]
+        return []

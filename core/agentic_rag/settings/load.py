@@ -1,0 +1,168 @@
+"""Reads the environment into `Settings`, and shows the settings in force. Nothing else reads the environment."""
+
+from __future__ import annotations
+
+import difflib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any, get_type_hints
+
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.settings.answering import AnsweringConfig
+from agentic_rag.settings.client import ClientConfig
+from agentic_rag.settings.ingestion import IngestionConfig
+from agentic_rag.settings.jobs import JobsConfig
+from agentic_rag.settings.models import ModelsConfig
+from agentic_rag.settings.operations import OperationsConfig
+from agentic_rag.settings.removed import REMOVED, removed_in
+from agentic_rag.settings.retrieval import RetrievalConfig
+from agentic_rag.settings.server import PRODUCTION, ServerConfig
+from agentic_rag.settings.stores import StoresConfig
+from agentic_rag.settings.tenancy import TenancyConfig
+from agentic_rag.settings.variable import UNSET_PATH, Variable, variables_of
+from agentic_rag.settings.workspaces import WorkspacesConfig
+
+OWNED_PREFIXES = ("AGENTIC_RAG_", "HYBRID_")
+"""An unknown variable with one of these prefixes is a mistake worth stopping for."""
+
+DEFAULT_MODEL = "all-MiniLM-L6-v2"
+_TEST_PREFIX = "AGENTIC_RAG_TEST_"
+_CLOSED = {"AGENTIC_RAG_INTROSPECTION": "false", "AGENTIC_RAG_GRAPHIQL": "false"}
+"""Defaults of AGENTIC_RAG_PROFILE=production."""
+
+
+class SettingsInvalid(Misconfigured):
+    """Some variables are wrong; `problems` has one line for each, all found at once."""
+
+    code = "SETTINGS_INVALID"
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("The configuration is not valid:\n" + "\n".join(f"  - {line}" for line in problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """The effective configuration of a process, a group a room."""
+
+    answering: AnsweringConfig = AnsweringConfig()
+    retrieval: RetrievalConfig = RetrievalConfig()
+    models: ModelsConfig = ModelsConfig()
+    stores: StoresConfig = StoresConfig()
+    ingestion: IngestionConfig = IngestionConfig()
+    jobs: JobsConfig = JobsConfig()
+    server: ServerConfig = ServerConfig()
+    tenancy: TenancyConfig = TenancyConfig()
+    workspaces: WorkspacesConfig = WorkspacesConfig()
+    operations: OperationsConfig = OperationsConfig()
+    client: ClientConfig = ClientConfig()
+    warnings: tuple[str, ...] = ()
+    """A line for each removed setting that was found."""
+
+    def change(self, **changes: Mapping[str, Any]) -> Settings:
+        """These settings with other values: `change(server={"port": 8080}, answering={"enabled": True})`."""
+        return replace(self, **{group: replace(getattr(self, group), **values) for group, values in changes.items()})
+
+    @property
+    def model_directory(self) -> Path:
+        """The directory of the local model."""
+        own = self.models.model_dir
+        return own if own != UNSET_PATH else self.stores.models / DEFAULT_MODEL
+
+
+def variables() -> tuple[Variable, ...]:
+    """Every setting, in the order of the documentation."""
+    hints = get_type_hints(Settings)
+    return tuple(
+        variable
+        for group in fields(Settings)
+        if group.name != "warnings"
+        for variable in variables_of(group.name, hints[group.name])
+    )
+
+
+def read_dotenv(path: Path) -> dict[str, str]:
+    """`KEY=VALUE` lines of a file; comments, blank lines, `export ` and quotes are understood. A missing file is
+    empty.
+    """
+    if not path.is_file():
+        return {}
+    values: dict[str, str] = {}
+    for raw in path.read_text(encoding="utf-8").splitlines():
+        line = raw.strip().removeprefix("export ")
+        if not line or line.startswith("#") or "=" not in line:
+            continue
+        key, value = line.split("=", 1)
+        value = value.strip()
+        if len(value) >= 2 and value[0] == value[-1] and value[0] in "'\"":
+            value = value[1:-1]
+        values[key.strip()] = value
+    return values
+
+
+def load_settings(
+    environ: Mapping[str, str] | None = None, dotenv: Path | None = None, overrides: Mapping[str, str] | None = None
+) -> Settings:
+    """Read and validate everything. Order of precedence: overrides, environment, `.env` file, defaults.
+
+    Errors: `SettingsInvalid` with every problem found.
+    """
+    merged = dict(read_dotenv(dotenv if dotenv is not None else Path(".env")))
+    merged.update(os.environ if environ is None else environ)
+    merged.update(overrides or {})
+    if merged.get("AGENTIC_RAG_PROFILE", "").strip() == PRODUCTION:
+        merged |= {name: value for name, value in _CLOSED.items() if not merged.get(name)}
+    known = variables()
+    problems = _unknown(merged, [variable.name for variable in known])
+    values: dict[str, dict[str, Any]] = {variable.group: {} for variable in known}
+    for variable in known:
+        raw = merged.get(variable.name)
+        if not raw:
+            continue
+        try:
+            values[variable.group][variable.field] = variable.read(raw)
+        except ValueError as problem:
+            problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
+    groups = {name: kind(**values[name]) for name, kind in get_type_hints(Settings).items() if name in values}
+    settings = Settings(**groups, warnings=removed_in(merged))
+    problems += _contradictions(settings)
+    if problems:
+        raise SettingsInvalid(tuple(problems))
+    return settings
+
+
+def child_environment(overrides: Mapping[str, str]) -> dict[str, str]:
+    """The environment for a process that this one starts: our own, with `overrides`."""
+    return {**os.environ, **overrides}
+
+
+def mask_secrets(settings: Settings) -> dict[str, str]:
+    """Every variable with its effective value, secrets hidden and passwords cut out of URLs."""
+    effective = {one.name: one.show(getattr(getattr(settings, one.group), one.field)) for one in variables()}
+    effective["AGENTIC_RAG_HOME"] = str(settings.stores.state_home)
+    return effective
+
+
+def _unknown(merged: Mapping[str, str], known: list[str]) -> list[str]:
+    problems: list[str] = []
+    for name in sorted(merged):
+        if not name.startswith(OWNED_PREFIXES) or name.startswith(_TEST_PREFIX) or name in known or name in REMOVED:
+            continue
+        close = difflib.get_close_matches(name, known, n=1)
+        hint = f"; did you mean {close[0]}?" if close else "; docs/configuration.md lists every setting"
+        problems.append(f"{name}: unknown setting{hint}")
+    return problems
+
+
+def _contradictions(settings: Settings) -> list[str]:
+    server = settings.server
+    return [
+        *settings.tenancy.problems(is_production=server.is_production, is_local=server.is_local),
+        *settings.retrieval.problems(),
+        *settings.models.problems(),
+        *settings.answering.problems(),
+        *server.problems(),
+        *settings.jobs.problems(),
+    ]

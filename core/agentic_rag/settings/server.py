@@ -1,0 +1,74 @@
+"""Settings of the HTTP server."""
+
+from __future__ import annotations
+
+import ipaddress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Literal
+
+from msgspec import Meta
+
+from agentic_rag.settings.variable import Env
+
+DEVELOPMENT = "development"
+PRODUCTION = "production"
+ONLY = "only:"
+"""Before the file of persisted operations: no other operation runs."""
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host as written in a setting is this machine, whatever a name server says."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerConfig:
+    """Where the server listens and what it offers."""
+
+    host: Annotated[str, Env("AGENTIC_RAG_HOST")] = "127.0.0.1"
+    """Address the server and the worker's metrics listen on."""
+    port: Annotated[int, Env("AGENTIC_RAG_PORT"), Meta(ge=0, le=65535)] = 8080
+    """Port the server listens on."""
+    profile: Annotated[Literal["development", "production"], Env("AGENTIC_RAG_PROFILE")] = DEVELOPMENT
+    """`production` switches introspection and the query page off unless their own settings say otherwise, and tells
+    browsers to come by HTTPS only.
+    """
+    persisted_operations: Annotated[str, Env("AGENTIC_RAG_PERSISTED_OPERATIONS")] = ""
+    """A JSON file `{id: document}` of GraphQL operations that clients may name by `documentId`; `only:FILE` also
+    refuses every operation that is not in it.
+    """
+    graphiql: Annotated[bool, Env("AGENTIC_RAG_GRAPHIQL")] = False
+    """Serve the query page at GET /graphql."""
+    introspection: Annotated[bool, Env("AGENTIC_RAG_INTROSPECTION")] = True
+    """Allow schema introspection."""
+
+    @property
+    def is_local(self) -> bool:
+        """Whether the server listens where only this machine can reach it."""
+        return is_loopback(self.host)
+
+    @property
+    def is_production(self) -> bool:
+        """Whether AGENTIC_RAG_PROFILE is `production`."""
+        return self.profile == PRODUCTION
+
+    @property
+    def persisted_file(self) -> Path | None:
+        """The file of AGENTIC_RAG_PERSISTED_OPERATIONS; None without one."""
+        file = self.persisted_operations.removeprefix(ONLY)
+        return Path(file).expanduser() if file else None
+
+    @property
+    def persisted_only(self) -> bool:
+        """Whether operations outside that file are refused."""
+        return self.persisted_operations.startswith(ONLY)
+
+    def problems(self) -> list[str]:
+        """Settings that contradict each other, a line each."""
+        if self.persisted_only and self.persisted_file is None:
+            return [f"AGENTIC_RAG_PERSISTED_OPERATIONS={ONLY} needs the file after the colon"]
+        return []
