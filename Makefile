@@ -10,6 +10,9 @@ RAG_CORPUS ?= simulated_ingestion
 RAG_QUESTION ?=
 RAG_EMBEDDER ?= deterministic
 
+# Every process of the suites imports the same modules: without their bytecode on disk, each compiles them anew.
+export PYTHONDONTWRITEBYTECODE :=
+
 .PHONY: help
 help: ## Show this list
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-14s %s\n", $$1, $$2}'
@@ -18,12 +21,12 @@ $(VENV)/.runtime: requirements/build.txt requirements/runtime.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo "Python 3.11 or 3.12 is needed, and none was found on PATH." >&2; exit 2; }
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV) || { echo "No venv module: install it (Debian: apt-get install python3-venv)." >&2; exit 2; }
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/build.txt -r requirements/runtime.txt
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/build.txt -r requirements/runtime.txt
 	@$(BIN)/uv pip install --quiet --python $(BIN)/python --no-deps --no-build-isolation -e .
 	@touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime requirements/dev.txt
-	@$(BIN)/uv pip install --quiet --python $(BIN)/python --require-hashes -r requirements/dev.txt
+	@$(BIN)/uv pip install --quiet --compile-bytecode --python $(BIN)/python --require-hashes -r requirements/dev.txt
 	@touch $@
 
 $(VENV)/.onnx: $(VENV)/.runtime requirements/onnx.txt

@@ -1,72 +1,93 @@
 """Fixtures and guards of the whole suite; the guards themselves are in tests/guards.py."""
 
-import asyncio
-import secrets
-from collections.abc import AsyncIterator, Generator, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from urllib.parse import urlsplit, urlunsplit
+from __future__ import annotations
 
-import asyncpg
+import asyncio
+import functools
+import gc
+import secrets
+from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpcore2
 import pytest
 import redis
+import typer.testing
 from hypothesis import HealthCheck, settings
 
-from agentic_rag_migrations.upgrade import upgrade
 from tests import guards
-from tests.stack import SessionStack, redis_sources
+from tests.guards import pytest_make_collect_report, pytest_runtest_makereport
+from tests.shared_stack import StackDesk, WorkerStack
+from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, database_at, execute, redis_sources
 
 # Laws are judged by what comes out: on a machine that does other work, how long an example took says nothing.
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", settings.get_profile("laws"), max_examples=20)
+settings.register_profile("ci", settings.get_profile("laws"), max_examples=50)
 settings.load_profile("laws")
+
+__all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]
+
+# Every client of an HTTP provider reads the machine's certificates anew, 40 ms of it; no test speaks TLS to a stranger.
+httpcore2.default_ssl_context = functools.cache(httpcore2.default_ssl_context)
+# `rag` has some seventy commands, and typer builds them all for every call.
+typer.testing._get_command = functools.cache(typer.testing._get_command)
+
+_DESK = pytest.StashKey[StackDesk]()
 
 
 def pytest_configure() -> None:
     guards.install()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    report = yield
-    if (reason := guards.missing_component(report)) is not None:
-        report.outcome = "failed"
-        report.longrepr = f"{guards.FORBID_SKIPS} is set and this was skipped: {reason}"
-    return report
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Tell a worker of a parallel run where to ask for servers."""
+    desk = node.config.stash.setdefault(_DESK, StackDesk(SessionStack()))
+    node.workerinput["stack_port"] = desk.port
+    node.workerinput["stack_key"] = desk.key
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-    report = yield
-    if (reason := guards.missing_component(report)) is not None:
-        report.outcome = "failed"
-        report.longrepr = f"{guards.FORBID_SKIPS} is set and this was skipped: {reason}"
-    return report
+def pytest_unconfigure(config: pytest.Config) -> None:
+    if (desk := config.stash.get(_DESK, None)) is not None:
+        desk.stack.stop()
+
+
+def pytest_collection_finish() -> None:
+    # What collection made lives as long as the session: the collector need not walk it again and again.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
-def session_stack() -> Iterator[SessionStack]:
-    """The servers of this session; each starts when first asked for."""
+def session_stack(request: pytest.FixtureRequest) -> Iterator[Stack]:
+    """The servers of this run; each starts when first asked for."""
+    if (told := getattr(request.config, "workerinput", None)) is not None:
+        number = int(told["workerid"].removeprefix("gw")) + 1
+        yield WorkerStack(told["stack_port"], told["stack_key"], number)
+        return
     stack = SessionStack()
     yield stack
     stack.stop()
 
 
 @pytest.fixture(scope="session")
-def postgres_url(session_stack: SessionStack) -> str:
-    """Superuser address of a real Postgres with pgvector, shared by the session."""
-    return session_stack.postgres_url()
-
-
-@pytest.fixture(scope="session", params=redis_sources())
-def redis_url(request: pytest.FixtureRequest, session_stack: SessionStack) -> str:
-    """Address of a real Redis, shared by the session; tests run once per installed build."""
-    return session_stack.redis_url(request.param)
+def postgres_url(session_stack: Stack) -> str:
+    """Superuser address of a real Postgres with pgvector, shared by the run."""
+    return session_stack.address(POSTGRES)
 
 
 @pytest.fixture(scope="session")
-def neo4j_url(session_stack: SessionStack) -> str:
-    """Bolt address of a real Neo4j 5.26, shared by the session; graphs are told apart by workspace."""
-    return session_stack.neo4j_url()
+def redis_url(session_stack: Stack) -> str:
+    """Address of a database of this worker's own on a real Redis, shared by the run."""
+    return session_stack.redis_url(redis_sources()[0])
+
+
+@pytest.fixture(scope="session")
+def neo4j_url(session_stack: Stack) -> str:
+    """Bolt address of a real Neo4j 5.26, shared by the run; graphs are told apart by workspace."""
+    return session_stack.address(NEO4J)
 
 
 @pytest.fixture
@@ -81,29 +102,26 @@ def fresh_redis(redis_url: str) -> str:
 async def fresh_database(postgres_url: str) -> AsyncIterator[str]:
     """Superuser address of an empty database of this test's own."""
     name = f"test_{secrets.token_hex(6)}"
-    server = await asyncpg.connect(postgres_url)
-    try:
-        await server.execute(f'CREATE DATABASE "{name}"')
-        yield urlunsplit(urlsplit(postgres_url)._replace(path=f"/{name}"))
-        await server.execute(f'DROP DATABASE "{name}" WITH (FORCE)')
-    finally:
-        await server.close()
+    await execute(postgres_url, f'CREATE DATABASE "{name}"')
+    yield database_at(postgres_url, name)
+    await execute(postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+async def migrated_database(postgres_url: str, session_stack: Stack) -> AsyncIterator[str]:
+    """Superuser address of a migrated database of this test's own."""
+    name = f"test_{secrets.token_hex(6)}"
+    await execute(postgres_url, f'CREATE DATABASE "{name}" TEMPLATE "{session_stack.template()}"')
+    yield database_at(postgres_url, name)
+    await execute(postgres_url, f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
 @pytest.fixture(scope="session")
-def migrated_url(postgres_url: str) -> str:
-    """Superuser address of a database of this session at the newest schema; tests are told apart by organisation."""
-
-    async def make() -> str:
-        url = urlunsplit(urlsplit(postgres_url)._replace(path=f"/test_{secrets.token_hex(6)}"))
-        server = await asyncpg.connect(postgres_url)
-        try:
-            await server.execute(f'CREATE DATABASE "{urlsplit(url).path[1:]}"')
-        finally:
-            await server.close()
-        await upgrade(url)
-        return url
-
+def migrated_url(postgres_url: str, session_stack: Stack) -> str:
+    """Superuser address of a migrated database of this worker's; tests are told apart by organisation."""
+    name = f"test_{secrets.token_hex(6)}"
+    copy = f'CREATE DATABASE "{name}" TEMPLATE "{session_stack.template()}"'
     # A loop of its own, in a thread of its own: an asynchronous fixture may be what asks.
     with ThreadPoolExecutor(1) as thread:
-        return thread.submit(lambda: asyncio.run(make())).result()
+        thread.submit(asyncio.run, execute(postgres_url, copy)).result()
+    return database_at(postgres_url, name)

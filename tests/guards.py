@@ -3,6 +3,7 @@
 import ipaddress
 import os
 import sys
+from collections.abc import Generator
 from typing import Any
 
 import pytest
@@ -84,3 +85,25 @@ def missing_component(report: pytest.TestReport | pytest.CollectReport) -> str |
     reason = str(report.longrepr[2]) if isinstance(report.longrepr, tuple) else str(report.longrepr)
     reason = reason.removeprefix("Skipped: ")
     return reason if reason.startswith(MISSING_COMPONENT) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    """Make the skip of a test for want of a component a failure, where that is forbidden."""
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    """The same for a skip of a whole module."""
+    report = yield
+    _refuse_skip(report)
+    return report
+
+
+def _refuse_skip(report: pytest.TestReport | pytest.CollectReport) -> None:
+    if (reason := missing_component(report)) is not None:
+        report.outcome = "failed"
+        report.longrepr = f"{FORBID_SKIPS} is set and this was skipped: {reason}"

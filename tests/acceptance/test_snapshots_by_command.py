@@ -16,7 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import asyncpg
 import pytest
-from tests.stack import SessionStack, open_home, redis_sources
+from tests.stack import POSTGRES, Stack, open_home, redis_sources
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("core", "server", "worker", "cli", "eval", "migrations")
@@ -79,9 +79,9 @@ async def _execute(url: str, statement: str) -> None:
 
 
 @pytest.fixture
-def terminal(session_stack: SessionStack) -> Iterator[Terminal]:
+def terminal(session_stack: Stack) -> Iterator[Terminal]:
     home = open_home("rag-snapshots-")
-    terminal = Terminal(home, session_stack.postgres_url(), session_stack.redis_url(redis_sources()[0]))
+    terminal = Terminal(home, session_stack.address(POSTGRES), session_stack.redis_url(redis_sources()[0]))
     terminal.lose_database()
     yield terminal
     shutil.rmtree(home)

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from tests import guards
 from tests.guards import FORBID_SKIPS, OutboundAddressRefused, is_loopback, is_product_variable
 
 ROOT = Path(__file__).parents[2]
@@ -114,14 +115,23 @@ def write_skipping_tests(directory: Path) -> None:
 
 
 def run_pytest(directory: Path, *, forbidden: str) -> subprocess.CompletedProcess[str]:
-    """Run the files under `directory` with this suite's conftest."""
+    """Run the files under `directory` with this suite's guards, and without the plugins that they do not need."""
+    (directory / "pytest.ini").write_text("[pytest]\n")
     return subprocess.run(
         [
-            *(sys.executable, "-m", "pytest", "-p", "tests.conftest", "-p", "no:cacheprovider"),
-            *("--continue-on-collection-errors", "-c", ROOT / "pyproject.toml", directory),
+            *(sys.executable, "-m", "pytest", "-q", "-p", "tests.guards", "-p", "no:cacheprovider"),
+            *("--continue-on-collection-errors", directory),
         ],
         cwd=ROOT,
         capture_output=True,
         text=True,
-        env={**os.environ, FORBID_SKIPS: forbidden},
+        env={**os.environ, FORBID_SKIPS: forbidden, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
     )
+
+
+def test_the_whole_suite_has_these_guards(pytestconfig: pytest.Config) -> None:
+    hooks = pytestconfig.hook.pytest_runtest_makereport.get_hookimpls()
+    collected = pytestconfig.hook.pytest_make_collect_report.get_hookimpls()
+
+    assert guards.pytest_runtest_makereport in [hook.function for hook in hooks]
+    assert guards.pytest_make_collect_report in [hook.function for hook in collected]

@@ -113,6 +113,14 @@ def _one_spaced(text: str) -> str:
     return re.sub(r"\s+", " ", text)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The corpus made anew."""
+    folder = tmp_path_factory.mktemp("corpus")
+    make_sample_corpus(folder)
+    return folder
+
+
 def test_the_folder_holds_corpus_files_and_nothing_else() -> None:
     found = Counter(path.suffix for path in CORPUS.iterdir() if path.name != "__pycache__")
 
@@ -120,32 +128,25 @@ def test_the_folder_holds_corpus_files_and_nothing_else() -> None:
     assert not (CORPUS / "README.md").exists()
 
 
-def test_every_generated_file_is_committed(tmp_path: Path) -> None:
-    made = {path.name for path in make_sample_corpus(tmp_path)}
+def test_every_generated_file_is_committed(made: Path) -> None:
+    assert {path.name for path in made.iterdir()} == {
+        path.name for path in CORPUS.iterdir() if path.suffix in {".pdf", ".docx"}
+    }
 
-    assert made == {path.name for path in CORPUS.iterdir() if path.suffix in {".pdf", ".docx"}}
 
-
-def test_committed_pdfs_say_what_their_sources_say(tmp_path: Path) -> None:
-    make_sample_corpus(tmp_path)
-
+def test_committed_pdfs_say_what_their_sources_say(made: Path) -> None:
     for source in _sources_of(".pdf"):
-        assert _pdf_pages(CORPUS / source.output) == _pdf_pages(tmp_path / source.output), source.output
+        assert _pdf_pages(CORPUS / source.output) == _pdf_pages(made / source.output), source.output
 
 
-def test_committed_word_files_say_what_their_sources_say(tmp_path: Path) -> None:
-    make_sample_corpus(tmp_path)
-
+def test_committed_word_files_say_what_their_sources_say(made: Path) -> None:
     for source in _sources_of(".docx"):
-        assert _docx_lines(CORPUS / source.output) == _docx_lines(tmp_path / source.output), source.output
+        assert _docx_lines(CORPUS / source.output) == _docx_lines(made / source.output), source.output
 
 
-def test_generating_twice_gives_the_same_bytes(tmp_path: Path) -> None:
-    first = make_sample_corpus(tmp_path / "first")
-    second = make_sample_corpus(tmp_path / "second")
-
-    for one, other in zip(first, second, strict=True):
-        assert one.read_bytes() == other.read_bytes(), one.name
+def test_generating_twice_gives_the_same_bytes(made: Path, tmp_path: Path) -> None:
+    for again in make_sample_corpus(tmp_path):
+        assert again.read_bytes() == (made / again.name).read_bytes(), again.name
 
 
 def test_pdfs_have_several_numbered_pages() -> None:

@@ -7,7 +7,7 @@ from uuid import uuid4
 import pytest
 from tests.contract.backends import BACKENDS, Backend
 from tests.memory_store.answering.cache import MemoryAnswerCache
-from tests.stack import SessionStack, redis_sources
+from tests.stack import Stack, redis_sources
 from tests.waiting import eventually
 
 from agentic_rag.adapters.cache_chain import ChainedAnswerCache
@@ -28,7 +28,7 @@ PATIENT_SECONDS = 5.0
         *(pytest.param(name, marks=REAL) for name in ("postgres", *redis_sources(), "redis and postgres")),
     ]
 )
-async def caching(request: pytest.FixtureRequest, session_stack: SessionStack) -> AsyncIterator[Backend]:
+async def caching(request: pytest.FixtureRequest, session_stack: Stack) -> AsyncIterator[Backend]:
     """Every cache, and the two as production chains them, each beside a database that knows the workspaces."""
     name: str = request.param
     if name in BACKENDS:
@@ -120,7 +120,7 @@ async def test_a_value_lives_as_long_as_it_was_given(caching: Backend) -> None:
 
 @pytest.mark.integration
 @pytest.mark.network
-async def test_what_only_the_lasting_cache_holds_is_served_from_there(session_stack: SessionStack) -> None:
+async def test_what_only_the_lasting_cache_holds_is_served_from_there(session_stack: Stack) -> None:
     url = session_stack.redis_url(redis_sources()[0])
     lasting = MemoryAnswerCache(SystemClock())
     chain = ChainedAnswerCache(

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 from tests.memory_store.jobs.queue import MemoryJobQueue
-from tests.stack import SessionStack, redis_sources
+from tests.stack import Stack, redis_sources
 
 from agentic_rag.adapters.redis.connection import from_json, queue_pool
 from agentic_rag.adapters.redis.queue import ArqJobQueue
@@ -20,7 +20,7 @@ WORKSPACE = WorkspaceRef(uuid4(), uuid4())
 
 
 @pytest.fixture(params=["memory", *(pytest.param(source, marks=REAL) for source in redis_sources())])
-async def queue(request: pytest.FixtureRequest, session_stack: SessionStack) -> AsyncIterator[JobQueue]:
+async def queue(request: pytest.FixtureRequest, session_stack: Stack) -> AsyncIterator[JobQueue]:
     """An empty queue."""
     made: JobQueue
     if request.param == "memory":
@@ -86,9 +86,7 @@ def given_up(arguments: dict[str, str]) -> Job:
 
 
 @pytest.mark.parametrize("source", [pytest.param(source, marks=REAL) for source in redis_sources()])
-async def test_dead_letters_are_shown_newest_first_without_what_they_hold(
-    session_stack: SessionStack, source: str
-) -> None:
+async def test_dead_letters_are_shown_newest_first_without_what_they_hold(session_stack: Stack, source: str) -> None:
     prefix = f"test-{uuid4()}"
     pool = queue_pool(session_stack.redis_url(source))
     queue = ArqJobQueue(pool, prefix)

@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from uuid import uuid4
 
 import pytest
-from tests.stack import SessionStack, redis_sources
+from tests.stack import Stack, redis_sources
 from tests.waiting import eventually
 
 from agentic_rag.adapters.redis.rate_buckets import RedisRateBuckets
@@ -24,7 +24,7 @@ SLOW = Bucket("ask", 3)
 
 
 @pytest.fixture(params=["memory", "leased", *(pytest.param(name, marks=REAL) for name in redis_sources())])
-async def buckets(request: pytest.FixtureRequest, session_stack: SessionStack) -> AsyncIterator[RateBuckets]:
+async def buckets(request: pytest.FixtureRequest, session_stack: Stack) -> AsyncIterator[RateBuckets]:
     if request.param == "memory":
         yield MemoryRateBuckets(SystemClock())
         return

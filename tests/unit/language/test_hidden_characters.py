@@ -9,14 +9,11 @@ import pytest
 from agentic_rag.language.hidden_characters import HIDDEN, count_hidden_characters, strip_hidden_characters
 
 
-def test_every_hidden_character_is_counted_where_it_stands_alone() -> None:
-    every = [chr(code) for code in range(sys.maxunicode + 1)]
+def test_every_hidden_character_is_counted() -> None:
+    # Sixteen at a time, a letter between them: one by one takes seconds.
+    blocks = ["a".join(map(chr, range(code, code + 16))) for code in range(0, sys.maxunicode + 1, 16)]
 
-    wrong = [
-        hex(ord(one)) for one in every if count_hidden_characters(f"a{one}b") != (HIDDEN.search(f"a{one}b") is not None)
-    ]
-
-    assert wrong == []
+    assert [ascii(block) for block in blocks if count_hidden_characters(block) != len(HIDDEN.findall(block))] == []
 
 
 @pytest.mark.parametrize("around", ["plain words\n", "Straße\tnach Görlitz\r\n", "日本語", "👍 emoji"])
