@@ -43,12 +43,19 @@ model: $(VENV)/.onnx ## Obtain the local embedding model (RAG_EMBEDDER=onnx)
 demo: install $(if $(filter onnx,$(RAG_EMBEDDER)),model) ## Install, start everything, ingest real documents, answer a question with citations
 	@RAG_EMBEDDER=$(RAG_EMBEDDER) $(BIN)/rag demo --source "$(RAG_CORPUS)" $(if $(RAG_QUESTION),--question "$(RAG_QUESTION)")
 
-.PHONY: test test-fast
-test: install-dev system-packages lint types imports ## Everything: checks, all suites with real servers, short bench
-	@$(BIN)/python -m pytest tests
-	@$(MAKE) --no-print-directory bench BENCH_ARGS=--short
+# As many workers as cores, but no more than the servers that they share can take.
+SUITES = $(BIN)/python -m pytest tests -n auto --maxprocesses 4 --dist worksteal
+.PHONY: test test-fast test-thorough suites checks
+test: install-dev system-packages ## Everything: checks, all suites with real servers, short bench
+	@$(MAKE) --no-print-directory -j 2 suites checks
 test-fast: install-dev ## Pure tests only, under a minute
 	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast
+test-thorough: install-dev system-packages ## All suites with twenty times the examples of every law, for the night
+	@$(SUITES) --hypothesis-profile thorough --timeout 3600
+suites: install-dev system-packages
+	@$(SUITES) --hypothesis-profile ci
+checks: install-dev
+	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 
 .PHONY: system-packages
 system-packages:

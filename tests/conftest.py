@@ -25,6 +25,7 @@ from tests.stack import NEO4J, POSTGRES, SessionStack, Stack, database_at, execu
 settings.register_profile("laws", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("fast", settings.get_profile("laws"), max_examples=20)
 settings.register_profile("ci", settings.get_profile("laws"), max_examples=50)
+settings.register_profile("thorough", settings.get_profile("laws"), max_examples=1000)
 settings.load_profile("laws")
 
 __all__ = ["pytest_make_collect_report", "pytest_runtest_makereport"]

@@ -97,7 +97,7 @@ class _Server(uvicorn.Server):
     """Sees at once that it should end: uvicorn's own loop looks every 100 ms."""
 
     async def main_loop(self) -> None:
-        while not await self.on_tick(0):
+        while not await self.on_tick(0):  # noqa: ASYNC110 - as uvicorn's own loop does
             await asyncio.sleep(0.01)
 
 
