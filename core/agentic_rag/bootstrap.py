@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from agentic_rag.answering.runs.explain import ExplainRun
     from agentic_rag.answering.runs.read import ReadRuns
     from agentic_rag.answering.runs.record import RunRecorder
-    from agentic_rag.answering.tools.http_fetch import HttpFetch
+    from agentic_rag.answering.tools.tool import Tool
     from agentic_rag.documents.document_access import DocumentAccess
     from agentic_rag.documents.originals import OriginalKeys
     from agentic_rag.documents.ports import BlobStore, Parser
@@ -658,22 +658,21 @@ class Container:
             ),
             retrieve=self.retrieve,
             chat=self._chat,
-            http_fetch=self._http_fetch,
+            tools=self._tools,
             link_hosts=parse_host_list(settings.answering.link_hosts),
             ttl_seconds=settings.answering.cache_ttl_seconds,
         )
 
     @property
-    def _http_fetch(self) -> HttpFetch | None:
-        """The tool that reads pages; None where it is switched off."""
+    def _tools(self) -> tuple[Tool, ...]:
+        """The tools that need ports, where they are switched on."""
         if not self.settings.answering.enable_http_fetch:
-            return None
+            return ()
         from agentic_rag.adapters.web.fetcher import GuardedFetcher
         from agentic_rag.answering.tools.http_fetch import HttpFetch
 
-        return HttpFetch(
-            GuardedFetcher(FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))), self.parser
-        )
+        policy = FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))
+        return (HttpFetch(GuardedFetcher(policy), self.parser),)
 
     @cached_property
     def explain(self) -> ExplainRun:

@@ -156,7 +156,9 @@ def mutate_statements() -> None:
 def mutate_caches() -> None:
     """The tenant out of the keys of what is kept in Redis and in memory."""
     key_of = answer.answer_key
-    answer.answer_key = lambda question, context: key_of(replace(question, workspace=NOBODY), context)
+    answer.answer_key = lambda question, context: key_of(
+        replace(question, asked=replace(question.asked, workspace=NOBODY)), context
+    )
 
     index = RedisAnswerCache._index
     RedisAnswerCache._index = lambda self, workspace: index(self, NOBODY)

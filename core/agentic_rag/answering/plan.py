@@ -47,6 +47,11 @@ class Plan:
     """`rules` or the model's name."""
 
 
+NO_DURATION = 0.0
+"""The seconds of a tool call. Durations stand in the stage records: an answer, tool calls included, must be equal for
+equal input."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A tool that ran, and what it gave."""

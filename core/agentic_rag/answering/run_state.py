@@ -1,11 +1,8 @@
-"""The immutable state that is passed from stage to stage of a run."""
+"""The immutable state of a run, passed from stage to stage: one value for each step of the work."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-
-import numpy as np
-from numpy.typing import NDArray
 
 from agentic_rag.answering.answer import (
     Abstention,
@@ -18,19 +15,56 @@ from agentic_rag.answering.answer import (
 )
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit, Subquery
 from agentic_rag.answering.extraction.extractive import DraftSentence, ExcludedSpans
-from agentic_rag.answering.gate_decision import GateDecision
 from agentic_rag.answering.options import EffectiveOptions
-from agentic_rag.answering.plan import Plan, ToolCall
-from agentic_rag.answering.question import Question
+from agentic_rag.answering.plan import ToolCall
 from agentic_rag.answering.state_machine import StageEvent
+from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.answering.verification.check import RefusedSentence
 from agentic_rag.kernel.deadline import Deadline
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.embedding.space import EmbeddingSpace
 from agentic_rag.retrieval.candidates import CandidateTrace
-from agentic_rag.retrieval.confidence import RankingConfidence
+from agentic_rag.retrieval.confidence import NO_CONFIDENCE, RankingConfidence
 from agentic_rag.retrieval.passage import Passage
 from agentic_rag.tenancy.access import ReadIdentity, ReadScope
+
+
+@dataclass(frozen=True, slots=True)
+class SearchedPart:
+    """A sub-question with its weighted terms, and how clearly its best passage leads."""
+
+    query: Subquery
+    confidence: RankingConfidence = NO_CONFIDENCE
+
+
+@dataclass(frozen=True, slots=True)
+class Retrieved:
+    """The evidence: what the searches and the tools found."""
+
+    corpus_version: int | None = None
+    """The version that was read; None when nothing was."""
+    graph_version: int | None = None
+    access: ReadScope | None = None
+    """What the caller might read then."""
+    parts: tuple[SearchedPart, ...] = ()
+    """The sub-questions that were searched, in the order of the plan."""
+    whole: SearchedPart | None = None
+    """The undivided question; None when it was not searched."""
+    path: tuple[int, ...] = ()
+    """Ordinals of passages that lead to one another, where the undivided question found such a path."""
+    passages: tuple[Passage, ...] = ()
+    figures: tuple[CandidateUnit, ...] = ()
+    """Quotes that state the figures asked for, best first."""
+    candidates: tuple[CandidateTrace, ...] = ()
+    subquestions_skipped: bool = False
+    """Time ran out before every sub-question was searched."""
+    evidence_truncated: bool = False
+    """Time ran out before all evidence was read: with more time the answer may be another."""
+    tool_calls: tuple[ToolCall, ...] = ()
+    fetched: tuple[FetchedText, ...] = ()
+    """Web pages that the question names, as they were read."""
+    opening: Passage | None = None
+    """The first passage of the document that a look-up found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +73,38 @@ class Shortfall:
 
     reason: AbstentionReason
     explanation: str
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """The sentences of an answer before they are checked."""
+
+    sentences: tuple[DraftSentence, ...] = ()
+    author: str | None = None
+    """The chat model that wrote them; None for rules."""
+    is_conflicting: bool = False
+    """Two sources disagree, and both are quoted."""
+    support: Support | None = None
+    """How far the passages support an answer; None when nothing was drafted from passages."""
+    missing: tuple[str, ...] = ()
+    """Sub-questions without support."""
+    shortfall: Shortfall | None = None
+
+    @property
+    def is_abstention(self) -> bool:
+        """The sentences are the nearest evidence, not an answer."""
+        return self.shortfall is not None and not self.missing
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What the self-checks of a run found."""
+
+    excluded: ExcludedSpans = frozenset()
+    """Where refused sentences begin, so that no repair quotes them again."""
+    refusals: tuple[RefusedSentence, ...] = ()
+    repairs: int = 0
+    report: SelfCheckReport | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,76 +119,27 @@ class Ending:
 
 @dataclass(frozen=True, slots=True)
 class RunState:
-    """What is known so far. Fields are empty until the stage that fills them ran."""
+    """Everything a stage may read. Each stage replaces the value it makes and leaves the others."""
 
-    question: Question
-    text: str
-    """The question, folded."""
+    question: UnderstoodQuestion
     readers: ReadIdentity
-    """In whose name is read."""
+    """The identities in whose name documents are read."""
     corpus_version: int
+    """The version that the run was asked at."""
     options: EffectiveOptions
     deadline: Deadline
     space: EmbeddingSpace
-    """The space of `vectors`: the one that was active when the run began, or the one that was read."""
-    standalone: str = ""
-    gate: GateDecision | None = None
-    plan: Plan | None = None
-    searches: tuple[str, ...] = ()
-    """What is searched for, one text per part."""
-    vectors: tuple[NDArray[np.float32], ...] = ()
-    """The vector of each part's search (the whole question's where the part waits for another); empty without one."""
-    whole_vector: NDArray[np.float32] | None = None
-    """The vector of a divided question as a whole; None without an embedder."""
-    read_version: int | None = None
-    """The corpus version that was read; None when nothing was."""
-    graph_version: int | None = None
-    access: ReadScope | None = None
-    """What who asks might read then."""
-    parts: tuple[Subquery, ...] = ()
-    standings: tuple[RankingConfidence, ...] = ()
-    """How the best passage of each part's search stands out."""
-    whole: Subquery | None = None
-    """The undivided question."""
-    standing: RankingConfidence | None = None
-    """The same of its search."""
-    trail: tuple[int, ...] = ()
-    """The ordinals of passages that lead to one another, when the whole question found such."""
-    passages: tuple[Passage, ...] = ()
-    figures: tuple[CandidateUnit, ...] = ()
-    """What states the figures that the question asks for, best first."""
-    candidates: tuple[CandidateTrace, ...] = ()
-    cut_short: bool = False
-    """Some part was not searched because time ran out."""
-    hurried: bool = False
-    """Something that might have made the answer better was left out because time ran out."""
-    tool_calls: tuple[ToolCall, ...] = ()
-    fetched: tuple[FetchedText, ...] = ()
-    """Pages from the web that the question named and that were read."""
-    found: Passage | None = None
-    """The opening passage that a lookup found."""
-    hyde_text: str | None = None
-    """A hypothetical passage, embedded beside the question."""
-    draft: tuple[DraftSentence, ...] = ()
-    author: str | None = None
-    """The model that wrote the draft; None for rules."""
-    conflicting: bool = False
-    support: Support | None = None
-    """How far the passages support an answer to the question; None when nothing was drafted from passages."""
-    missing: tuple[str, ...] = ()
-    """Parts of the question without support."""
-    shortfall: Shortfall | None = None
-    excluded: ExcludedSpans = frozenset()
-    refusals: tuple[RefusedSentence, ...] = ()
-    repairs: int = 0
-    report: SelfCheckReport | None = None
-    degraded: tuple[Dependency, ...] = ()
+    """The space of the question's vectors. A switch before the snapshot opens replaces it and the vectors."""
+    retrieved: Retrieved = Retrieved()
+    draft: Draft = Draft()
+    checked: Checked = Checked()
     ending: Ending | None = None
+    degraded: tuple[Dependency, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class StageResult:
-    """What a stage made of the state, what that means, and `ok`, `skipped: why` or `degraded: what`."""
+    """The next state, the event for the transition table, and `ok`, `skipped: why` or `degraded: what`."""
 
     state: RunState
     event: StageEvent = StageEvent.CONTINUE

@@ -77,11 +77,16 @@ STAGE_SHARE: Mapping[Stage, float] = MappingProxyType({Stage.EMBED: 0.6, Stage.R
 """How much of the time left a stage that waits for others may use, so that what follows can still answer."""
 
 
-def next_stage(stage: Stage, verdict: StageEvent) -> Stage:
-    """Where a run goes after `stage` ended with `verdict`. Raises `KeyError` for an illegal pair."""
-    return TRANSITIONS[stage, verdict]
+_AWAITING = frozenset({Stage.EMBED, Stage.RETRIEVE, Stage.TOOLS, Stage.SELF_CHECK})
+"""Stages that are cut off at the deadline. The others compute in bounded time; a call to a chat model ends by itself at
+a share of the time left (`models.providers.llm_client`)."""
 
 
-def stage_share(deadline: Deadline, stage: Stage, now: float) -> float:
-    """Seconds that `stage` may use."""
-    return deadline.remaining(now) * STAGE_SHARE.get(stage, 1.0)
+def next_stage(stage: Stage, event: StageEvent) -> Stage:
+    """The stage after `stage` ended with `event`. Raises `KeyError` for an illegal pair."""
+    return TRANSITIONS[stage, event]
+
+
+def stage_seconds(deadline: Deadline, stage: Stage, now: float) -> float | None:
+    """Seconds that `stage` may use; None for one that is not cut off."""
+    return deadline.remaining(now) * STAGE_SHARE.get(stage, 1.0) if stage in _AWAITING else None

@@ -202,7 +202,11 @@ class World:
         ports = AnswerPorts(database, self.cache, self.runs, only(self.embedder), self.telemetry, Clock(), Ids())
         use = None if chat is None else chat(self.telemetry)
         self.answer: AnswerQuestion = answer_question(
-            ports, self.recorder, defaults or AnswerDefaults(), chat=use, http_fetch=http_fetch
+            ports,
+            self.recorder,
+            defaults or AnswerDefaults(),
+            chat=use,
+            tools=() if http_fetch is None else (http_fetch,),
         )
 
     async def ask(

@@ -6,6 +6,7 @@ import pytest
 
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question, Turn
 from agentic_rag.answering.runs.cache_key import AnswerContext, answer_key, input_hash
+from agentic_rag.answering.understood_question import understand
 from agentic_rag.documents.document import CitedPassage, DocumentFilter
 from agentic_rag.kernel.text import fold_text
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
@@ -15,6 +16,11 @@ from agentic_rag.workspaces.settings import RagConfig
 
 QUESTION = Question(WorkspaceRef(UUID(int=1), UUID(int=2)), "What is the wave limit?")
 CONTEXT = AnswerContext(ReadScope(), 5, 5, "space", "w1", "p1", ("m",), "8", date(2026, 3, 1))
+FOUNDED = Turn("When was Corrand Tidal founded?", "In 1998.", (CitedPassage(UUID(int=1), UUID(int=2)),))
+
+
+def key_of(question: Question, context: AnswerContext) -> str:
+    return answer_key(understand(question), context)
 
 
 @pytest.mark.parametrize(
@@ -36,7 +42,7 @@ CONTEXT = AnswerContext(ReadScope(), 5, 5, "space", "w1", "p1", ("m",), "8", dat
     ],
 )
 def test_another_question_has_another_key(other: Question) -> None:
-    assert answer_key(other, CONTEXT) != answer_key(QUESTION, CONTEXT)
+    assert key_of(other, CONTEXT) != key_of(QUESTION, CONTEXT)
 
 
 @pytest.mark.parametrize(
@@ -57,7 +63,7 @@ def test_another_question_has_another_key(other: Question) -> None:
     ],
 )
 def test_the_same_question_in_another_context_has_another_key(context: AnswerContext) -> None:
-    assert answer_key(QUESTION, context) != answer_key(QUESTION, CONTEXT)
+    assert key_of(QUESTION, context) != key_of(QUESTION, CONTEXT)
 
 
 def test_of_a_conversation_only_what_it_makes_of_the_question_matters() -> None:
@@ -65,31 +71,66 @@ def test_of_a_conversation_only_what_it_makes_of_the_question_matters() -> None:
     follow_up = replace(QUESTION, text="And when?", history=(founded,))
     reworded = replace(follow_up, history=(Turn("Thanks!", "Welcome."), founded))
     elsewhere = replace(follow_up, history=(Turn("Who founded Initech?", "Jane Doe."),))
-    assert answer_key(reworded, CONTEXT) == answer_key(follow_up, CONTEXT)
-    assert answer_key(elsewhere, CONTEXT) != answer_key(follow_up, CONTEXT)
-    assert answer_key(replace(QUESTION, history=(founded,)), CONTEXT) == answer_key(QUESTION, CONTEXT)
+    assert key_of(reworded, CONTEXT) == key_of(follow_up, CONTEXT)
+    assert key_of(elsewhere, CONTEXT) != key_of(follow_up, CONTEXT)
+    assert key_of(replace(QUESTION, history=(founded,)), CONTEXT) == key_of(QUESTION, CONTEXT)
 
 
 def test_where_a_model_reads_the_conversation_its_wording_matters() -> None:
     context = replace(CONTEXT, model_reads_history=True)
     said = replace(QUESTION, history=(Turn("a", "b"),))
-    assert len({answer_key(one, context) for one in (QUESTION, said, replace(said, history=(Turn("ab", ""),)))}) == 3
+    assert len({key_of(one, context) for one in (QUESTION, said, replace(said, history=(Turn("ab", ""),)))}) == 3
 
 
 def test_white_space_and_compatibility_forms_do_not_matter() -> None:
     assert fold_text("  What\u00a0is\n ﬁne? ") == "What is fine?"
-    assert answer_key(replace(QUESTION, text=" What  is\tthe wave limit? "), CONTEXT) == answer_key(QUESTION, CONTEXT)
+    assert key_of(replace(QUESTION, text=" What  is\tthe wave limit? "), CONTEXT) == key_of(QUESTION, CONTEXT)
 
 
 def test_the_day_matters_only_where_the_question_is_about_time() -> None:
     tomorrow = replace(CONTEXT, today=date(2026, 3, 2))
     about_time = replace(QUESTION, text="What is the current wave limit?")
-    assert answer_key(QUESTION, CONTEXT) == answer_key(QUESTION, tomorrow)
-    assert answer_key(about_time, CONTEXT) != answer_key(about_time, tomorrow)
+    assert key_of(QUESTION, CONTEXT) == key_of(QUESTION, tomorrow)
+    assert key_of(about_time, CONTEXT) != key_of(about_time, tomorrow)
 
 
 def test_the_time_allowed_and_the_cache_mode_do_not_change_the_answer_but_the_input() -> None:
     patient = replace(QUESTION, options=AnswerOptions(timeout_ms=9000, cache=CacheMode.REFRESH))
-    assert answer_key(patient, CONTEXT) == answer_key(QUESTION, CONTEXT)
+    assert key_of(patient, CONTEXT) == key_of(QUESTION, CONTEXT)
     assert input_hash(patient) != input_hash(QUESTION)
     assert len(input_hash(QUESTION)) == 32
+
+
+@pytest.mark.parametrize(
+    ("question", "context", "key"),
+    [
+        (QUESTION, CONTEXT, "2433e6c1c3ee9e59"),
+        (replace(QUESTION, text=" What  is\tthe wave limit? "), CONTEXT, "2433e6c1c3ee9e59"),
+        (replace(QUESTION, text="What is the limit today?"), CONTEXT, "0589e730bef922bb"),
+        (replace(QUESTION, text="What is 12 % of 48,000?"), CONTEXT, "edddbad74ec5c40a"),
+        (replace(QUESTION, text="Compare Alder and Birch in height."), CONTEXT, "3481ee6c17ed854f"),
+        (replace(QUESTION, text="What does https://news.example/a say of it?"), CONTEXT, "258486440ab423a0"),
+        (replace(QUESTION, history=(FOUNDED,)), CONTEXT, "8fe2566d079a38f6"),
+        (replace(QUESTION, text="And when?", history=(FOUNDED,)), CONTEXT, "a8e1713ca1f9008d"),
+        (replace(QUESTION, text="Who founded it?", history=(FOUNDED,)), CONTEXT, "3d65eafc7f6e77e6"),
+        (
+            replace(QUESTION, text="Who founded it?", history=(FOUNDED,)),
+            replace(CONTEXT, model_reads_history=True),
+            "746960b75f54cebb",
+        ),
+        (
+            replace(QUESTION, options=AnswerOptions(3, fusion=FusionMethod.RRF, weights=FusionWeights(0.5, 0.5))),
+            CONTEXT,
+            "167a09a0282d989c",
+        ),
+        (
+            replace(QUESTION, options=AnswerOptions(filter=DocumentFilter(media_types=("b", "a")))),
+            CONTEXT,
+            "f8a39d890195c840",
+        ),
+    ],
+)
+def test_keys_stay_as_they_are_so_that_a_release_finds_what_is_cached(
+    question: Question, context: AnswerContext, key: str
+) -> None:
+    assert key_of(question, context)[:16] == key

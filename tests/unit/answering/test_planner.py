@@ -4,11 +4,11 @@ from agentic_rag.answering.plan import AnswerType, SubQuestion, ToolRequest
 from agentic_rag.answering.query.planner import (
     FINDING_PLACEHOLDER,
     detect_answer_type,
-    find_arithmetic,
-    find_document_name,
     plan_question,
 )
 from agentic_rag.answering.query.rewrite import add_aliases, fill_placeholder
+from agentic_rag.answering.tools.calc import find_arithmetic
+from agentic_rag.answering.tools.lookup import Lookup
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_the_wording_says_what_kind_of_answer_is_asked_for(question: str, kind: 
     ],
 )
 def test_only_a_document_named_outright_is_looked_up(question: str, name: str | None) -> None:
-    assert find_document_name(question) == name
+    assert Lookup().wanted(question) == (() if name is None else (name,))
 
 
 def test_a_comparison_has_a_part_for_each_side() -> None:

@@ -2,7 +2,7 @@ import itertools
 
 import pytest
 
-from agentic_rag.answering.state_machine import TRANSITIONS, Stage, StageEvent, next_stage, stage_share
+from agentic_rag.answering.state_machine import TRANSITIONS, Stage, StageEvent, next_stage, stage_seconds
 from agentic_rag.kernel.deadline import Deadline
 
 USUAL = ["gate", "plan", "rewrite", "hyde", "embed", "retrieve", "search", "tools", "synthesize", "self_check", "done"]
@@ -44,6 +44,7 @@ def test_the_table_ends_in_done_from_everywhere() -> None:
 
 def test_a_stage_leaves_time_for_what_follows() -> None:
     deadline = Deadline(at=10.0)
-    assert stage_share(deadline, Stage.RETRIEVE, 0.0) == pytest.approx(9.0)
-    assert stage_share(deadline, Stage.SELF_CHECK, 4.0) == pytest.approx(6.0)
-    assert stage_share(deadline, Stage.RETRIEVE, 11.0) == 0.0
+    assert stage_seconds(deadline, Stage.RETRIEVE, 0.0) == pytest.approx(9.0)
+    assert stage_seconds(deadline, Stage.SELF_CHECK, 4.0) == pytest.approx(6.0)
+    assert stage_seconds(deadline, Stage.RETRIEVE, 11.0) == 0.0
+    assert stage_seconds(deadline, Stage.SYNTHESIZE, 0.0) is None

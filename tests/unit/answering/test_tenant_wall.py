@@ -11,8 +11,8 @@ from tests.unit.answering.answering_world import Cache, Runs, Telemetry, World
 from tests.unit.answering.corpus import WORKSPACE, Corpus
 
 from agentic_rag.answering.answer import Answer
+from agentic_rag.answering.ask import PipelineResult
 from agentic_rag.answering.run import CacheOutcome, Run
-from agentic_rag.answering.run_stages import PipelineResult
 from agentic_rag.answering.runs.answer_codec import encode
 from agentic_rag.answering.runs.cache_entry import TenantGuard, decode_entry, encode_entry
 from agentic_rag.answering.runs.record import CacheFill, RunRecorder
@@ -83,13 +83,13 @@ class OneFlightForAll(SingleFlight[PipelineResult]):
 async def test_a_shared_run_of_another_workspace_is_run_anew_and_counted() -> None:
     world = _world()
     answered: list[PipelineResult] = []
-    run = world.answer._pipeline.run
+    run = world.answer._run_stages
 
-    async def noted(state: Any) -> PipelineResult:
-        answered.append(await run(state))
+    async def noted(request: Any) -> PipelineResult:
+        answered.append(await run(request))
         return answered[-1]
 
-    world.answer._pipeline.run = noted  # type: ignore[method-assign]
+    world.answer._run_stages = noted  # type: ignore[method-assign]
     first = await world.ask(QUESTION)
     await world.recorder.drain()
     world.cache.values.clear()

@@ -1,4 +1,4 @@
-"""What a run still answers after sentences were taken out of its draft."""
+"""What a draft still answers after sentences were taken out of it."""
 
 from __future__ import annotations
 
@@ -7,33 +7,29 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason
 from agentic_rag.answering.extraction.extractive import DraftSentence
-from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.query.rewrite import mask_placeholder
-from agentic_rag.answering.run_state import RunState, Shortfall
+from agentic_rag.answering.run_state import Draft, RunState, Shortfall
 from agentic_rag.answering.verification.model_draft import find_lost_parts
 
 
-def question_parts(state: RunState) -> tuple[SubQuestion, ...]:
-    """The parts of the question; the question itself when it was not planned."""
-    return state.plan.sub_questions if state.plan else (SubQuestion(state.standalone),)
-
-
 def prune_draft(state: RunState, kept: Sequence[DraftSentence]) -> RunState:
-    """The draft with only these sentences; parts that lose all of theirs are missing."""
-    before, after = ({one.part for one in sentences} for sentences in (state.draft, kept))
-    return add_missing(replace(state, draft=tuple(kept)), find_lost_parts(before, after, question_parts(state)))
+    """The draft with only these sentences; sub-questions that lose all of theirs are missing."""
+    draft = state.draft
+    before, after = ({one.part for one in sentences} for sentences in (draft.sentences, kept))
+    lost = find_lost_parts(before, after, state.question.sub_questions)
+    return add_missing(state, replace(draft, sentences=tuple(kept)), lost)
 
 
-def add_missing(state: RunState, places: Sequence[int]) -> RunState:
-    """The parts at these positions are missing besides those that are."""
-    parts = question_parts(state)
-    missing = tuple(dict.fromkeys((*state.missing, *(mask_placeholder(parts[place]) for place in places))))
-    return replace(state, missing=missing, shortfall=explain_shortfall(state, missing))
+def add_missing(state: RunState, draft: Draft, places: Sequence[int]) -> RunState:
+    """The state with `draft`, where the sub-questions at these positions are missing, too."""
+    parts = state.question.sub_questions
+    missing = tuple(dict.fromkeys((*draft.missing, *(mask_placeholder(parts[place]) for place in places))))
+    return replace(state, draft=replace(draft, missing=missing, shortfall=explain_shortfall(state, missing)))
 
 
 def explain_shortfall(state: RunState, missing: Sequence[str]) -> Shortfall | None:
-    """What keeps an answer without these parts from being whole; None when no part is missing."""
+    """Why an answer without these sub-questions is not whole; None when none is missing."""
     if not missing:
         return None
-    reason = AbstentionReason.BUDGET if state.cut_short else AbstentionReason.LOW_SUPPORT
+    reason = AbstentionReason.BUDGET if state.retrieved.subquestions_skipped else AbstentionReason.LOW_SUPPORT
     return Shortfall(reason, "No answer was found for: " + "; ".join(f"“{part}”" for part in missing))

@@ -8,15 +8,12 @@ from __future__ import annotations
 import re
 
 from agentic_rag.answering.plan import AnswerType, Plan, SubQuestion, ToolRequest
-from agentic_rag.answering.tools.calc import MAX_EXPRESSION_CHARACTERS
+from agentic_rag.answering.tools.registry import TOOLS
 
 PLANNER = "rules"
 MAX_PARTS = 4
 FINDING_PLACEHOLDER = "{finding}"
 """Stands in a sub-question for what an earlier part found."""
-
-CALC = "calc"
-LOOKUP = "lookup"
 
 _WH = r"(?:who|whom|whose|what|when|where|why|which|how)"
 _TYPES: tuple[tuple[AnswerType, re.Pattern[str]], ...] = tuple(
@@ -101,52 +98,13 @@ _EMPTY_HEAD = re.compile(
     re.IGNORECASE,
 )
 
-_CALC_LEAD = re.compile(
-    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+"
-    r"(?:the (?:result|value|sum|product) of\s+)?",
-    re.IGNORECASE,
-)
-_CALC_WORDS = tuple(
-    (re.compile(pattern, re.IGNORECASE), sign)
-    for pattern, sign in (
-        (r"\bplus\b", "+"),
-        (r"\bminus\b", "-"),
-        (r"\b(?:multiplied by|times)\b|(?<=\d)\s*x\s*(?=\d)", "*"),
-        (r"\b(?:divided by|over)\b", "/"),
-        (r"\b(?:to the power of|raised to)\b", "^"),
-        (r"\b(?:per ?cent|percent)\b", "%"),
-        (r"\bsquared\b", "^2"),
-    )
-)
-_FIGURES = re.compile(r"[\d)%]|cent\b|squared\b", re.IGNORECASE)
-"""What an operation begins with, and the words that become it: a question without is no arithmetic."""
-_ARITHMETIC = re.compile(r"^[\d.,\s+*/%^()×÷·−–-]*(?:\bof\b[\d.,\s+*/%^()×÷·−–-]*)*$", re.IGNORECASE)
-_OPERATION = re.compile(r"[\d)%]\s*(?:[-+*/^×÷·−–]|%\s*(?:of\b)?)\s*[-(\d.]")
-_DATE_LIKE = re.compile(r"^\s*(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}\s*[-/–]\s*\d{2,4})\s*$")
-
-_FILE = r"[\w][\w ().-]*\.(?:pdf|docx?|md|markdown|html?|txt|csv|xlsx?|pptx?|py|json|ya?ml)"
-_LOOKUP = re.compile(
-    r"^(?:please\s+)?(?:can you\s+)?(?:show|open|find|look up|lookup|display|get|give)(?: me)?\s+(?:the\s+)?"
-    r"(?:document|file|page|report|entity)\s+(?:called\s+|named\s+|titled\s+)?(?P<name>.{2,120}?)[?.!]*$|"
-    r"^what(?:'s| is)\s+in\s+(?:the\s+)?(?:document|file)\s+(?:called\s+|named\s+|titled\s+)?"
-    r"(?P<inside>.{2,120}?)[?.!]*$",
-    re.IGNORECASE,
-)
-_NAMED_FILE = re.compile(
-    rf"^(?:show(?: me)?|open|find|what(?:'s| is) in)\s+(?:the\s+)?(?P<name>{_FILE})[?.!]*$", re.IGNORECASE
-)
-
 
 def plan_question(question: str, *, use_tools: bool = True) -> Plan:
     """The plan of a standalone question (folded, see `storable.folded`)."""
-    expression = find_arithmetic(question)
-    if expression is not None:
-        tools = (ToolRequest(CALC, expression),) if use_tools else ()
-        return Plan((SubQuestion(question),), AnswerType.CALCULATION, tools, PLANNER)
-    name = find_document_name(question)
-    if name is not None:
-        tools = (ToolRequest(LOOKUP, name),) if use_tools else ()
-        return Plan((SubQuestion(question),), AnswerType.LOOKUP, tools, PLANNER)
+    for tool in TOOLS:
+        if tool.answer_type is not None and (arguments := tool.wanted(question)):
+            requests = tuple(ToolRequest(tool.name, argument) for argument in arguments) if use_tools else ()
+            return Plan((SubQuestion(question),), tool.answer_type, requests, PLANNER)
     compared = _comparison(question)
     if compared:
         return Plan(compared, AnswerType.COMPARISON, (), PLANNER)
@@ -164,31 +122,6 @@ def detect_answer_type(question: str) -> AnswerType:
         if pattern.search(question):
             return kind
     return AnswerType.FACT
-
-
-def find_arithmetic(question: str) -> str | None:
-    """The expression when the whole question is arithmetic, else None."""
-    if _FIGURES.search(question) is None:
-        return None
-    text = _CALC_LEAD.sub("", question.strip()).rstrip(" ?=.!")
-    for word, sign in _CALC_WORDS:
-        text = word.sub(f" {sign} ", text)
-    text = re.sub(r"\s+", " ", text).strip()
-    if len(text) > MAX_EXPRESSION_CHARACTERS and _ARITHMETIC.match(text[:MAX_EXPRESSION_CHARACTERS]) is None:
-        return None
-    if _ARITHMETIC.match(text) is None or _OPERATION.search(text) is None or _DATE_LIKE.match(text):
-        return None
-    return text
-
-
-def find_document_name(question: str) -> str | None:
-    """The document or entity that a request names outright (`show document X`, `what is in file X`), else None."""
-    match = _LOOKUP.match(question) or _NAMED_FILE.match(question)
-    if match is None:
-        return None
-    groups = match.groupdict()
-    name = (groups.get("name") or groups.get("inside") or "").strip(" \"'“”‘’`«»")
-    return name or None
 
 
 def _comparison(question: str) -> tuple[SubQuestion, ...]:

@@ -11,7 +11,6 @@ import enum
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 
 from agentic_rag.answering.query.anaphora import AUXILIARY, Anaphor, AnaphorKind, find_anaphors
 from agentic_rag.answering.query.coreference import ConversationTurn, find_antecedent
@@ -39,8 +38,6 @@ the one before it."""
 MOST_TERMS, MOST_TERMS_OF_SUBJECT = 4, 8
 """Content terms up to which a question with a pronoun may point back, and one whose subject is the pronoun: what says
 more is understood by itself."""
-_CACHED_QUESTIONS = 64
-"""Conversations whose last question is kept written out: one run asks for it more than once."""
 
 _IN_BEFORE = re.compile(r"\b(?:in|at|from|to|near|around|of|on|by|during|since|over|about)$", re.IGNORECASE)
 _POINTS_AT_ONCE = re.compile(
@@ -81,7 +78,12 @@ class StandaloneQuestion:
 
 def make_standalone(question: str, history: Sequence[Turn]) -> StandaloneQuestion:
     """The question (folded, see `storable.folded`) as it means after the turns, oldest first. Pure."""
-    return _make_standalone(question, tuple((turn.question, turn.answer) for turn in history))
+    said: list[ConversationTurn] = []
+    for turn in history:
+        text = _rewrite_follow_up(fold_text(turn.question), said).text[:MAX_READ_CHARACTERS]
+        if _terms(text) and not is_pleasantry(text):
+            said.append(ConversationTurn(text, turn.answer))
+    return _rewrite_follow_up(question, said)
 
 
 def turn_of(run: Run) -> Turn:
@@ -89,16 +91,6 @@ def turn_of(run: Run) -> Turn:
     question = run.answer.debug.standalone_question or run.question
     cited = dict.fromkeys(CitedPassage(one.document_id, one.chunk_id) for one in run.answer.citations)
     return Turn(question, run.answer.text[: MAX_TURN_CHARACTERS - len(question)], tuple(cited)[:MAX_TURN_CITED])
-
-
-@lru_cache(_CACHED_QUESTIONS)
-def _make_standalone(question: str, history: tuple[tuple[str, str], ...]) -> StandaloneQuestion:
-    said: list[ConversationTurn] = []
-    for asked, answer in history:
-        text = _rewrite_follow_up(fold_text(asked), said).text[:MAX_READ_CHARACTERS]
-        if _terms(text) and not is_pleasantry(text):
-            said.append(ConversationTurn(text, answer))
-    return _rewrite_follow_up(question, said)
 
 
 def _rewrite_follow_up(question: str, said: Sequence[ConversationTurn]) -> StandaloneQuestion:

@@ -1,4 +1,4 @@
-"""What makes two questions the same: the key of the answer cache, and the hash behind an idempotency key."""
+"""When two questions are the same: the key of the answer cache, and the hash behind an idempotency key."""
 
 from __future__ import annotations
 
@@ -7,9 +7,8 @@ import re
 from dataclasses import dataclass
 from datetime import date
 
-from agentic_rag.answering.query.standalone import make_standalone
 from agentic_rag.answering.question import AnswerOptions, Question, Turn
-from agentic_rag.kernel.text import fold_text
+from agentic_rag.answering.understood_question import UnderstoodQuestion
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights
 from agentic_rag.tenancy.access import ReadScope
 from agentic_rag.workspaces.settings import RagConfig
@@ -40,7 +39,7 @@ class AnswerContext:
     rag_config: RagConfig | None = None
     """The workspace's own, or its kind's."""
     model_reads_history: bool = False
-    """A model writes follow-ups out, so the wording of the conversation decides; by rule only what it comes to does."""
+    """A model rewrites follow-ups, so the answer depends on the whole conversation, not on the rules' rewrite alone."""
 
 
 def is_about_time(question: str) -> bool:
@@ -48,22 +47,21 @@ def is_about_time(question: str) -> bool:
     return _ABOUT_TIME.search(question) is not None
 
 
-def answer_key(question: Question, context: AnswerContext) -> str:
-    """SHA-256 (64 hex digits) over all that the answer depends on. Fields are length-prefixed, so none runs into the
-    next. Of a conversation that is the stand-alone question and the passages cited before.
+def answer_key(question: UnderstoodQuestion, context: AnswerContext) -> str:
+    """SHA-256 (64 hex digits) over everything the answer depends on. Fields are length-prefixed, so none runs into the
+    next. Of a conversation, the stand-alone question and the passages cited before count.
     """
-    text = fold_text(question.text)
-    whole = make_standalone(text, question.history).text
+    asked = question.asked
     return _digest(
-        str(question.workspace.org_id),
-        str(question.workspace.workspace_id),
+        str(asked.workspace.org_id),
+        str(asked.workspace.workspace_id),
         ",".join(map(str, context.access.access_ids)),
         str(context.access.version),
-        text,
-        whole,
-        *(_history(question.history) if context.model_reads_history else ()),
-        *_citation_ids(question.history),
-        *_options(question.options),
+        question.written,
+        question.text,
+        *(_history(asked.history) if context.model_reads_history else ()),
+        *_citation_ids(asked.history),
+        *_options(asked.options),
         str(context.corpus_version),
         str(context.graph_version),
         context.space,
@@ -73,7 +71,7 @@ def answer_key(question: Question, context: AnswerContext) -> str:
         context.defaults,
         repr(context.support_threshold),
         repr(context.rag_config),
-        context.today.isoformat() if is_about_time(whole) else "",
+        context.today.isoformat() if is_about_time(question.text) else "",
     ).hex()
 
 
@@ -103,7 +101,7 @@ def _citation_ids(turns: tuple[Turn, ...]) -> list[str]:
 
 
 def _options(options: AnswerOptions) -> list[str]:
-    """The options that change an answer. The time-out is none of them: what it cuts short is not cached."""
+    """The options that change an answer. The time-out is not one: an answer that it cuts short is not cached."""
     return [
         str(options.top_k),
         str(options.min_score),

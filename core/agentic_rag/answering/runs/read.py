@@ -1,4 +1,4 @@
-"""Reading stored runs: one's own, all of them for who manages the workspace; of each what its reader may read now."""
+"""Reads stored runs: callers see their own, admins see all; citations they may no longer read are redacted."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.answering.ports import RunStore
+from agentic_rag.answering.query.standalone import turn_of
+from agentic_rag.answering.question import MAX_HISTORY_TURNS, Question
 from agentic_rag.answering.run import Run
-from agentic_rag.answering.runs.redaction import collect_document_ids, drop_lookups, withhold_documents
+from agentic_rag.answering.runs.redaction import collect_document_ids, drop_tool_results, withhold_documents
 from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import IdempotencyConflict, NotFound
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
@@ -40,6 +43,35 @@ class ReadRuns:
         (shown,) = await self._redact_unreadable(principal, run.workspace, [run])
         return shown
 
+    async def by_idempotency_key(
+        self, principal: Principal, workspace: WorkspaceRef, key: str, sent: bytes | None
+    ) -> Run | None:
+        """The run that an idempotency key stands for. Errors: `IdempotencyConflict` when the key came with another
+        request, or from another caller.
+        """
+        stored = await self._runs.by_idempotency_key(workspace, key)
+        if stored is None:
+            return None
+        if stored.input_hash != sent or stored.subject != principal.subject:
+            raise IdempotencyConflict(
+                "The idempotency key was used before with another question or other options. Use a fresh key.",
+                path=("idempotencyKey",),
+            )
+        return await self.redact_for(principal, stored)
+
+    async def append_turn(self, principal: Principal, question: Question, after: UUID, waiting: Run | None) -> Question:
+        """The question with the run it follows, as far as the caller may see it, as its last turn. `waiting` is that
+        run where it is not stored yet. Errors: `NotFound` code RUN_NOT_FOUND.
+        """
+        run = waiting or await self._runs.get(question.workspace, after)
+        run = None if run is None else await self.redact_for(principal, run)
+        if run is None:
+            raise NotFound(
+                "There is no such run in this workspace, or none any more. Send the turns as `history` instead.",
+                code="RUN_NOT_FOUND",
+            )
+        return replace(question, history=(*question.history, turn_of(run))[-MAX_HISTORY_TURNS:], after=None)
+
     async def _redact_unreadable(self, principal: Principal, workspace: WorkspaceRef, runs: Sequence[Run]) -> list[Run]:
         if not runs:
             return []
@@ -54,7 +86,7 @@ class ReadRuns:
             withhold_documents(
                 run
                 if run.subject == principal.subject and run.versions.corpus_version >= access.version
-                else drop_lookups(run),
+                else drop_tool_results(run),
                 hidden,
             )
             for run in runs

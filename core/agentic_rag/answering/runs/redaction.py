@@ -7,8 +7,8 @@ from dataclasses import replace
 from uuid import UUID
 
 from agentic_rag.answering.answer import Answer, AnswerDebug, Citation, TextSpan
-from agentic_rag.answering.query.planner import LOOKUP
 from agentic_rag.answering.run import Run
+from agentic_rag.answering.tools.registry import DOCUMENT_NAMING_TOOLS
 from agentic_rag.retrieval.candidates import Hop
 
 SOURCE_ERASED = "source erased"
@@ -96,13 +96,14 @@ def withhold_documents(run: Run, hidden: Container[UUID]) -> Run:
     return replace(run, answer=shown)
 
 
-def drop_lookups(run: Run) -> Run:
+def drop_tool_results(run: Run) -> Run:
     """The run without what tools found: which document a result names is not kept with it."""
     debug = run.answer.debug
-    if not any(call.tool == LOOKUP for call in debug.tool_calls):
+    if not any(call.tool in DOCUMENT_NAMING_TOOLS for call in debug.tool_calls):
         return run
     calls = tuple(
-        replace(call, result=None, error_code=None) if call.tool == LOOKUP else call for call in debug.tool_calls
+        replace(call, result=None, error_code=None) if call.tool in DOCUMENT_NAMING_TOOLS else call
+        for call in debug.tool_calls
     )
     return replace(run, answer=replace(run.answer, debug=replace(debug, tool_calls=calls)))
 

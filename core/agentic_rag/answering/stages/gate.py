@@ -1,4 +1,4 @@
-"""Gate: what this run may do."""
+"""Gate: decides whether the run may read the corpus."""
 
 from __future__ import annotations
 
@@ -7,25 +7,21 @@ from dataclasses import replace
 from agentic_rag.answering.extraction.subquery import terms_of
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.gate import decide, extract_signals
-from agentic_rag.answering.query.planner import find_arithmetic
-from agentic_rag.answering.query.standalone import make_standalone
 from agentic_rag.answering.run_state import RunState, StageResult
-from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.tools.calc import find_arithmetic
 
 
 class GateStage:
     """Decides from signals of the question, the conversation and the corpus."""
 
-    stage = Stage.GATE
-
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the gate's decision."""
-        asked = make_standalone(state.text, state.question.history)
+        question = state.question
         signals = extract_signals(
-            asked.text,
-            content_terms=len(terms_of(asked.text)),
-            follows_up=asked.is_rewrite,
-            calculation=find_arithmetic(asked.text) is not None,
+            question.text,
+            content_terms=len(terms_of(question.text)),
+            follows_up=question.is_follow_up,
+            calculation=find_arithmetic(question.text) is not None,
             corpus_empty=state.corpus_version == 0,
         )
-        return StageResult(replace(state, gate=decide(signals)))
+        return StageResult(replace(state, question=replace(question, gate=decide(signals))))

@@ -1,4 +1,4 @@
-"""HyDE: a hypothetical passage, to be embedded beside the question."""
+"""HyDE: a hypothetical passage, embedded beside the question."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from dataclasses import replace
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.ports import HypotheticalPassages
 from agentic_rag.answering.run_state import RunState, StageResult
-from agentic_rag.answering.stages.stage import outcome_of, without_chat
-from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.stages.stage import degraded_outcome, note_degraded
+from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.chat.request import LlmResult
 
 
 class HydeStage:
-    """`passages` None: there is no chat model."""
-
-    stage = Stage.HYDE
+    """`passages` is None without a chat model."""
 
     def __init__(self, passages: HypotheticalPassages | None) -> None:
         self._passages = passages
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Attach the passage; one that is late or fails is done without."""
+        """Attach the passage. The run goes on without one that is late or fails."""
         if not state.options.use_hyde:
             return StageResult(state, outcome="skipped: off")
         if self._passages is None:
             return StageResult(state, outcome="skipped: no chat model")
         if state.options.weights.vector == 0:
             return StageResult(state, outcome="skipped: the text arms have no weight")
-        written = await self._passages.write(state.question.workspace, state.standalone, state.deadline)
-        if isinstance(written, LlmResult):
-            return StageResult(replace(state, hyde_text=written.value))
-        return StageResult(without_chat(state), outcome=outcome_of([written]))
+        question = state.question
+        passage = await self._passages.write(question.asked.workspace, question.text, state.deadline)
+        if isinstance(passage, LlmResult):
+            return StageResult(replace(state, question=replace(question, hyde_text=passage.value)))
+        return StageResult(note_degraded(state, Dependency.CHAT_MODEL), outcome=degraded_outcome([passage]))

@@ -1,34 +1,78 @@
-"""Plan: the parts of the question, its answer type and the tools it names."""
+"""Plan: divides the question into sub-questions, detects the answer type and the tools it names."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.plan import ToolRequest
+from agentic_rag.answering.prompts.plan import plan_prompt
+from agentic_rag.answering.prompts.standalone import standalone_prompt
 from agentic_rag.answering.query.planner import plan_question
-from agentic_rag.answering.query.standalone import make_standalone
 from agentic_rag.answering.run_state import RunState, StageResult
-from agentic_rag.answering.state_machine import Stage, StageEvent
-from agentic_rag.answering.tools.web_pages import request_pages, strip_addresses
+from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
+from agentic_rag.answering.state_machine import StageEvent
+from agentic_rag.answering.tools.tool import Tool
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.chat.request import ChatTask, LlmError, LlmResult
+from agentic_rag.models.providers.llm_client import LlmClient
 
 
 class PlanStage:
-    """Plans the standalone question by rules. With `fetches`, pages that the question itself names are asked for."""
+    """Plans the stand-alone question by rules."""
 
-    stage = Stage.PLAN
-
-    def __init__(self, *, fetches: bool = False) -> None:
-        self._fetches = fetches
+    def __init__(self, tools: Sequence[Tool]) -> None:
+        self._tools = [tool for tool in tools if tool.answer_type is None]
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Attach the standalone question and its plan."""
-        whole = state.standalone or make_standalone(state.text, state.question.history).text
-        # An earlier answer quotes documents: only what the caller wrote now may name a page.
-        pages = request_pages(state.text) if self._fetches and state.options.use_tools else ()
-        if pages:
-            whole = strip_addresses(whole)
-        made = plan_question(whole, use_tools=state.options.use_tools)
-        planned = replace(state, standalone=whole, plan=replace(made, tools=(*made.tools, *pages)))
-        if state.gate is not None and not state.gate.directives.use_retrieval:
-            return StageResult(planned, StageEvent.WITHOUT_RETRIEVAL)
-        return StageResult(planned)
+        """Attach the plan."""
+        question, text = state.question, state.question.text
+        requests: list[ToolRequest] = []
+        for tool in self._tools if state.options.use_tools else ():
+            # An earlier answer quotes documents: only what the caller wrote now may name a page.
+            arguments = tool.wanted(question.written)
+            requests += [ToolRequest(tool.name, argument) for argument in arguments]
+            text = tool.mask(text) if arguments else text
+        plan = plan_question(text, use_tools=state.options.use_tools)
+        planned = replace(question, text=text, plan=replace(plan, tools=(*plan.tools, *requests)))
+        event = StageEvent.CONTINUE if planned.allows_retrieval else StageEvent.WITHOUT_RETRIEVAL
+        return StageResult(replace(state, question=planned), event)
+
+
+class LlmPlanStage:
+    """A chat model makes a follow-up stand alone and divides the question; `rules` does the rest.
+
+    A question that needs no plan (arithmetic, a document's name, nothing to retrieve) never reaches the model.
+    """
+
+    def __init__(self, rules: StageStep, llm: LlmClient, tasks: frozenset[ChatTask]) -> None:
+        self._rules = rules
+        self._llm = llm
+        self._tasks = tasks
+
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
+        """Attach the stand-alone question and its plan."""
+        if not state.question.allows_retrieval:
+            return await self._rules.run(state, reads)
+        errors: list[LlmError] = []
+        written, history = state.question.written, state.question.asked.history
+        if history and ChatTask.REWRITE in self._tasks:
+            standalone = await self._llm.ask(lambda nonce: standalone_prompt(written, history, nonce), state.deadline)
+            if isinstance(standalone, LlmResult):
+                state = replace(state, question=replace(state.question, text=standalone.value))
+            else:
+                errors.append(standalone)
+        result = await self._rules.run(state, reads)
+        planned = result.state
+        text, rules = planned.question.text, planned.question.plan
+        if rules is not None and not rules.tools and ChatTask.PLAN in self._tasks:
+            model = self._llm.model
+            divided = await self._llm.ask(lambda nonce: plan_prompt(text, rules, model, nonce), planned.deadline)
+            if isinstance(divided, LlmResult):
+                planned = replace(planned, question=replace(planned.question, plan=divided.value))
+            else:
+                errors.append(divided)
+        if not errors:
+            return StageResult(planned, result.event, f"ok: {self._llm.model}")
+        return StageResult(note_degraded(planned, Dependency.CHAT_MODEL), result.event, degraded_outcome(errors))

@@ -1,4 +1,4 @@
-"""Self-check: verify every citation against the stored text, then write what passed."""
+"""Self-check: verify every citation against the stored text, then write the sentences that passed."""
 
 from __future__ import annotations
 
@@ -7,54 +7,79 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import Abstention, AbstentionReason, FetchedText, Outcome
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.run_state import Ending, RunState, StageResult
-from agentic_rag.answering.state_machine import MAX_REPAIRS, Stage, StageEvent
+from agentic_rag.answering.prompts.judge import judge_prompt
+from agentic_rag.answering.run_state import Checked, Ending, RunState, StageResult
+from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
+from agentic_rag.answering.state_machine import MAX_REPAIRS, StageEvent
 from agentic_rag.answering.tools.web_pages import is_page_revision, page_span
 from agentic_rag.answering.verification.check import CheckedDraft, check, cite_nearest, report, write
 from agentic_rag.answering.verification.citations import quotes_of, span_request
 from agentic_rag.answering.verification.defang_links import NO_HOSTS
+from agentic_rag.answering.verification.judge import apply_verdicts, collect_claims
 from agentic_rag.documents.document import RevisionSpan, SpanRequest
+from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.models.chat.request import LlmError
+from agentic_rag.models.providers.llm_client import LlmClient
 from agentic_rag.web.url_policy import HostList
 
 ALL_REFUSED = "What the passages offered did not pass the self-check, so no answer is given."
 
 
 class SelfCheckStage:
-    """Asks for the stored text of all quotes in one round trip; the rest is `answering.verification.check`."""
-
-    stage = Stage.SELF_CHECK
+    """Reads the stored text of all quotes in one round trip and compares; the rules are `verification.check`."""
 
     def __init__(self, link_hosts: HostList = NO_HOSTS) -> None:
         self._link_hosts = link_hosts
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the ending, or ask for one repair."""
-        if not state.draft:
+        draft, passages = state.draft, state.retrieved.passages
+        if not draft.sentences:
             return StageResult(_end_with_abstention(state, CheckedDraft((), ())))
-        requests = [span_request(quote, state.passages) for sentence in state.draft for quote in quotes_of(sentence)]
-        stored = await _read_spans(requests, state.fetched, reads)
-        checked = check(state.draft, state.passages, stored)
-        abstaining = state.shortfall is not None and not state.missing
-        if checked.refused and state.repairs < MAX_REPAIRS and not abstaining:
+        requests = [span_request(quote, passages) for sentence in draft.sentences for quote in quotes_of(sentence)]
+        checked = check(draft.sentences, passages, await _read_spans(requests, state.retrieved.fetched, reads))
+        if checked.refused and state.checked.repairs < MAX_REPAIRS and not draft.is_abstention:
             refused = frozenset(
-                (state.passages[one.sentence.passage].chunk.ordinal, one.sentence.start) for one in checked.refused
+                (passages[one.sentence.passage].chunk.ordinal, one.sentence.start) for one in checked.refused
             )
-            again = replace(
-                state,
-                excluded=state.excluded | refused,
-                refusals=(*state.refusals, *checked.refused),
-                repairs=state.repairs + 1,
+            earlier = state.checked
+            again = Checked(
+                earlier.excluded | refused, (*earlier.refusals, *checked.refused), earlier.repairs + 1, earlier.report
             )
-            return StageResult(again, StageEvent.REPAIR, f"repair: {checked.refused[0].guardrail}")
-        if abstaining or not checked.passed:
+            outcome = f"repair: {checked.refused[0].guardrail}"
+            return StageResult(replace(state, checked=again), StageEvent.REPAIR, outcome)
+        if draft.is_abstention or not checked.passed:
             return StageResult(_end_with_abstention(state, checked))
         return StageResult(_end_with_answer(state, checked, self._link_hosts))
+
+
+class LlmSelfCheckStage:
+    """A chat model judges whether each sentence is supported by its quotes; `rules` verifies and writes the rest."""
+
+    def __init__(self, rules: StageStep, llm: LlmClient) -> None:
+        self._rules = rules
+        self._llm = llm
+
+    async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
+        """Drop the sentences that the judge refuses, then check."""
+        draft = state.draft
+        is_judged = state.checked.repairs and draft.author is not None
+        if not draft.sentences or draft.is_abstention or is_judged:
+            return await self._rules.run(state, reads)
+        await reads.release()
+        claims = collect_claims(draft.sentences, state.retrieved.passages)
+        reply = await self._llm.ask(lambda nonce: judge_prompt(state.question.text, claims, nonce), state.deadline)
+        if isinstance(reply, LlmError):
+            checked = await self._rules.run(note_degraded(state, Dependency.CHAT_MODEL), reads)
+            return replace(checked, outcome=f"{degraded_outcome([reply])}; {checked.outcome}")
+        checked = await self._rules.run(apply_verdicts(state, reply.value), reads)
+        return replace(checked, outcome=f"{checked.outcome}: {self._llm.model}")
 
 
 async def _read_spans(
     requests: Sequence[SpanRequest], fetched: Sequence[FetchedText], reads: LazySnapshot
 ) -> Sequence[RevisionSpan | None]:
-    """The text behind each quote: of pages as they are kept with the run, of everything else from the store."""
+    """The text behind each quote: of web pages as they are kept with the run, of documents from the store."""
     in_store = [one for one in requests if not is_page_revision(one.revision_id, fetched)]
     spans: Iterator[RevisionSpan | None] = iter(())
     if in_store:
@@ -64,24 +89,29 @@ async def _read_spans(
 
 
 def _end_with_answer(state: RunState, checked: CheckedDraft, link_hosts: HostList) -> RunState:
-    written = write(checked, state.passages, link_hosts)
+    draft = state.draft
+    written = write(checked, state.retrieved.passages, link_hosts)
     abstention: Abstention | None = None
-    outcome = Outcome.CONFLICTING if state.conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
-    if state.shortfall is not None:
+    outcome = Outcome.CONFLICTING if draft.is_conflicting and len(checked.passed) > 1 else Outcome.GROUNDED
+    if draft.shortfall is not None:
         outcome = Outcome.PARTIALLY_GROUNDED
-        abstention = Abstention(state.shortfall.reason, state.shortfall.explanation)
-    found = report(checked, state.missing, repaired=state.repairs > 0, earlier=state.refusals)
-    ending = Ending(written.text, outcome, written.citations, abstention)
-    return replace(state, ending=ending, report=found)
+        abstention = Abstention(draft.shortfall.reason, draft.shortfall.explanation)
+    return _with_ending(state, Ending(written.text, outcome, written.citations, abstention), checked, draft.missing)
 
 
 def _end_with_abstention(state: RunState, checked: CheckedDraft) -> RunState:
-    if state.shortfall is not None and not state.missing:
-        reason, why = state.shortfall.reason, state.shortfall.explanation
-    elif state.draft:
-        reason, why = AbstentionReason.LOW_SUPPORT, ALL_REFUSED
+    draft = state.draft
+    if draft.shortfall is not None and draft.is_abstention:
+        reason, why = draft.shortfall.reason, draft.shortfall.explanation
     else:
-        reason, why = AbstentionReason.NO_EVIDENCE, ALL_REFUSED
-    close = cite_nearest(checked, state.passages)
-    found = report(CheckedDraft((), checked.refused), (), repaired=state.repairs > 0, earlier=state.refusals)
-    return replace(state, ending=Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, close)), report=found)
+        reason = AbstentionReason.LOW_SUPPORT if draft.sentences else AbstentionReason.NO_EVIDENCE
+        why = ALL_REFUSED
+    nearest = cite_nearest(checked, state.retrieved.passages)
+    ending = Ending("", Outcome.ABSTAINED, abstention=Abstention(reason, why, nearest))
+    return _with_ending(state, ending, CheckedDraft((), checked.refused), ())
+
+
+def _with_ending(state: RunState, ending: Ending, checked: CheckedDraft, missing: Sequence[str]) -> RunState:
+    repaired = state.checked.repairs > 0
+    found = report(checked, missing, repaired=repaired, earlier=state.checked.refusals)
+    return replace(state, ending=ending, checked=replace(state.checked, report=found))

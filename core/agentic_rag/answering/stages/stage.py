@@ -1,74 +1,87 @@
-"""What every stage of a run looks like."""
+"""The interface of a stage, and the parts that stages share."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import Protocol
 
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.run import StageRecord
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.answering.state_machine import Stage
+from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.dependency import Dependency
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient, LlmClients
 
 
 class StageStep(Protocol):
-    """One step: takes the state, returns a new one. Knows nothing of spans, metrics or deadlines."""
-
-    @property
-    def stage(self) -> Stage:
-        """Which step this is."""
-        ...
+    """One stage of a run: takes the state, returns the next one. Spans, metrics and deadlines are the caller's."""
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Do the step."""
+        """Do the work of the stage."""
         ...
 
 
 class LlmOrRulesStage:
-    """`advised` makes the step of a chat model; `rules` is the step of workspaces without one."""
+    """Runs `by_llm` for a workspace with a chat model, `rules` for the others."""
 
-    def __init__(self, rules: StageStep, advised: Callable[[LlmClient], StageStep], advisors: LlmClients) -> None:
+    def __init__(self, rules: StageStep, by_llm: Callable[[LlmClient], StageStep], llm_clients: LlmClients) -> None:
         self._rules = rules
-        self._advised = advised
-        self._advisors = advisors
-
-    @property
-    def stage(self) -> Stage:
-        """The stage that both are."""
-        return self._rules.stage
+        self._by_llm = by_llm
+        self._llm_clients = llm_clients
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
-        """Take the step of the workspace that is asked."""
-        advisor = await self._advisors.client_for(state.question.workspace)
-        step = self._rules if advisor is None else self._advised(advisor)
+        """Run the stage that the workspace of the question has."""
+        llm = await self._llm_clients.client_for(state.question.asked.workspace)
+        step = self._rules if llm is None else self._by_llm(llm)
         return await step.run(state, reads)
 
 
 class SkippedStage:
-    """Passes the state on and says why it did nothing."""
+    """Passes the state on and records why."""
 
-    def __init__(self, stage: Stage, why: str) -> None:
-        self._stage = stage
+    def __init__(self, why: str) -> None:
         self._outcome = f"skipped: {why}"
-
-    @property
-    def stage(self) -> Stage:
-        """Which step is switched off."""
-        return self._stage
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Change nothing."""
         return StageResult(state, outcome=self._outcome)
 
 
-def without_chat(state: RunState) -> RunState:
-    """The state of a run that misses what the model would have said."""
-    return replace(state, degraded=tuple(dict.fromkeys((*state.degraded, Dependency.CHAT_MODEL))))
+def note_degraded(state: RunState, dependency: Dependency) -> RunState:
+    """The state of a run that did without a dependency."""
+    return replace(state, degraded=tuple(dict.fromkeys((*state.degraded, dependency))))
 
 
-def outcome_of(faults: Sequence[LlmError]) -> str:
-    """The stage's outcome."""
-    return "degraded: " + ", ".join(dict.fromkeys(fault.code for fault in faults))
+def degraded_outcome(errors: Sequence[LlmError]) -> str:
+    """The outcome of a stage whose model calls failed."""
+    return "degraded: " + ", ".join(dict.fromkeys(error.code for error in errors))
+
+
+@contextmanager
+def record_stage(
+    stage: Stage, began: float, records: list[StageRecord], telemetry: Telemetry, clock: Clock
+) -> Generator[list[str]]:
+    """Span, metric, event and record of one stage. The block appends the outcome; `began` is when the run did."""
+    name, start = stage.value, clock.monotonic()
+    outcomes: list[str] = []
+    outcome = "INTERNAL"
+    try:
+        with telemetry.span(f"rag.{name}") as span:
+            yield outcomes
+            outcome = outcomes[-1]
+            span.set("rag.stage.outcome", outcome)
+    except AgenticRagError as error:
+        outcome = error.code
+        raise
+    finally:
+        seconds = clock.monotonic() - start
+        telemetry.observe("rag_stage_seconds", seconds, stage=name)
+        if not outcome.startswith(("ok", "skipped", "INTERNAL")):
+            telemetry.event("rag_stage_ended", stage=name, outcome=outcome)
+    records.append(StageRecord(name, start - began, seconds, outcome))

@@ -21,12 +21,9 @@ from agentic_rag.answering.extraction.extractive import (
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
 from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.plan import AnswerType
 from agentic_rag.answering.query.rewrite import mask_placeholder
-from agentic_rag.answering.run_state import RunState, Shortfall, StageResult
-from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
 from agentic_rag.answering.verdicts.draft import draft_verdict
-from agentic_rag.retrieval.confidence import NO_CONFIDENCE
 from agentic_rag.retrieval.passage import FIGURES
 from agentic_rag.retrieval.title_match import are_editions, refers_to_documents
 
@@ -37,93 +34,103 @@ TOO_LITTLE = "The nearest passages do not cover what the question asks, so no an
 class SynthesizeStage:
     """Extractive: the sentences that answer, each with the span it quotes."""
 
-    stage = Stage.SYNTHESIZE
-
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
-        if state.found is not None:
-            looked_up = _opening(state)
-            if looked_up is not None:
-                return StageResult(looked_up)
-        kind = state.plan.answer_type if state.plan else AnswerType.FACT
-        limit = sentence_limit(kind, len(state.parts))
+        looked_up = _quote_opening(state)
+        if looked_up is not None:
+            return StageResult(looked_up)
+        found = state.retrieved
+        limit = sentence_limit(state.question.answer_type, len(found.parts))
+        excluded = state.checked.excluded
         drafts = [
-            draft_part(part, place, state.passages, limit, state.excluded) for place, part in enumerate(state.parts)
+            draft_part(part.query, place, found.passages, limit, excluded) for place, part in enumerate(found.parts)
         ]
         supports = _support_of_parts(state, drafts)
         support = _support_of_question(state, drafts, supports)
-        state = replace(state, support=support)
-        if not support.enough or not any(draft.sentences for draft in drafts):
-            close = nearest_sentences(state.passages, drafts)
-            shortfall = (
-                Shortfall(AbstentionReason.LOW_SUPPORT, TOO_LITTLE)
-                if close
-                else Shortfall(AbstentionReason.NO_EVIDENCE, NOTHING_FOUND)
-            )
-            return StageResult(replace(state, draft=close, shortfall=shortfall, missing=()))
-        if state.whole is not None and _is_multi_hop(state):
-            chained = draft_from_path(state.whole, state.trail, state.passages, state.excluded)
+        draft = replace(state.draft, support=support, missing=(), shortfall=None)
+        if not support.enough or not any(part.sentences for part in drafts):
+            nearest = nearest_sentences(found.passages, drafts)
+            reason, why = AbstentionReason.LOW_SUPPORT, TOO_LITTLE
+            if not nearest:
+                reason, why = AbstentionReason.NO_EVIDENCE, NOTHING_FOUND
+            return _with_draft(state, replace(draft, sentences=nearest, shortfall=Shortfall(reason, why)))
+        if found.whole is not None and _is_multi_hop(state):
+            chained = draft_from_path(found.whole.query, found.path, found.passages, excluded)
             if chained.sentences:
-                trailed = replace(state, draft=join_parts([chained]), conflicting=False, missing=(), shortfall=None)
-                return StageResult(_lead_with_verdict(trailed))
+                draft = replace(draft, sentences=join_parts([chained]), is_conflicting=False)
+                return _with_draft(state, _lead_with_verdict(state, draft))
         answered = _parts_with_support(drafts, supports)
-        conflicting = any(drafts[place].conflicting for place in answered)
-        missing = _missing(state, tuple(place for place in range(len(drafts)) if place not in answered))
-        sentences = _add_figures(state, join_parts([drafts[place] for place in answered]), conflicting=conflicting)
-        unsaid = _find_missing_fact(state, sentences)
-        if unsaid is not None:
-            told = f"The passages found do not state {unsaid}, so no answer is given from them."
-            shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, told)
-            return StageResult(
-                replace(state, draft=nearest_sentences(state.passages, drafts), shortfall=shortfall, missing=())
-            )
-        drafted = replace(
-            state,
-            draft=sentences,
-            conflicting=conflicting,
+        is_conflicting = any(drafts[place].conflicting for place in answered)
+        joined = join_parts([drafts[place] for place in answered])
+        sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
+        missing_fact = _find_missing_fact(state, sentences)
+        if missing_fact is not None:
+            why = f"The passages found do not state {missing_fact}, so no answer is given from them."
+            shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, why)
+            nearest = nearest_sentences(found.passages, drafts)
+            return _with_draft(state, replace(draft, sentences=nearest, shortfall=shortfall))
+        missing = _missing_parts(state, [place for place in range(len(drafts)) if place not in answered])
+        draft = replace(
+            draft,
+            sentences=sentences,
+            is_conflicting=is_conflicting,
             missing=missing,
             shortfall=explain_shortfall(state, missing),
         )
-        return StageResult(_lead_with_verdict(drafted))
+        return _with_draft(state, _lead_with_verdict(state, draft))
 
 
-def _lead_with_verdict(state: RunState) -> RunState:
-    """The draft led by the verdict on the question, where the passages prove one and do not disagree. It answers all of
-    the question, so no part is missing.
+def _with_draft(state: RunState, draft: Draft) -> StageResult:
+    return StageResult(replace(state, draft=draft))
+
+
+def _quote_opening(state: RunState) -> RunState | None:
+    """The answer of a look-up: how the document opens. None where none was found, or its opening was refused."""
+    opening = state.retrieved.opening
+    if opening is None:
+        return None
+    first: DraftSentence | None = opening_sentence((opening,), 0)
+    if first is None or (opening.chunk.ordinal, first.start) in state.checked.excluded:
+        return None
+    draft = replace(state.draft, sentences=(first,), shortfall=None, missing=())
+    return replace(state, retrieved=replace(state.retrieved, passages=(opening,)), draft=draft)
+
+
+def _lead_with_verdict(state: RunState, draft: Draft) -> Draft:
+    """The draft led by the verdict on the question, where the passages prove one and do not disagree. A verdict answers
+    all of the question, so no part is missing.
     """
-    verdict = None if state.conflicting else draft_verdict(state.standalone, state.passages, state.excluded)
+    if draft.is_conflicting:
+        return draft
+    verdict = draft_verdict(state.question.text, state.retrieved.passages, state.checked.excluded)
     if verdict is None:
-        return state
-    return replace(state, draft=(verdict, *state.draft), missing=(), shortfall=None)
-
-
-def _add_figures(
-    state: RunState, sentences: Sequence[DraftSentence], *, conflicting: bool
-) -> tuple[DraftSentence, ...]:
-    return add_figures(sentences, state.figures, state.passages, state.excluded, conflicting=conflicting)
+        return draft
+    return replace(draft, sentences=(verdict, *draft.sentences), missing=(), shortfall=None)
 
 
 def _find_missing_fact(state: RunState, sentences: Sequence[DraftSentence]) -> str | None:
-    """What a question asks of editions of something, and no sentence states."""
-    if state.whole is None or not are_editions(state.passages):
+    """A fact that a question about editions of a document requires, and that no sentence states."""
+    found = state.retrieved
+    if found.whole is None or not are_editions(found.passages):
         return None
-    return find_missing_fact(state.whole, state.passages, sentences)
+    return find_missing_fact(found.whole.query, found.passages, sentences)
 
 
 def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
+    found = state.retrieved
     return [
         score_support(
             extract_features(
-                part,
+                part.query,
                 draft,
-                state.passages,
-                state.trail if len(state.parts) == 1 else (),
-                state.standings[place] if place < len(state.standings) else NO_CONFIDENCE,
-                [passage for passage in state.passages if place in passage.parts],
+                found.passages,
+                found.path if len(found.parts) == 1 else (),
+                part.confidence,
+                [passage for passage in found.passages if place in passage.parts],
             ),
             state.options.support_threshold,
         )
-        for place, (part, draft) in enumerate(zip(state.parts, drafts, strict=True))
+        for place, (part, draft) in enumerate(zip(found.parts, drafts, strict=True))
     ]
 
 
@@ -131,12 +138,13 @@ def _support_of_question(state: RunState, drafts: Sequence[PartDraft], supports:
     """The support of the undivided question; of its best part when it was not searched as a whole."""
     if len(drafts) == 1:
         return supports[0]
-    if state.whole is None or state.standing is None:
+    found, whole = state.retrieved, state.retrieved.whole
+    if whole is None:
         return max(supports, key=lambda one: one.score, default=Support(0.0, state.options.support_threshold))
-    everywhere = [passage if passage.origin == FIGURES else replace(passage, parts=(0,)) for passage in state.passages]
-    draft = draft_part(state.whole, 0, everywhere, 1)
-    signs = extract_features(state.whole, draft, state.passages, state.trail, state.standing)
-    return score_support(signs, state.options.support_threshold)
+    everywhere = [passage if passage.origin == FIGURES else replace(passage, parts=(0,)) for passage in found.passages]
+    draft = draft_part(whole.query, 0, everywhere, 1)
+    features = extract_features(whole.query, draft, found.passages, found.path, whole.confidence)
+    return score_support(features, state.options.support_threshold)
 
 
 def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]) -> list[int]:
@@ -147,27 +155,17 @@ def _parts_with_support(drafts: Sequence[PartDraft], supports: Sequence[Support]
 
 
 def _is_multi_hop(state: RunState) -> bool:
-    """Passages lead to one another, and the question does not ask for several things beside one another."""
-    if not state.trail:
+    """Passages lead to one another, and the question does not ask for several independent things."""
+    if not state.retrieved.path:
         return False
-    parts = state.plan.sub_questions if state.plan else ()
+    parts = state.question.sub_questions
     if len(parts) > 1 and not any(part.depends_on for part in parts):
         return False
-    return not refers_to_documents(state.standalone, state.passages)
+    return not refers_to_documents(state.question.text, state.retrieved.passages)
 
 
-def _missing(state: RunState, places: tuple[int, ...]) -> tuple[str, ...]:
-    """The parts without support, and those that were not searched: for lack of time or of what an earlier one finds."""
-    unsearched = state.plan.sub_questions[len(state.parts) :] if state.plan else ()
-    return (*(state.parts[place].text for place in places), *(mask_placeholder(part) for part in unsearched))
-
-
-def _opening(state: RunState) -> RunState | None:
-    """A lookup's answer: how the document that was found opens."""
-    if state.found is None:
-        return None
-    passages = (state.found,)
-    first: DraftSentence | None = opening_sentence(passages, 0)
-    if first is None or (state.found.chunk.ordinal, first.start) in state.excluded:
-        return None
-    return replace(state, passages=passages, draft=(first,), shortfall=None, missing=())
+def _missing_parts(state: RunState, places: Sequence[int]) -> tuple[str, ...]:
+    """The parts without support, then those that were not searched: for lack of time or of an earlier finding."""
+    parts = state.retrieved.parts
+    unsearched = state.question.sub_questions[len(parts) :]
+    return (*(parts[place].query.text for place in places), *(mask_placeholder(part) for part in unsearched))

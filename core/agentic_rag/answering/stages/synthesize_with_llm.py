@@ -1,20 +1,19 @@
-"""Synthesize with a chat model, where the extractive draft says that there is an answer to write."""
+"""Synthesize with a chat model, where the extractive draft shows that there is an answer to write."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason
-from agentic_rag.answering.evidence.prune_draft import add_missing, prune_draft, question_parts
+from agentic_rag.answering.evidence.prune_draft import add_missing, prune_draft
 from agentic_rag.answering.extraction.extractive import DraftSentence
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.prompts.synthesis import synthesis_prompt
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import RunState, Shortfall, StageResult
-from agentic_rag.answering.stages.stage import StageStep, outcome_of, without_chat
-from agentic_rag.answering.state_machine import Stage
+from agentic_rag.answering.stages.stage import StageStep, degraded_outcome, note_degraded
 from agentic_rag.answering.verification.model_draft import draft_from_model
+from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.providers.llm_client import LlmClient
 
@@ -27,59 +26,77 @@ class LlmSynthesizeStage:
     model fails or when sources disagree.
     """
 
-    stage = Stage.SYNTHESIZE
-
-    def __init__(self, rules: StageStep, advisor: LlmClient) -> None:
+    def __init__(self, rules: StageStep, llm: LlmClient) -> None:
         self._rules = rules
-        self._advisor = advisor
+        self._llm = llm
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the model's draft, or that of the rules."""
-        if state.author is not None:
-            kept = _without_refusals(state)
+        author = state.draft.author
+        if author is not None:
+            kept = _unrefused_sentences(state)
             if kept:
-                return StageResult(prune_draft(state, kept), outcome=f"ok: {state.author}")
-        drafted = await self._rules.run(replace(state, author=None), reads)
-        if state.repairs or not _is_worth_asking(drafted.state):
+                return StageResult(prune_draft(state, kept), outcome=f"ok: {author}")
+        drafted = await self._rules.run(replace(state, draft=replace(state.draft, author=None)), reads)
+        if state.checked.repairs or not _is_worth_asking(drafted.state):
             return drafted
         return await self._write_answer(drafted, reads)
 
     async def _write_answer(self, drafted: StageResult, reads: LazySnapshot) -> StageResult:
-        state, parts = drafted.state, question_parts(drafted.state)
-        texts = [_text(state, place, part) for place, part in enumerate(parts)]
+        state, passages = drafted.state, drafted.state.retrieved.passages
+        parts = state.question.sub_questions
+        texts = _part_texts(state)
         await reads.release()
-        advice = await self._advisor.ask(
-            lambda nonce: synthesis_prompt(state.standalone, texts, state.passages, nonce), state.deadline
+        reply = await self._llm.ask(
+            lambda nonce: synthesis_prompt(state.question.text, texts, passages, nonce), state.deadline
         )
-        if isinstance(advice, LlmError):
-            return replace(drafted, state=without_chat(state), outcome=outcome_of([advice]))
-        answer, said = advice.value, f"ok: {self._advisor.model}"
-        if not answer.sentences:
+        if isinstance(reply, LlmError):
+            return _keep_rules(drafted, reply)
+        outcome = f"ok: {self._llm.model}"
+        if not reply.value.sentences:
             unanswered = Shortfall(AbstentionReason.LOW_SUPPORT, NOT_IN_PASSAGES)
-            return replace(drafted, state=replace(state, shortfall=unanswered, missing=()), outcome=said)
-        draft = draft_from_model(answer, state.passages, parts)
-        if not draft.sentences:
-            return replace(drafted, state=without_chat(state), outcome=outcome_of([UNVERIFIED]))
-        written = replace(
-            state, draft=draft.sentences, conflicting=draft.conflicting, author=self._advisor.model, missing=()
+            draft = replace(state.draft, shortfall=unanswered, missing=())
+            return replace(drafted, state=replace(state, draft=draft), outcome=outcome)
+        written = draft_from_model(reply.value, passages, parts)
+        if not written.sentences:
+            return _keep_rules(drafted, UNVERIFIED)
+        draft = replace(
+            state.draft,
+            sentences=written.sentences,
+            is_conflicting=written.conflicting,
+            author=self._llm.model,
+            missing=(),
         )
-        return replace(drafted, state=add_missing(written, draft.missing), outcome=said)
+        return replace(drafted, state=add_missing(state, draft, written.missing), outcome=outcome)
+
+
+def _keep_rules(drafted: StageResult, error: LlmError) -> StageResult:
+    state = note_degraded(drafted.state, Dependency.CHAT_MODEL)
+    return replace(drafted, state=state, outcome=degraded_outcome([error]))
 
 
 def _is_worth_asking(state: RunState) -> bool:
-    """There is an answer by rules, of sentences that were chosen for the question, and no two sources disagree: both
-    sides of those are cited already.
+    """The rules answer with sentences chosen for the question, and no two sources disagree: both sides of a conflict
+    are cited already.
     """
-    abstaining = state.shortfall is not None and not state.missing
-    return bool(state.draft) and not abstaining and not state.conflicting and state.found is None
+    draft = state.draft
+    is_answer = bool(draft.sentences) and not draft.is_abstention and not draft.is_conflicting
+    return is_answer and state.retrieved.opening is None
 
 
-def _without_refusals(state: RunState) -> tuple[DraftSentence, ...]:
+def _unrefused_sentences(state: RunState) -> tuple[DraftSentence, ...]:
+    passages = state.retrieved.passages
     return tuple(
-        one for one in state.draft if (state.passages[one.passage].chunk.ordinal, one.start) not in state.excluded
+        one
+        for one in state.draft.sentences
+        if (passages[one.passage].chunk.ordinal, one.start) not in state.checked.excluded
     )
 
 
-def _text(state: RunState, place: int, part: SubQuestion) -> str:
-    """A part as it was searched for, with what earlier ones found."""
-    return state.parts[place].text if place < len(state.parts) else mask_placeholder(part)
+def _part_texts(state: RunState) -> list[str]:
+    """The sub-questions as they were searched for, with the findings of earlier ones."""
+    parts = state.retrieved.parts
+    return [
+        parts[place].query.text if place < len(parts) else mask_placeholder(part)
+        for place, part in enumerate(state.question.sub_questions)
+    ]

@@ -1,24 +1,29 @@
-"""Exact arithmetic for the `calc` tool: an own tokenizer and parser over fractions, never `eval`.
+"""The `calc` tool: exact arithmetic over fractions, for questions that are nothing but arithmetic.
 
-    expression := product (('+' | '-') product)*
-    product    := signed (('*' | '/' | '%' | 'of') signed)*
-    signed     := ('+' | '-') signed | power
-    power      := percentage ('^' signed)?
-    percentage := atom '%'?
-    atom       := number | '(' expression ')'
-
-`%` before an operand is the remainder, elsewhere "per cent" (divide by 100); `of` multiplies. Length, depth and the
-size of every number are bounded, so evaluation ends at once for any input.
+An expression is rewritten to Python's syntax and parsed by `ast`; only the nodes of `_evaluate` are allowed. Numbers
+become names, so that Python reads none of them; parentheses become brackets, so that they count towards the depth. `%`
+before an operand is the remainder, elsewhere "per cent" (written as an attribute, which binds closest); `of`
+multiplies. Length, depth and the size of every number are bounded, so evaluation ends at once for any input.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from decimal import Context, Decimal
 from fractions import Fraction
+from types import MappingProxyType
+from typing import ClassVar
 
+from agentic_rag.answering.answer import Abstention, AbstentionReason, Outcome
+from agentic_rag.answering.lazy_snapshot import LazySnapshot
+from agentic_rag.answering.plan import NO_DURATION, AnswerType, ToolCall, ToolRequest
+from agentic_rag.answering.run_state import Ending, RunState, StageResult
+from agentic_rag.answering.state_machine import StageEvent
+from agentic_rag.answering.tools.tool import Tool
 from agentic_rag.kernel.errors import InvalidInput
 
 MAX_EXPRESSION_CHARACTERS = 200
@@ -31,13 +36,36 @@ MAX_BITS = 4096
 DISPLAY_DIGITS = 12
 """Significant digits of a result that has no short exact decimal form."""
 
-_OPERATORS = str.maketrans(
-    {"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "\u2009": " ", "\u202f": " ", "\xa0": " "}
+_LEAD = re.compile(
+    r"^(?:please\s+)?(?:what(?:'s| is| are| does)|how much (?:is|are)|calculate|compute|evaluate|work out|solve)\s+"
+    r"(?:the (?:result|value|sum|product) of\s+)?",
+    re.IGNORECASE,
 )
+_WORDS = tuple(
+    (re.compile(pattern, re.IGNORECASE), sign)
+    for pattern, sign in (
+        (r"\bplus\b", "+"),
+        (r"\bminus\b", "-"),
+        (r"\b(?:multiplied by|times)\b|(?<=\d)\s*x\s*(?=\d)", "*"),
+        (r"\b(?:divided by|over)\b", "/"),
+        (r"\b(?:to the power of|raised to)\b", "^"),
+        (r"\b(?:per ?cent|percent)\b", "%"),
+        (r"\bsquared\b", "^2"),
+    )
+)
+_HINT = re.compile(r"[\d)%]|cent\b|squared\b", re.IGNORECASE)
+"""Every operation has one of these before it: a question without any is no arithmetic."""
+_ARITHMETIC = re.compile(r"^[\d.,\s+*/%^()×÷·−–-]*(?:\bof\b[\d.,\s+*/%^()×÷·−–-]*)*$", re.IGNORECASE)
+_OPERATION = re.compile(r"[\d)%]\s*(?:[-+*/^×÷·−–]|%\s*(?:of\b)?)\s*[-(\d.]")
+_DATE_LIKE = re.compile(r"^\s*(?:\d{4}-\d{1,2}-\d{1,2}|\d{1,2}[/.-]\d{1,2}[/.-]\d{2,4}|\d{4}\s*[-/–]\s*\d{2,4})\s*$")
+
+_SIGNS = str.maketrans({"×": "*", "·": "*", "÷": "/", "−": "-", "–": "-", "\u2009": " ", "\u202f": " ", "\xa0": " "})
 _TOKEN = re.compile(
     r"\s*(?:(?P<number>\d{1,3}(?:,\d{3})+(?:\.\d+)?(?![\d,])|\d+(?:\.\d+)?|\.\d+)|(?P<sign>\*\*|[-+*/%^()])|(?P<of>of\b))",
     re.IGNORECASE,
 )
+INCOMPLETE = "The expression is incomplete: a number, an operator or a parenthesis is missing."
+_PYTHON = MappingProxyType({"(": "[", ")": "]", "^": "**"})
 
 
 class CalcError(InvalidInput):
@@ -47,13 +75,47 @@ class CalcError(InvalidInput):
     code = "CALC_SYNTAX"
 
 
-@dataclass(frozen=True, slots=True)
-class CalcToken:
-    """A number (`value` set) or a sign, at a position of the expression (code points)."""
+class Calc(Tool):
+    """Answers a question by its value, or abstains with the reason."""
 
-    symbol: str
-    position: int
-    value: Fraction | None = None
+    name: ClassVar[str] = "calc"
+    answer_type: ClassVar[AnswerType | None] = AnswerType.CALCULATION
+
+    def wanted(self, question: str) -> tuple[str, ...]:
+        """The expression of a question that is all arithmetic."""
+        expression = find_arithmetic(question)
+        return () if expression is None else (expression,)
+
+    async def run(self, request: ToolRequest, state: RunState, reads: LazySnapshot, seconds: float) -> StageResult:
+        """The state with `expression = value` as its ending."""
+        expression = request.argument
+        try:
+            value = format_value(calculate(expression))
+        except CalcError as error:
+            call = ToolCall(self.name, expression, None, error.code, NO_DURATION)
+            abstention = Abstention(AbstentionReason.POLICY, error.message)
+            ending, outcome = Ending("", Outcome.ABSTAINED, abstention=abstention), error.code
+        else:
+            text = f"{expression} {value}" if value.startswith("≈ ") else f"{expression} = {value}"
+            call = ToolCall(self.name, expression, text, None, NO_DURATION)
+            ending, outcome = Ending(text, Outcome.GROUNDED), "ok"
+        retrieved = replace(state.retrieved, tool_calls=(call,))
+        return StageResult(replace(state, retrieved=retrieved, ending=ending), StageEvent.FINISH, outcome)
+
+
+def find_arithmetic(question: str) -> str | None:
+    """The expression when the whole question is arithmetic, else None."""
+    if _HINT.search(question) is None:
+        return None
+    text = _LEAD.sub("", question.strip()).rstrip(" ?=.!")
+    for word, sign in _WORDS:
+        text = word.sub(f" {sign} ", text)
+    text = re.sub(r"\s+", " ", text).strip()
+    if len(text) > MAX_EXPRESSION_CHARACTERS and _ARITHMETIC.match(text[:MAX_EXPRESSION_CHARACTERS]) is None:
+        return None
+    if _ARITHMETIC.match(text) is None or _OPERATION.search(text) is None or _DATE_LIKE.match(text):
+        return None
+    return text
 
 
 def calculate(expression: str) -> Fraction:
@@ -63,7 +125,16 @@ def calculate(expression: str) -> Fraction:
             f"The expression has {len(expression)} characters; at most {MAX_EXPRESSION_CHARACTERS} are calculated.",
             code="CALC_TOO_LONG",
         )
-    return _Parser(_tokens(expression)).value()
+    numbers: list[Fraction] = []
+    source = _to_python(expression, numbers)
+    if not source:
+        raise CalcError("There is nothing to calculate.")
+    try:
+        return _evaluate(ast.parse(source, mode="eval").body, numbers, 1)
+    except SyntaxError as error:
+        raise CalcError(INCOMPLETE) from error
+    except ZeroDivisionError as error:
+        raise CalcError("The expression divides by zero.", code="CALC_DIVISION_BY_ZERO") from error
 
 
 def format_value(value: Fraction) -> str:
@@ -90,21 +161,31 @@ def _exact_decimal(value: Fraction) -> Decimal | None:
     return wide.normalize(decimal) if decimal else Decimal(0)
 
 
-def _tokens(expression: str) -> list[CalcToken]:
-    text = unicodedata.normalize("NFC", expression).translate(_OPERATORS).rstrip()
-    found: list[CalcToken] = []
+def _to_python(expression: str, numbers: list[Fraction]) -> str:
+    """The expression in Python's syntax. Its numbers go to `numbers`; `n3` stands for the fourth."""
+    text = unicodedata.normalize("NFC", expression).translate(_SIGNS).rstrip()
+    pieces: list[str] = []
     position = 0
     while position < len(text):
         match = _TOKEN.match(text, position)
         if match is None:
             raise CalcError(f"“{text[position:].strip()[:20]}” is not arithmetic.")
-        if match["number"]:
-            found.append(CalcToken("number", match.start("number"), _number(match["number"])))
-        else:
-            sign = match["sign"] or "of"
-            found.append(CalcToken("^" if sign == "**" else sign, match.start()))
         position = match.end()
-    return found
+        if match["number"]:
+            pieces.append(f"n{len(numbers)}")
+            numbers.append(_number(match["number"]))
+        elif match["of"]:
+            pieces.append("*")
+        elif match["sign"] == "%" and pieces and pieces[-1][0] in "n]" and not _starts_operand(text, position):
+            pieces.append(".percent")
+        else:
+            pieces.append(_PYTHON.get(match["sign"], match["sign"]))
+    return " ".join(pieces)
+
+
+def _starts_operand(text: str, position: int) -> bool:
+    following = _TOKEN.match(text, position)
+    return following is not None and (bool(following["number"]) or following["sign"] == "(")
 
 
 def _number(written: str) -> Fraction:
@@ -114,103 +195,53 @@ def _number(written: str) -> Fraction:
     return Fraction(f"0{digits}")
 
 
-class _Parser:
-    """Recursive descent over the tokens of one expression; evaluates as it goes."""
-
-    def __init__(self, tokens: list[CalcToken]) -> None:
-        self._tokens = tokens
-        self._next = 0
-        self._depth = 0
-
-    def value(self) -> Fraction:
-        if not self._tokens:
-            raise CalcError("There is nothing to calculate.")
-        result = self._expression()
-        if self._next < len(self._tokens):
-            raise CalcError(f"The expression goes on where it should end: “{self._tokens[self._next].symbol}”.")
-        return result
-
-    def _peek(self, ahead: int = 0) -> str | None:
-        place = self._next + ahead
-        return self._tokens[place].symbol if place < len(self._tokens) else None
-
-    def _take(self, *signs: str) -> str | None:
-        sign = self._peek()
-        if sign in signs:
-            self._next += 1
-            return sign
-        return None
-
-    def _expression(self) -> Fraction:
-        total = self._product()
-        while sign := self._take("+", "-"):
-            right = self._product()
-            total = _check_size(total + right if sign == "+" else total - right)
-        return total
-
-    def _product(self) -> Fraction:
-        result = self._unary()
-        while sign := self._take("*", "/", "%", "of"):
-            right = self._unary()
-            if sign in ("*", "of"):
-                result = _check_size(result * right)
-                continue
-            if right == 0:
-                raise CalcError("The expression divides by zero.", code="CALC_DIVISION_BY_ZERO")
-            result = _check_size(result / right if sign == "/" else result % right)
-        return result
-
-    def _unary(self) -> Fraction:
-        self._depth += 1
-        if self._depth > MAX_DEPTH:
-            raise CalcError(f"The expression is nested deeper than {MAX_DEPTH} levels.", code="CALC_TOO_DEEP")
-        sign = self._take("+", "-")
-        result = self._unary() if sign else self._power()
-        self._depth -= 1
-        return -result if sign == "-" else result
-
-    def _power(self) -> Fraction:
-        base = self._percentage()
-        return _raise_power(base, self._unary()) if self._take("^") else base
-
-    def _percentage(self) -> Fraction:
-        result = self._atom()
-        if self._peek() == "%" and self._peek(1) not in ("number", "("):
-            self._next += 1
-            return result / 100
-        return result
-
-    def _atom(self) -> Fraction:
-        if self._take("("):
-            result = self._expression()
-            if not self._take(")"):
-                raise CalcError("A closing parenthesis is missing.")
-            return result
-        if self._take("number"):
-            value = self._tokens[self._next - 1].value
-            if value is not None:
-                return value
-        raise CalcError("A number is missing.")
+def _evaluate(node: ast.expr, numbers: Sequence[Fraction], depth: int) -> Fraction:
+    """The value of an allowed node. Errors: `CalcError`, `ZeroDivisionError`."""
+    if depth > MAX_DEPTH:
+        raise CalcError(f"The expression is nested deeper than {MAX_DEPTH} levels.", code="CALC_TOO_DEEP")
+    match node:
+        case ast.Name(id=name):
+            return numbers[int(name[1:])]
+        case ast.Attribute(value=inner):
+            return _evaluate(inner, numbers, depth) / 100
+        case ast.List(elts=[inner]):
+            return _evaluate(inner, numbers, depth + 1)
+        case ast.UnaryOp(op=ast.UAdd(), operand=inner):
+            return _evaluate(inner, numbers, depth + 1)
+        case ast.UnaryOp(op=ast.USub(), operand=inner):
+            return -_evaluate(inner, numbers, depth + 1)
+        case ast.BinOp(left=left, op=sign, right=right):
+            first = _evaluate(left, numbers, depth)
+            second = _evaluate(right, numbers, depth + isinstance(sign, ast.Pow))
+            return _check_size(_OPERATIONS[type(sign)](first, second))
+        case _:
+            raise CalcError(INCOMPLETE)
 
 
 def _raise_power(base: Fraction, exponent: Fraction) -> Fraction:
     if exponent.denominator != 1:
         raise CalcError("Only whole exponents are calculated exactly.", code="CALC_UNSUPPORTED")
     if base == 0 and exponent < 0:
-        raise CalcError("The expression divides by zero.", code="CALC_DIVISION_BY_ZERO")
+        raise ZeroDivisionError
     size = max(base.numerator.bit_length(), base.denominator.bit_length())
     if abs(exponent) > MAX_BITS or size * abs(exponent) > MAX_BITS:
         raise CalcError("A power is too large to calculate.", code="CALC_TOO_LARGE")
     return base ** int(exponent)
 
 
+_OPERATIONS: Mapping[type[ast.operator], Callable[[Fraction, Fraction], Fraction]] = MappingProxyType(
+    {
+        ast.Add: lambda left, right: left + right,
+        ast.Sub: lambda left, right: left - right,
+        ast.Mult: lambda left, right: left * right,
+        ast.Div: lambda left, right: left / right,
+        ast.Mod: lambda left, right: left % right,
+        ast.Pow: _raise_power,
+    }
+)
+
+
 def _check_size(value: Fraction) -> Fraction:
     if value.numerator.bit_length() > MAX_BITS or value.denominator.bit_length() > MAX_BITS:
         raise CalcError("A number on the way grows too large to calculate.", code="CALC_TOO_LARGE")
     return value
-
-
-def calc(expression: str) -> str:
-    """`expression = value`, exact where a short decimal is. Errors: `CalcError`."""
-    value = format_value(calculate(expression))
-    return f"{expression} ≈ {value[2:]}" if value.startswith("≈ ") else f"{expression} = {value}"

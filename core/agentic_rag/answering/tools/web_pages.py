@@ -14,7 +14,6 @@ from uuid import NAMESPACE_URL, UUID, uuid5
 from agentic_rag.answering.answer import FetchedText
 from agentic_rag.answering.extraction.candidate_units import Subquery
 from agentic_rag.answering.extraction.term_matching import lower_text, mask_of, weight_of
-from agentic_rag.answering.plan import ToolRequest
 from agentic_rag.documents.chunking import chunk_document
 from agentic_rag.documents.document import Chunk, ParsedDocument, RevisionSpan, SpanRequest
 from agentic_rag.kernel.text import strip_unstorable
@@ -38,10 +37,10 @@ _ENDING = ".,;:!?…)]}"
 _THE_PAGE = "the page"
 
 
-def request_pages(question: str) -> tuple[ToolRequest, ...]:
-    """A request for each page that the question names, at most `MAX_PAGES`."""
+def find_addresses(question: str) -> tuple[str, ...]:
+    """The addresses that the question names, at most `MAX_PAGES`."""
     named = dict.fromkeys(address.rstrip(_ENDING) for address in _ADDRESS.findall(question))
-    return tuple(ToolRequest(HTTP_FETCH, address) for address in list(named)[:MAX_PAGES])
+    return tuple(named)[:MAX_PAGES]
 
 
 def strip_addresses(question: str) -> str:

@@ -1,4 +1,4 @@
-"""What a judge is shown of a draft, and what its verdicts make of it."""
+"""Shows a draft to a chat model as judge, and applies its verdicts."""
 
 from __future__ import annotations
 
@@ -20,24 +20,25 @@ NONE_SUPPORTED_MESSAGE = "No sentence of the answer passed the judge, so no answ
 GUARDRAILS = {ClaimVerdict.UNSUPPORTED: "judge_unsupported", ClaimVerdict.OFF_TOPIC: "judge_off_topic"}
 
 
-def collect_claims(state: RunState) -> tuple[ClaimToJudge, ...]:
-    """Each drafted sentence beside what it quotes, with the title and headings above it."""
+def collect_claims(sentences: Sequence[DraftSentence], passages: Sequence[Passage]) -> tuple[ClaimToJudge, ...]:
+    """Each drafted sentence beside its quotes, with the title and headings above them."""
     return tuple(
-        ClaimToJudge(one.text, "\n\n".join(_source(quote, state.passages) for quote in quotes_of(one)))
-        for one in state.draft
+        ClaimToJudge(one.text, "\n\n".join(_source(quote, passages) for quote in quotes_of(one))) for one in sentences
     )
 
 
 def apply_verdicts(state: RunState, verdicts: Sequence[ClaimVerdict]) -> RunState:
-    """The state with the supported sentences only; an abstention that shows the others when none is."""
-    pairs = list(zip(state.draft, verdicts, strict=True))
+    """The state with the supported sentences only; an abstention that shows the others when none is supported."""
+    pairs = list(zip(state.draft.sentences, verdicts, strict=True))
     refused = [RefusedSentence(one, GUARDRAILS[verdict]) for one, verdict in pairs if verdict in GUARDRAILS]
     if not refused:
         return state
     kept = [one for one, verdict in pairs if verdict not in GUARDRAILS]
-    noted = replace(state, refusals=(*state.refusals, *refused))
+    checked = replace(state.checked, refusals=(*state.checked.refusals, *refused))
+    noted = replace(state, checked=checked)
     if not kept:
-        return replace(noted, shortfall=Shortfall(AbstentionReason.LOW_SUPPORT, NONE_SUPPORTED_MESSAGE), missing=())
+        shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, NONE_SUPPORTED_MESSAGE)
+        return replace(noted, draft=replace(state.draft, shortfall=shortfall, missing=()))
     return prune_draft(noted, kept)
 
 
