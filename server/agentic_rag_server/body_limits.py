@@ -1,6 +1,6 @@
-"""A request that is answered before its body was read does not get to send the rest of it.
+"""Closes the connection when a request is answered before its body was read.
 
-The server would go on reading, for as long as the client likes, so that the connection can be used again.
+Else the server would read the rest, for as long as the client sends, to keep the connection usable.
 """
 
 from __future__ import annotations
@@ -10,17 +10,17 @@ import asyncio
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 SMALL_BYTES = 64 * 1024
-"""Of a body that is let in, so that its connection can be used again."""
+"""A body up to this size is read to its end, and the connection stays usable."""
 
 LINGER_BYTES = 1024 * 1024
 LINGER_SECONDS = 1.0
-"""How much, and for how long, is thrown away after the answer: a client that writes before it reads finds its answer
-instead of a broken connection.
+"""Bytes and seconds of a body that are discarded after the answer. A client that writes before it reads then gets
+its answer instead of a broken connection.
 """
 
 
 class BodyLimits:
-    """ASGI middleware: closes the connection behind an answer that came before the end of a large body."""
+    """ASGI middleware: closes the connection after an answer that came before the end of a large body."""
 
     def __init__(self, app: ASGIApp) -> None:
         self._app = app
@@ -51,7 +51,7 @@ class BodyLimits:
 
 
 class _BodyProgress:
-    """A body on its way; `expected` is what it is said to have, None when it is not said."""
+    """The progress of a body. `expected` is its declared length; None when none is declared."""
 
     def __init__(self, receive: Receive, expected: int | None) -> None:
         self._receive = receive
@@ -79,7 +79,7 @@ class _BodyProgress:
 
 
 def _body_length(scope: Scope) -> int | None:
-    """Bytes of the body; None when it comes in chunks."""
+    """The declared length of the body; None for a chunked one."""
     length = 0
     for name, value in scope["headers"]:
         if name == b"transfer-encoding":

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import CoroutineType
 from typing import TYPE_CHECKING, Any
 
+from agentic_rag.kernel.errors import FeatureDisabled
+
 if TYPE_CHECKING:
     from agentic_rag.answering.ask import AnswerQuestion
     from agentic_rag.answering.runs.explain import ExplainRun
@@ -36,6 +38,9 @@ if TYPE_CHECKING:
     from agentic_rag.workspaces.enforce_rate_limits import Admission
 
 
+DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
+
+
 @dataclass(frozen=True, slots=True)
 class ServerOptions:
     """The operator's settings of the server. With `port` 0 the system chooses one."""
@@ -55,6 +60,11 @@ class ServerOptions:
     """How long /readyz waits for one dependency."""
     drain_seconds: int = 20
     """How long a stopping server waits for running requests."""
+
+    def require_enabled(self) -> None:
+        """Errors: `FeatureDisabled` unless the operator switched the product on."""
+        if not self.enabled:
+            raise FeatureDisabled(DISABLED_MESSAGE)
 
 
 @dataclass(frozen=True, slots=True)

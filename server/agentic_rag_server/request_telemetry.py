@@ -1,4 +1,4 @@
-"""One span, one metric and one last net for every request."""
+"""One span and one metric per request, and a masked 500 for uncaught errors."""
 
 from __future__ import annotations
 
@@ -11,28 +11,27 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.graphql.http.errors import INTERNAL_MESSAGE, report_internal
-from agentic_rag_server.rest.http.envelope import ENVELOPED, wrap_refusal
-from agentic_rag_server.rest.http.models import ErrorDetail, Refusal
+from agentic_rag_server.rest.http.models import refusal_body
 
 _TRACE_ID = "agentic_rag.trace_id"
 _GRAPHQL = "/graphql"
 
 OTHER_ROUTE = "other"
-"""The label of paths that nothing serves."""
+"""The label of unknown paths."""
 
 
 def trace_id_of(scope: Scope) -> str:
-    """The trace id of the request under way; 32 hex digits."""
+    """The trace id of the request: 32 hex digits."""
     return str(scope.get(_TRACE_ID, "0" * 32))
 
 
 class RequestTelemetry:
-    """ASGI middleware: continues the caller's trace, times the request, and turns a fault of the program into a
-    masked 500 that carries the trace id.
+    """ASGI middleware: continues the caller's trace, measures the request, and answers an uncaught error with a masked
+    500 that carries the trace id.
     """
 
     def __init__(self, app: ASGIApp, telemetry: Telemetry, route_of: Callable[[str], str | None]) -> None:
-        """`route_of` finds the route pattern of a path: a label with few values, whatever clients send."""
+        """`route_of` returns the route pattern of a path, which bounds the values of the metric's label."""
         self._app = app
         self._telemetry = telemetry
         self._route_of = route_of
@@ -89,6 +88,4 @@ def _internal_error_body(trace_id: str, path: str) -> bytes:
     if path == _GRAPHQL:
         extensions = {"code": "INTERNAL", "traceId": trace_id}
         return orjson.dumps({"errors": [{"message": INTERNAL_MESSAGE, "extensions": extensions}]})
-    detail = ErrorDetail(code="INTERNAL", message=INTERNAL_MESSAGE, trace_id=trace_id)
-    refusal = wrap_refusal(detail) if path.startswith(ENVELOPED) else Refusal(error=detail)
-    return msgspec.json.encode(refusal)
+    return msgspec.json.encode(refusal_body(path, "INTERNAL", INTERNAL_MESSAGE, trace_id))

@@ -18,7 +18,7 @@ from agentic_rag_server.parts import ServerOptions, ServerParts
 
 
 def listen(options: ServerOptions) -> socket.socket:
-    """Take the port before anything else starts. Errors: `Misconfigured` codes PORT_IN_USE, PORT_FORBIDDEN,
+    """Bind the port before anything else starts. Errors: `Misconfigured` codes PORT_IN_USE, PORT_FORBIDDEN,
     HOST_UNKNOWN.
     """
     where = f"{options.host}:{options.port}"

@@ -1,4 +1,4 @@
-"""Headers that keep a browser from doing more with an answer than reading it."""
+"""Security headers for browsers."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ ALWAYS = (
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"content-security-policy", b"default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
 )
-"""Unless an answer brings its own, as the query page does."""
+"""Added unless the response sets them itself, as the query page does."""
 
 HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000; includeSubDomains")
 
 
 class SecurityHeaders:
-    """ASGI middleware; `behind_tls` adds that browsers come back by HTTPS only."""
+    """ASGI middleware. With `behind_tls` browsers are told to return by HTTPS only."""
 
     def __init__(self, app: ASGIApp, *, behind_tls: bool = False) -> None:
         self._app = app

@@ -1,4 +1,4 @@
-"""Reads the bearer token of a request (RFC 6750 §2.1) and has it verified."""
+"""Authenticates the bearer token of a request (RFC 6750 §2.1)."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from agentic_rag.tenancy.ports import Identity
 from agentic_rag.tenancy.principals import Principal
 
 CHALLENGE = {"www-authenticate": 'Bearer realm="agentic-rag"'}
-"""Goes with every 401."""
+"""The header of every 401."""
 
 MAX_TOKEN_CHARACTERS = 8192
 
 
 async def principal_of(request: Request, identity: Identity) -> Principal:
-    """Who sent the request. Errors: `Unauthenticated` for a missing, malformed or invalid credential."""
+    """The caller. Errors: `Unauthenticated` for a missing, malformed or invalid credential."""
     scheme, _, token = request.headers.get("authorization", "").partition(" ")
     token = token.strip()
     if not scheme:

@@ -1,4 +1,4 @@
-"""Who may do what: the weakest role that each action asks for, and the scope that a credential held to some needs."""
+"""Permissions: the weakest role of each action, and its scope for credentials that are limited to scopes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _STRENGTH = {role: strength for strength, role in enumerate(Role)}
 
 
 class Action(enum.Enum):
-    """What a caller may want to do."""
+    """An action; its value completes the sentence "To … takes the role …"."""
 
     READ = "read"
     ASK = "ask"
@@ -69,26 +69,26 @@ _SCOPES = {
     Action.REINGEST_DOCUMENT: KeyScope.UPLOAD,
     Action.DELETE_DOCUMENT: KeyScope.DELETE,
 }
-"""Every other action takes `admin`: what nobody thought of is not open to a narrow key."""
+"""Every other action needs the scope `admin`, so that a new action is closed to narrow keys."""
 
 
 def at_least(principal: Principal, role: Role) -> bool:
-    """Whether the caller's role is that one or a stronger one."""
+    """Whether the caller has the role or a stronger one."""
     return _STRENGTH[principal.role] >= _STRENGTH[role]
 
 
 def scope_of(action: Action) -> KeyScope:
-    """The scope that a credential held to some needs for the action."""
+    """The scope that a limited credential needs for the action."""
     return _SCOPES.get(action, KeyScope.ADMIN)
 
 
 def can_perform(principal: Principal, action: Action) -> bool:
-    """Whether the caller's role is strong enough and its credential wide enough."""
+    """Whether the caller's role and scopes permit the action."""
     return at_least(principal, _NEEDED[action]) and _has_scope(principal, action)
 
 
 def authorise(principal: Principal, action: Action) -> None:
-    """Let the action pass. Errors: `Forbidden`, naming the role or the scope it takes."""
+    """Errors: `Forbidden`, with the missing role or scope."""
     needed = _NEEDED[action]
     if not at_least(principal, needed):
         raise Forbidden(f"To {action.value} takes the role {needed.value}; this token has {principal.role.value}.")

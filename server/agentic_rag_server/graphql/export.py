@@ -13,9 +13,7 @@ SCHEMA_FILE = Path(__file__).with_name("schema.graphql")
 
 
 def schema_text() -> str:
-    """The schema in its definition language, sorted. Sorted here, not by Strawberry's setting: its sorted copy loses
-    how enums are written out.
-    """
+    """The sorted schema in its definition language. Strawberry's own sorting loses the serialisers of enums."""
     return print_schema(lexicographic_sort_schema(read_schema(build_schema().as_str()))).rstrip() + "\n"
 
 

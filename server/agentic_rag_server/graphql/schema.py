@@ -1,4 +1,4 @@
-"""The schema, and how a document becomes a result."""
+"""The schema, and the extensions that run around each operation."""
 
 from __future__ import annotations
 
@@ -27,26 +27,26 @@ from agentic_rag_server.graphql.mutation import Mutation
 from agentic_rag_server.graphql.query import Query
 
 CACHED_DOCUMENTS = 256
-"""Parsed and validated documents kept; clients send few distinct ones and put values in variables."""
+"""Parsed and validated documents in the cache. Clients send few distinct ones and put values in variables."""
 
 
 class RagSchema(strawberry.Schema):
-    """Leaves reporting errors to the view, which knows the request's trace id."""
+    """Leaves error reports to the view, which knows the trace id."""
 
     def process_errors(self, errors: list[GraphQLError], execution_context: ExecutionContext | None = None) -> None:
-        """Logged where they are presented."""
+        """Does nothing: `errors.present` logs."""
 
 
 class BoundedParsing(SchemaExtension):
-    """Parses within the limits, once for each distinct document."""
+    """Parses within the limits, once per distinct document."""
 
     def __init__(self, parse: Callable[[str], DocumentNode]) -> None:
         super().__init__()
         self._parse = parse
 
     def on_parse(self) -> Iterator[None]:
-        """Sets the document; a refusal ends the request before validation. Strawberry would run the first of several
-        operations when none is named; the specification (GetOperation) wants an error.
+        """Sets the document. Strawberry would run the first of several operations when none is named; the
+        specification (GetOperation) demands an error.
         """
         context = self.execution_context
         document = context.graphql_document = self._parse(context.query or "")
@@ -56,14 +56,14 @@ class BoundedParsing(SchemaExtension):
 
 
 class ClosedIntrospection(SchemaExtension):
-    """Refuses introspection where it is switched off: as a field that fails, so that the document counts as valid."""
+    """Refuses introspection where it is off. The field fails; the document stays valid."""
 
     def __init__(self, introspects: Callable[[str], bool]) -> None:
         super().__init__()
         self._introspects = introspects
 
     def on_execute(self) -> Iterator[None]:
-        """Sets the result; nothing of the document runs."""
+        """Sets the result, so that no field runs."""
         context = self.execution_context
         if self._introspects(context.query or ""):
             refused = FeatureDisabled("Introspection is switched off on this server.", code="INTROSPECTION_DISABLED")
@@ -73,14 +73,14 @@ class ClosedIntrospection(SchemaExtension):
 
 
 class Admitting(SchemaExtension):
-    """Counts a valid operation against the limits of its organisation before anything of it runs."""
+    """Counts a valid operation against the limits of its organisation before any field runs."""
 
     def __init__(self, demanded: Callable[[str, str | None], Demand]) -> None:
         super().__init__()
         self._demanded = demanded
 
     async def on_execute(self) -> AsyncIterator[None]:
-        """A refusal concerns the whole request: the view answers with it."""
+        """Hands a refusal to the view, which answers the whole request with it."""
         context = self.execution_context
         caller: RequestContext = context.context
         if context.result is None:
@@ -98,9 +98,7 @@ def _names_one_operation(document: DocumentNode) -> bool:
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:
-    """The schema of the product. Documents are parsed and validated once; no rule is made per request, for that would
-    defeat the validation cache.
-    """
+    """The schema of the product. No validation rule is made per request: that would defeat the validation cache."""
     bounds = limits or Limits()
 
     @lru_cache(maxsize=CACHED_DOCUMENTS)

@@ -1,1 +1,1 @@
-"""Plain HTTP: originals, health, metrics."""
+"""REST: uploads, documents, guidelines, health, metrics."""

@@ -1,4 +1,4 @@
-"""`/healthz` says that the process lives; `/readyz` that it can work, dependency by dependency; `/metrics`."""
+"""`/healthz`: the process lives. `/readyz`: it can work, with one check per dependency. `/metrics`: Prometheus."""
 
 from __future__ import annotations
 
@@ -9,18 +9,17 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag.kernel.errors import AgenticRagError
-from agentic_rag_server.graphql.http.context import DISABLED_MESSAGE
 from agentic_rag_server.graphql.http.errors import report_internal
-from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.parts import DISABLED_MESSAGE
 from agentic_rag_server.rest.http.models import NOT_STORED, Model, answer
-from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
+from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
 
 OK = "ok"
 DEGRADED = "degraded"
 FAILED = "failed"
 
 OPTIONAL = frozenset({"neo4j"})
-"""Dependencies without which answers go on, flagged."""
+"""Dependencies whose loss only degrades answers."""
 
 
 class CheckResult(Model, frozen=True):
@@ -45,56 +44,36 @@ class Readiness(Model, frozen=True):
     checks: list[CheckResult]
 
 
-class HealthEndpoints:
+class HealthEndpoints(Endpoint):
     """Answers without credentials and without naming hosts or tenants."""
 
-    def __init__(self, parts: ServerParts) -> None:
-        self._parts = parts
+    tag = "health"
 
-    def operations(self) -> list[OperationSpec]:
-        """What this serves."""
-        return [
-            OperationSpec(
-                method="GET",
-                path="/healthz",
-                name="healthz",
-                tag="health",
-                summary="The process lives",
-                serve=self.healthz,
-                answers=(ResponseSpec(200, "The event loop turns.", Live),),
-                takes_token=False,
-            ),
-            OperationSpec(
-                method="GET",
-                path="/readyz",
-                name="readyz",
-                tag="health",
-                summary="The process can work",
-                serve=self.readyz,
-                answers=(
-                    ResponseSpec(200, "It can.", Readiness),
-                    ResponseSpec(503, "It cannot; the checks say why.", Readiness),
-                ),
-                takes_token=False,
-            ),
-            OperationSpec(
-                method="GET",
-                path="/metrics",
-                name="metrics",
-                tag="health",
-                summary="Figures for Prometheus",
-                serve=self.metrics,
-                answers=(ResponseSpec(200, "Prometheus text.", media_type="text/plain"),),
-                takes_token=False,
-            ),
-        ]
-
+    @operation(
+        "GET",
+        "/healthz",
+        "healthz",
+        summary="The process lives",
+        answers=(ResponseSpec(200, "The event loop turns.", Live),),
+        takes_token=False,
+    )
     async def healthz(self, request: Request) -> Response:
-        """Always 200: the event loop turns."""
+        """Always 200."""
         return answer(Live(status=OK))
 
+    @operation(
+        "GET",
+        "/readyz",
+        "readyz",
+        summary="The process can work",
+        answers=(
+            ResponseSpec(200, "It can.", Readiness),
+            ResponseSpec(503, "It cannot; the checks say why.", Readiness),
+        ),
+        takes_token=False,
+    )
     async def readyz(self, request: Request) -> Response:
-        """200 when every check passes and the product is switched on, else 503; what is `OPTIONAL` only shows."""
+        """503 when the product is off or a check fails that is not `OPTIONAL`; else 200."""
         checks = self._parts.checks.items()
         results = await asyncio.gather(*(self._run(name, check) for name, check in checks))
         if not self._parts.options.enabled:
@@ -103,6 +82,14 @@ class HealthEndpoints:
         body = Readiness(status="ready" if ready else "not_ready", checks=results)
         return answer(body, 200 if ready else 503, NOT_STORED)
 
+    @operation(
+        "GET",
+        "/metrics",
+        "metrics",
+        summary="Figures for Prometheus",
+        answers=(ResponseSpec(200, "Prometheus text.", media_type="text/plain"),),
+        takes_token=False,
+    )
     async def metrics(self, request: Request) -> Response:
         """Prometheus text."""
         body, content_type = self._parts.telemetry.exposition()

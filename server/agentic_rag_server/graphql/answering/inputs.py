@@ -1,4 +1,4 @@
-"""The arguments of `ragAnswer`, and their way into the domain, whose `answer_options.validate` judges the values."""
+"""The arguments of `ragAnswer` as a `Question`. `answering.options` validates the values."""
 
 from __future__ import annotations
 
@@ -34,16 +34,12 @@ MAX_KEY_CHARACTERS = 200
 
 @strawberry.input(description="A passage that an earlier answer cited: `sourceId` and `chunkId` of its citation.")
 class CitedInput:
-    """A cited passage."""
-
     source_id: strawberry.ID
     chunk_id: strawberry.ID
 
 
 @strawberry.input(description="An earlier question and its answer.")
 class TurnInput:
-    """A turn of the conversation."""
-
     question: str
     answer: str
     cited: list[CitedInput] | None = strawberry.field(
@@ -54,8 +50,6 @@ class TurnInput:
 
 @strawberry.input(description="Narrows retrieval to some documents; what is left out does not restrict.")
 class DocumentFilterInput:
-    """A filter."""
-
     document_ids: list[strawberry.ID] | None = None
     without_ids: list[strawberry.ID] | None = strawberry.field(default=None, description="Documents to leave out.")
     source_path_prefix: str | None = None
@@ -64,8 +58,6 @@ class DocumentFilterInput:
 
 @strawberry.input(description="Shares of the arms, each 0 to 1.")
 class FusionWeightsInput:
-    """Weights of one request."""
-
     vector: float = strawberry.field(default=0.7, description="The two text arms together.")
     graph: float = 0.3
     lexical_share: float | None = strawberry.field(
@@ -75,8 +67,6 @@ class FusionWeightsInput:
 
 @strawberry.input(description="What a caller may tune; what is left out has the workspace's default.")
 class AnswerOptionsInput:
-    """Options of one request."""
-
     top_k: int | None = strawberry.field(default=None, description=f"Passages handed to synthesis, 1 to {MAX_TOP_K}.")
     min_score: float | None = strawberry.field(default=None, description="Least score of a passage, 0 to 1.")
     max_context_tokens: int | None = strawberry.field(
@@ -100,8 +90,6 @@ class AnswerOptionsInput:
 
 @strawberry.input(description="A question over one workspace.")
 class RagAnswerInput:
-    """Arguments of `ragAnswer`."""
-
     question: str = strawberry.field(description=f"1 to {MAX_QUESTION_CHARACTERS} characters.")
     workspace_id: strawberry.ID
     history: list[TurnInput] | None = strawberry.field(
@@ -148,7 +136,7 @@ def _to_citation(given: CitedInput, workspace: WorkspaceRef, path: tuple[str, ..
 
 
 def _own(given: str, kind: NodeKind, workspace: WorkspaceRef, path: tuple[str, ...]) -> UUID:
-    """The key of something in the asked workspace."""
+    """The key of an object in the workspace. Errors: `InvalidInput`."""
     found = decode(given, kind, path=path)
     if found.workspace_id != workspace.workspace_id:
         raise InvalidInput(f"This {kind.name.lower()} is not of the asked workspace.", path=path)
@@ -200,7 +188,7 @@ def _key(key: str | None) -> str | None:
 
 
 def _text(text: str, *path: str) -> str:
-    """Postgres stores every character but one."""
+    """The text. Errors: `InvalidInput` for a NUL, which Postgres cannot store."""
     if "\0" in text:
         raise InvalidInput(f"`{path[-1]}` holds a NUL character.", path=path)
     return text

@@ -24,12 +24,12 @@ from agentic_rag_server.graphql.tenancy.access import ReadersInput, read_readers
 from agentic_rag_server.rest.http.multipart import MultipartBody
 
 PREFLIGHT_HEADERS = ("graphql-require-preflight", "apollo-require-preflight", "x-requested-with")
-"""A browser sends a form to another origin without asking; one of these headers makes it ask first."""
+"""A browser sends a form to another origin without a preflight request. Each of these headers forces one."""
 
 
 @dataclass(frozen=True, slots=True)
 class UploadedFile:
-    """A file that arrives while the operation runs: it can be read once, after the operation began."""
+    """A file that arrives while the operation runs. It can be read once."""
 
     file_name: str
     content: AsyncIterator[bytes]
@@ -40,7 +40,7 @@ FILE = strawberry.scalar(
     description="A file, sent as graphql-multipart-request-spec says: one file, mapped to one variable.",
     parse_value=lambda value: _require_file(value),
 )
-"""How the schema calls `UploadedFile`."""
+"""The scalar of `UploadedFile`."""
 
 
 @strawberry.type(description="The document that was uploaded, or why there is none.")
@@ -90,7 +90,7 @@ class UploadMutation:
 
 
 def require_preflight(request: Request) -> None:
-    """Errors: `RequestFault` code PREFLIGHT_HEADER_MISSING for what a form of another site could send."""
+    """Errors: `RequestFault` code PREFLIGHT_HEADER_MISSING for a request that another site's form could send."""
     if not any(request.headers.get(name) for name in PREFLIGHT_HEADERS):
         raise RequestFault(
             403, "PREFLIGHT_HEADER_MISSING", f"Send one of the headers {', '.join(PREFLIGHT_HEADERS)} with a file."
@@ -98,8 +98,8 @@ def require_preflight(request: Request) -> None:
 
 
 async def read_multipart(request: Request, most: int, most_json: int) -> GraphQLRequest:
-    """The operation of a multipart request; its file is read by whoever resolves it. Errors: `RequestFault`,
-    `InvalidInput`, `UploadTooLarge`.
+    """The operation of a multipart request; its resolver reads the file. Errors: `RequestFault`, `InvalidInput`,
+    `UploadTooLarge`.
     """
     parts = MultipartBody(request, most).parts()
     operations = await _json(parts, "operations", most_json)
@@ -133,7 +133,7 @@ async def _json(parts: AsyncIterator[Any], name: str, most: int) -> dict[str, An
 
 
 def _only_place(places: dict[str, Any]) -> tuple[str, str]:
-    """The part's name and the variable it stands for."""
+    """The name of the file part and of its variable."""
     if len(places) == 1:
         ((name, paths),) = places.items()
         if isinstance(paths, list) and len(paths) == 1 and isinstance(paths[0], str):

@@ -1,4 +1,4 @@
-"""Pages of a list: keyset cursors, never offsets."""
+"""Pages of a list, by keyset cursors."""
 
 from __future__ import annotations
 
@@ -15,24 +15,18 @@ Shown = TypeVar("Shown")
 
 @strawberry.type(description="Whether more rows follow, and where to go on.")
 class PageInfo:
-    """The state of a page."""
-
     has_next_page: bool
     end_cursor: str | None = strawberry.field(description="Pass it as `after` to get the next page.")
 
 
 @strawberry.type(description="A row and its cursor.")
 class Edge(Generic[Shown]):
-    """One row."""
-
     cursor: str
     node: Shown
 
 
 @strawberry.type(description="One page of a list.")
 class Connection(Generic[Shown]):
-    """Rows with their cursors."""
-
     edges: list[Edge[Shown]]
     nodes: list[Shown] = strawberry.field(description="The same rows without cursors.")
     page_info: PageInfo

@@ -1,4 +1,4 @@
-"""What the resolvers of one request share."""
+"""The context of one request: its caller, its operation and its data loaders."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentic_rag.documents.document import Document
 from agentic_rag.documents.document_access import may_read
 from agentic_rag.jobs.job import JobAttempt
 from agentic_rag.kernel.database import Transaction
-from agentic_rag.kernel.errors import AgenticRagError, FeatureDisabled, Forbidden, InvalidInput, NotFound
+from agentic_rag.kernel.errors import AgenticRagError, Forbidden, InvalidInput, NotFound
 from agentic_rag.kernel.pagination import MAX_PAGE, PageRequest
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode
 from agentic_rag.tenancy.access import may_manage_access, read_identity
@@ -21,17 +21,9 @@ from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.rate_limits import Demand
 from agentic_rag_server.parts import ServerParts
 
-DISABLED_MESSAGE = "The product is switched off: set AGENTIC_RAG_ENABLED=true and restart the server."
-
-
-def require_product_on(parts: ServerParts) -> None:
-    """Errors: `FeatureDisabled` unless the operator switched the product on."""
-    if not parts.options.enabled:
-        raise FeatureDisabled(DISABLED_MESSAGE)
-
 
 class RequestContext:
-    """The wired process, the caller of one request, and the operation it named."""
+    """Everything that resolvers share."""
 
     def __init__(
         self,
@@ -46,16 +38,12 @@ class RequestContext:
         self.trace_id = trace_id
         self.operation_name = operation_name
         self.counted: Demand = counted or {}
-        """What of the request was counted against the limits before its body was read."""
+        """The demand that was counted before the body was read."""
         self.refusal: AgenticRagError | None = None
-        """Why nothing of the operation ran, when the whole request was refused."""
-
-    def require_product_on(self) -> None:
-        """Errors: `FeatureDisabled` unless the operator switched the product on."""
-        require_product_on(self.parts)
+        """Set when the whole request is refused: then no field ran."""
 
     def ref(self, node: NodeId) -> WorkspaceRef:
-        """The composite key of the workspace that a public id names, always inside the caller's organisation."""
+        """The workspace of a public id, always inside the caller's organisation."""
         return WorkspaceRef(self.principal.org_id, node.workspace_id)
 
     async def workspace(self, workspace_id: str, path: tuple[str, ...] = ("workspaceId",)) -> WorkspaceRef:
@@ -66,9 +54,7 @@ class RequestContext:
         return ref
 
     async def require_all_readable(self, workspace: WorkspaceRef) -> None:
-        """Let pass who may count all passages. Errors: `Forbidden` for others than who manages the workspace where some
-        document is hidden from them.
-        """
+        """Errors: `Forbidden` when some document of the workspace is hidden from the caller."""
         if may_manage_access(self.principal):
             return
         async with self.parts.database.transaction(workspace.org_id) as transaction:
@@ -78,19 +64,17 @@ class RequestContext:
 
     @cached_property
     def documents(self) -> DataLoader[tuple[UUID, UUID], Document | None]:
-        """Documents by (workspace, document), all those of one level of a query in one transaction. None where there is
-        none that the caller may know of.
-        """
+        """Documents by (workspace, document), one transaction per query level. None for a missing or hidden one."""
         return DataLoader(self._load_documents)
 
     @cached_property
     def access_sets(self) -> DataLoader[tuple[UUID, int], tuple[str, ...]]:
-        """Principals by (workspace, access set), those of one level of a query in one transaction."""
+        """Principals by (workspace, access set), one transaction per query level."""
         return DataLoader(self._load_access_sets)
 
     @cached_property
     def job_attempts(self) -> DataLoader[tuple[UUID, UUID], tuple[JobAttempt, ...]]:
-        """Attempts by (workspace, job), those of one level of a query in one transaction."""
+        """Attempts by (workspace, job), one transaction per query level."""
         return DataLoader(self._load_attempts)
 
     async def _load_attempts(self, keys: Sequence[tuple[UUID, UUID]]) -> Sequence[tuple[JobAttempt, ...]]:

@@ -1,4 +1,4 @@
-"""How errors reach a GraphQL client: product errors with their code, everything else masked, all with a trace id."""
+"""Errors for GraphQL clients. Product errors show their code; all others are masked. Each has a trace id."""
 
 from __future__ import annotations
 
@@ -25,18 +25,18 @@ from agentic_rag.kernel.telemetry import Telemetry
 INTERNAL_MESSAGE = "Something went wrong here. Quote the trace id when you report it."
 
 BAD_VALUE_MESSAGE = "The document holds a value that its type cannot represent."
-"""Instead of the words of whatever Python function refused it."""
+"""Replaces the message of the Python function that refused the value."""
 
 MAX_MESSAGE_CHARACTERS = 1000
-"""Messages quote the request; none repeats a whole one."""
+"""Messages quote the request; this keeps them from repeating a whole one."""
 
 USER_ERRORS = (InvalidInput, NotFound, PolicyRefused, BudgetExceeded, MissingProviderKey)
-"""What the caller can put right; mutations and `ragAnswer` return these as `userErrors`."""
+"""Faults that the caller can correct. Mutations and `ragAnswer` return them as `userErrors`."""
 
 
 @strawberry.enum(description="Stable codes of faults that a caller can put right.")
 class ErrorCode(enum.Enum):
-    """The public codes; docs/errors.md says what to do about each."""
+    """The public codes. docs/errors.md lists the remedies."""
 
     API_KEY_NOT_FOUND = "API_KEY_NOT_FOUND"
     AS_OF_UNAVAILABLE = "AS_OF_UNAVAILABLE"
@@ -76,15 +76,13 @@ class ErrorCode(enum.Enum):
 
 @strawberry.type(description="A fault that the caller can put right.")
 class UserError:
-    """One fault, with the argument it concerns."""
-
     code: ErrorCode
     message: str
     path: list[str] = strawberry.field(description="The offending argument, outermost first; empty when none is.")
 
 
 def user_error(error: AgenticRagError) -> UserError:
-    """A product error as a value of the schema; a code the schema does not list falls back to its class's code."""
+    """A product error as a `UserError`. A code outside `ErrorCode` falls back to the code of the error's class."""
     for code in (error.code, type(error).code):
         if code in ErrorCode.__members__:
             break
@@ -94,13 +92,13 @@ def user_error(error: AgenticRagError) -> UserError:
 
 
 def response_error(error: AgenticRagError, trace_id: str) -> dict[str, Any]:
-    """A product error that stops a request before any field ran."""
+    """A product error that stopped a request before any field ran."""
     return {"message": error.message, "extensions": _product_extensions(error, trace_id)}
 
 
 def present(errors: Sequence[GraphQLError], trace_id: str, telemetry: Telemetry) -> list[dict[str, Any]]:
-    """Errors as they leave the process. Whatever is not the client's fault and not a product error is logged with
-    its traceback and answered as INTERNAL.
+    """The errors of a response. An error that is neither the client's fault nor a product error is logged with its
+    traceback and answered as INTERNAL.
     """
     return [_present(error, trace_id, telemetry) for error in errors]
 
@@ -144,7 +142,7 @@ def report_internal(error: BaseException, telemetry: Telemetry) -> None:
 
 
 def report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
-    """Log a refusal that is not the caller's doing, with the foreign error behind it, which callers never see."""
+    """Log a refusal that the caller cannot correct, with the foreign error behind it, which clients never see."""
     if not isinstance(error, USER_ERRORS):
         telemetry.event(
             "request_refused", level="warning", code=error.code, message=error.message, reason=error.reason or None
@@ -152,7 +150,7 @@ def report_product(error: AgenticRagError, telemetry: Telemetry) -> None:
 
 
 def _is_request_fault(error: GraphQLError, cause: BaseException | None) -> bool:
-    """Syntax, limits, validation and variables: errors about the document, raised before any field ran."""
+    """Whether the error concerns the document (syntax, limits, validation, variables): no field ran."""
     if error.path is not None:
         return False
     return cause is None or bool(error.nodes)

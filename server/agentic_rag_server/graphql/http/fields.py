@@ -51,6 +51,6 @@ def mutation(action: Action, payload: type[Any], *more: type[AgenticRagError], d
 
 
 def _require(info: Info, *actions: Action) -> None:
-    info.context.require_product_on()
+    info.context.parts.options.require_enabled()
     for action in actions:
         authorise(info.context.principal, action)

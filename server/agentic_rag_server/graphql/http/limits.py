@@ -1,7 +1,7 @@
-"""Bounds on what one document may ask for, checked in linear time before validation sees it.
+"""Limits on one GraphQL document, checked in linear time before validation.
 
-Rules that walk a document by following every fragment spread are exponential in chained fragments; here each fragment
-is summed up once. The document is measured with its fragments spread out, so splitting a query gains nothing.
+A rule that follows every fragment spread is exponential in chained fragments; here each fragment is measured once.
+Fragments count wherever they are spread, so splitting a query gains nothing.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ _CLOSING = frozenset({TokenKind.BRACE_R, TokenKind.BRACKET_R, TokenKind.PAREN_R}
 _INTROSPECTION = frozenset({"__schema", "__type"})
 _INTROSPECTION_LISTS = frozenset({"fields", "interfaces", "possibleTypes", "inputFields"})
 SINGLE = ("ragAnswer", "explainRun")
-"""The dear fields: one of them in a document."""
+"""Expensive fields: at most one per document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The most of each; the standard introspection query passes.
+    """The maximum of each. The standard introspection query passes.
 
-    `introspection_lists` bounds lists of lists inside `__schema` and `__type`, as GraphQL.js does
-    (MaxIntrospectionDepthRule).
+    `introspection_lists` bounds lists of lists inside `__schema` and `__type` (GraphQL.js: MaxIntrospectionDepthRule).
     """
 
     characters: int = 65_536
@@ -58,8 +57,8 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class _Cost:
-    """A selection set with its fragments spread out. Heights count fields on the longest path; `plain` stops at
-    introspection fields. `top` and `answers` count fields of the set itself.
+    """The cost of a selection set with its fragments spread out. Heights count the fields of the longest path; `plain`
+    stops at introspection fields. `top` and `answers` count only fields of the set itself.
     """
 
     height: int = 0
@@ -124,7 +123,7 @@ def _refusal(what: str, most: int) -> GraphQLError:
 
 
 def _scan(text: str, limits: Limits) -> None:
-    """Count tokens and nesting without recursion, so that the recursive parser never sees a deep document."""
+    """Check tokens and nesting without recursion, before the recursive parser runs."""
     lexer = Lexer(Source(text))
     tokens = depth = 0
     while (token := lexer.advance()).kind is not TokenKind.EOF:
@@ -140,7 +139,7 @@ def _scan(text: str, limits: Limits) -> None:
 
 
 class _CostVisitor:
-    """Sums up selection sets; every fragment once. A fragment inside itself counts nothing: validation refuses it."""
+    """Measures selection sets, each fragment once. A recursive fragment counts nothing: validation refuses it."""
 
     def __init__(self, fragments: dict[str, FragmentDefinitionNode], limits: Limits) -> None:
         self._fragments = fragments
@@ -149,7 +148,7 @@ class _CostVisitor:
         self._level = 0
 
     def selection_set(self, node: SelectionSetNode | None) -> _Cost:
-        """The cost of a set: the highest of its members' heights, the sums of the rest."""
+        """The cost of a set: the maximum of its members' heights, the sum of the other counts."""
         if node is None:
             return _NOTHING
         self._level += 1

@@ -1,4 +1,4 @@
-"""What everything with an id has in common."""
+"""The interface of objects with a global id."""
 
 from __future__ import annotations
 
@@ -7,6 +7,4 @@ import strawberry
 
 @strawberry.interface(description="Anything that `node(id)` can find again.")
 class Node:
-    """An object with an opaque, stable id."""
-
     id: strawberry.ID

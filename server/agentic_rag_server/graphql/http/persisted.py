@@ -1,4 +1,4 @@
-"""Operations known beforehand: clients send an id instead of a document, and a server may take nothing else."""
+"""Persisted operations: clients send an id instead of a document. A server may refuse all other documents."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from agentic_rag_server.graphql.http.responses import GraphQLRequest, RequestFau
 
 
 class PersistedOperations:
-    """The documents of a file `{id: document}`, as client code generators write it. With `only`, no other is run."""
+    """Documents by id, from a file that client code generators write. With `only`, no other document runs."""
 
     def __init__(self, documents: dict[str, str], *, only: bool = False) -> None:
         self._documents = documents
@@ -21,7 +21,7 @@ class PersistedOperations:
         self._only = only
 
     def resolve_document(self, operation: GraphQLRequest) -> GraphQLRequest:
-        """The operation with the document that its id stands for. Errors: `RequestFault` codes
+        """The operation with the document of its id. Errors: `RequestFault` codes
         PERSISTED_OPERATION_UNKNOWN, PERSISTED_OPERATION_REQUIRED.
         """
         if operation.document_id is not None and not operation.query:
@@ -37,7 +37,7 @@ class PersistedOperations:
 
 
 def load_persisted_operations(path: Path | None, *, only: bool) -> PersistedOperations:
-    """The operations of a file; none without one. Errors: `Misconfigured` code PERSISTED_OPERATIONS_INVALID."""
+    """The operations of a file, or none without a file. Errors: `Misconfigured` code PERSISTED_OPERATIONS_INVALID."""
     if path is None:
         return PersistedOperations({}, only=only)
     try:

@@ -1,4 +1,4 @@
-"""What kind of traffic an operation is, and how much of it."""
+"""The demand of an operation on the rate limits."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from agentic_rag_server.graphql.http.limits import SINGLE
 
 
 def demand_of(document: DocumentNode, operation_name: str | None) -> Demand:
-    """The demand of the operation that runs, in a document within the limits. A mutation counts once for each of its
-    fields, a query once, and once more for each dear field.
+    """The demand of the operation that runs. A mutation counts once per field; a query counts once, and once more per
+    expensive field. The document must be within the limits.
     """
     fragments = {node.name.value: node for node in document.definitions if isinstance(node, FragmentDefinitionNode)}
     demand: Counter[Traffic] = Counter()
@@ -38,7 +38,7 @@ def demand_of(document: DocumentNode, operation_name: str | None) -> Demand:
 def _names(
     selections: SelectionSetNode | None, fragments: dict[str, FragmentDefinitionNode], inside: tuple[str, ...]
 ) -> Iterator[str]:
-    """The root fields, fragments spread out; a document has few fragments, and none of them within itself."""
+    """The root fields with fragments spread out."""
     for node in selections.selections if selections is not None else ():
         if isinstance(node, FieldNode):
             yield node.name.value

@@ -1,4 +1,4 @@
-"""GraphQL over HTTP: what a request must look like, and in which media type the answer goes out.
+"""GraphQL over HTTP: reading requests and choosing the media type of answers.
 
 Follows the GraphQL-over-HTTP draft of the GraphQL Foundation: `application/graphql-response+json` answers 400 when no
 field ran; plain `application/json` answers 200 for every well-formed request.
@@ -19,7 +19,7 @@ _UTF8 = frozenset({"utf-8", "utf8"})
 
 
 class RequestFault(Exception):
-    """A request that is not GraphQL over HTTP: the status and the error to answer with."""
+    """A request that is not GraphQL over HTTP, with the status and the error of its answer."""
 
     def __init__(self, status: int, code: str, message: str, headers: dict[str, str] | None = None) -> None:
         super().__init__(message)
@@ -42,7 +42,7 @@ class GraphQLRequest:
 
 @lru_cache(maxsize=128)
 def response_type(accept: str) -> str | None:
-    """The media type to answer in; None when the client accepts neither. A wildcard or nothing means JSON."""
+    """The media type of the answer; None when the client accepts neither. A wildcard or no header means JSON."""
     if not accept.strip():
         return JSON
     quality = {JSON: 0.0, GRAPHQL_RESPONSE: 0.0}

@@ -1,4 +1,4 @@
-"""The endpoint `/graphql`: one operation a request, over GET (queries only) and POST."""
+"""The endpoint `/graphql`: one operation per request, by POST, and queries also by GET."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from agentic_rag_server.rest.http.errors import headers_of, status_of
 from agentic_rag_server.rest.http.multipart import is_multipart
 
 NOT_STORED = {"cache-control": "no-store"}
-"""Answers hold what one caller may read."""
+"""An answer holds the data of one caller."""
 
 A_FILE: Demand = {Traffic.WRITE: 1}
-"""Counted before the body of a request with a file is read: only changes take files."""
+"""The demand of a request with a file, counted before its body is read. Only mutations take files."""
 
 _GET_OPERATIONS = frozenset({OperationType.QUERY})
 _POST_OPERATIONS = frozenset({OperationType.QUERY, OperationType.MUTATION})
 
 
 class GraphQLEndpoint:
-    """An ASGI application. Answers in the client's media type, with typed errors for whatever is not GraphQL."""
+    """An ASGI application. It answers in the client's media type, also requests that are not GraphQL."""
 
     def __init__(self, parts: ServerParts, schema: RagSchema) -> None:
         self._parts = parts

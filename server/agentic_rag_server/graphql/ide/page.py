@@ -1,4 +1,4 @@
-"""Serves the query page under a policy that lets it reach this server only."""
+"""The query page, under a policy that lets it reach this server only."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NONCE = "{{nonce}}"
 
 
 class QueryPage:
-    """The page, read once; every response has a nonce of its own."""
+    """The page, read once. Each response has its own nonce."""
 
     def __init__(self) -> None:
         self._html = _PAGE.read_text(encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Deleting a document, ingesting it again and saying who reads it, over plain HTTP."""
+"""`/v1/workspaces/{workspace}/documents/{document}`: erase it, ingest it again, set its readers."""
 
 from __future__ import annotations
 
@@ -16,16 +16,14 @@ from agentic_rag.kernel.errors import InvalidInput, no_such_document
 from agentic_rag.kernel.public_ids import NodeId, NodeKind, decode, encode
 from agentic_rag.tenancy.access import EVERYONE, MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
-from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_product_on
-from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, PATH, TAG, WORKSPACE
-from agentic_rag_server.rest.http.json_body import read_json
+from agentic_rag_server.rest.http.bodies import read_json
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer
-from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
-_TRUTH = {"true": True, "false": False}
+_PATH = f"{PATH}/{{document}}"
+_BOOLEANS = {"true": True, "false": False}
 
 
 class StoreErased(Model, frozen=True):
@@ -90,100 +88,82 @@ class DocumentReaders(Model, frozen=True):
     readable_by: Annotated[list[str], Meta(description="`everyone`, or users and groups; whoever asked is among them.")]
 
 
-class DocumentEndpoint:
-    """`/v1/workspaces/{workspace}/documents/{document}` and what can be done to it."""
+class DocumentEndpoint(Endpoint):
+    """`/v1/workspaces/{workspace}/documents/{document}` and its changes."""
 
-    def __init__(self, parts: ServerParts) -> None:
-        self._parts = parts
+    tag = TAG
 
-    def operations(self) -> list[OperationSpec]:
-        """What this serves."""
-        force = Parameter("force", "query", "Keep nothing that is published.", {"type": "boolean", "default": False})
-        return [
-            OperationSpec(
-                method="DELETE",
-                path=f"{PATH}/{{document}}",
-                name="deleteDocument",
-                tag=TAG,
-                summary="Erase a document from every store",
-                description="Takes the role member.",
-                serve=self.delete,
-                parameters=(WORKSPACE, DOCUMENT),
-                answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
-                refusals=(400, 401, 403, 404, 500, 503),
-            ),
-            OperationSpec(
-                method="POST",
-                path=f"{PATH}/{{document}}/reingest",
-                name="reingestDocument",
-                tag=TAG,
-                summary="Ingest a document again from its kept original",
-                description="Takes the role member.",
-                serve=self.reingest,
-                parameters=(WORKSPACE, DOCUMENT, force),
-                answers=(ResponseSpec(202, "Queued.", ReingestionQueued),),
-                refusals=(400, 401, 402, 403, 404, 422, 429, 500, 503),
-            ),
-            OperationSpec(
-                method="PUT",
-                path=f"{PATH}/{{document}}/readers",
-                name="setDocumentReaders",
-                tag=TAG,
-                summary="Say who may read a document",
-                description="Takes the role member, and whoever uploaded the document or an admin.",
-                serve=self.put_readers,
-                parameters=(WORKSPACE, DOCUMENT),
-                takes=ReadersChange,
-                answers=(ResponseSpec(200, "The readers as they are kept.", DocumentReaders),),
-                refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
-            ),
-        ]
-
+    @operation(
+        "DELETE",
+        _PATH,
+        "deleteDocument",
+        summary="Erase a document from every store",
+        description="Takes the role member.",
+        parameters=(WORKSPACE, DOCUMENT),
+        answers=(ResponseSpec(200, "What was removed, with the certificate.", DocumentErased),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
     async def delete(self, request: Request) -> Response:
-        """Erase the document: 200 with the certificate. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`,
-        `InvalidInput`, `NotFound`, `DependencyUnavailable`.
-        """
-        ref, node, principal = await self._authorise_document(request, Action.DELETE_DOCUMENT)
+        """200 with the certificate. Errors: those of `_document`, `DependencyUnavailable`."""
+        ref, node, principal = await self._document(request, Action.DELETE_DOCUMENT)
         deletion = await self._parts.delete.run(ref, node.key, principal.subject)
         return answer(show_erasure(request.path_params["document"], deletion))
 
+    @operation(
+        "POST",
+        f"{_PATH}/reingest",
+        "reingestDocument",
+        summary="Ingest a document again from its kept original",
+        description="Takes the role member.",
+        parameters=(
+            WORKSPACE,
+            DOCUMENT,
+            Parameter("force", "query", "Keep nothing that is published.", {"type": "boolean", "default": False}),
+        ),
+        answers=(ResponseSpec(202, "Queued.", ReingestionQueued),),
+        refusals=(400, 401, 402, 403, 404, 422, 429, 500, 503),
+    )
     async def reingest(self, request: Request) -> Response:
-        """Queue the document's ingestion: 202 with the job. `?force=true` keeps nothing that is published. Errors: as
-        `delete`, and `Permanent` code ORIGINAL_MISSING.
-        """
-        ref, node, principal = await self._authorise_document(request, Action.REINGEST_DOCUMENT)
-        force = _TRUTH.get(request.query_params.get("force", "false"))
+        """202 with the job. Errors: as `delete`, and `Permanent` code ORIGINAL_MISSING."""
+        ref, node, principal = await self._document(request, Action.REINGEST_DOCUMENT)
+        force = _BOOLEANS.get(request.query_params.get("force", "false"))
         if force is None:
             raise InvalidInput("`force` is true or false.", path=("force",))
         queued = await self._parts.reingest.run(ref, node.key, principal.subject, force=force)
-        return answer(
-            ReingestionQueued(
-                document_id=request.path_params["document"],
-                status=queued.document.status,
-                job_id=encode(NodeKind.JOB, ref.workspace_id, queued.job.job_id),
-                new=queued.is_new,
-            ),
-            202,
+        body = ReingestionQueued(
+            document_id=request.path_params["document"],
+            status=queued.document.status,
+            job_id=encode(NodeKind.JOB, ref.workspace_id, queued.job.job_id),
+            new=queued.is_new,
         )
+        return answer(body, 202)
 
+    @operation(
+        "PUT",
+        f"{_PATH}/readers",
+        "setDocumentReaders",
+        summary="Say who may read a document",
+        description="Takes the role member, and whoever uploaded the document or an admin.",
+        parameters=(WORKSPACE, DOCUMENT),
+        takes=ReadersChange,
+        answers=(ResponseSpec(200, "The readers as they are kept.", DocumentReaders),),
+        refusals=(400, 401, 403, 404, 413, 415, 429, 500, 503),
+    )
     async def put_readers(self, request: Request) -> Response:
-        """Let exactly those named read the document: 200 with its readers. Errors: as `delete`, and those of
-        `read_json`.
-        """
-        ref, node, principal = await self._authorise_document(request, Action.SET_DOCUMENT_ACCESS)
+        """200 with the stored readers. Errors: as `delete`, and those of `read_json`."""
+        ref, node, principal = await self._document(request, Action.SET_DOCUMENT_ACCESS)
         change = await read_json(request, ReadersChange, self._parts.options.max_body_bytes)
-        document = await self._parts.document_access.change(
-            principal, ref, node.key, parse_principals(change.readable_by)
-        )
-        readers = await self._parts.document_access.list_readers(document)
-        body = DocumentReaders(document_id=request.path_params["document"], readable_by=list(readers) or [EVERYONE])
+        access = self._parts.document_access
+        document = await access.change(principal, ref, node.key, parse_principals(change.readable_by))
+        readers = list(await access.list_readers(document)) or [EVERYONE]
+        body = DocumentReaders(document_id=request.path_params["document"], readable_by=readers)
         return answer(body, headers=NOT_STORED)
 
-    async def _authorise_document(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
-        """The workspace, the document, which the caller may know of, and who asks."""
-        principal = await principal_of(request, self._parts.identity)
-        require_product_on(self._parts)
-        authorise(principal, action)
+    async def _document(self, request: Request, action: Action) -> tuple[WorkspaceRef, NodeId, Principal]:
+        """The workspace, the document and the caller, who may know of the document. Errors: those of `authorise`,
+        `InvalidInput`, `NotFound`.
+        """
+        principal = await self.authorise(request, action)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE, path=("workspace",))
         node = decode(request.path_params["document"], NodeKind.DOCUMENT, path=("document",))
         if node.workspace_id != workspace.workspace_id:

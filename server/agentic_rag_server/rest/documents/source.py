@@ -1,4 +1,4 @@
-"""`GET /v1/documents/{id}/source`: the original of a document, so that a citation can be opened."""
+"""`GET /v1/documents/{id}/source`: the original of a document, the target of a citation."""
 
 from __future__ import annotations
 
@@ -15,15 +15,12 @@ from agentic_rag.documents.ports import Original
 from agentic_rag.kernel.errors import NotFound, no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_product_on
-from agentic_rag_server.parts import ServerParts
+from agentic_rag_server.auth.roles import Action
 from agentic_rag_server.rest.documents.uploads import DOCUMENT, TAG
-from agentic_rag_server.rest.http.operations import OperationSpec, ResponseSpec
+from agentic_rag_server.rest.http.operations import Endpoint, ResponseSpec, operation
 
 INLINE = frozenset({"application/pdf", "text/plain", "text/markdown", "image/png", "image/jpeg"})
-"""Types a browser may show. All others are saved: a document must never run as a page of this origin."""
+"""Types that a browser may display. Others are saved, so that no document runs as a page of this origin."""
 
 SECURITY_HEADERS = {
     "x-content-type-options": "nosniff",
@@ -38,33 +35,23 @@ _MEDIA_TYPE = re.compile(r"[A-Za-z0-9!#$&^_.+-]{1,64}/[A-Za-z0-9!#$&^_.+-]{1,100
 _UNSAFE = re.compile(r"[^A-Za-z0-9 ._()+,=@~-]")
 
 
-class SourceEndpoint:
+class SourceEndpoint(Endpoint):
     """Streams originals to callers who may read the document."""
 
-    def __init__(self, parts: ServerParts) -> None:
-        self._parts = parts
+    tag = TAG
 
-    def operations(self) -> list[OperationSpec]:
-        """What this serves."""
-        return [
-            OperationSpec(
-                method="GET",
-                path="/v1/documents/{id}/source",
-                name="getOriginal",
-                tag=TAG,
-                summary="The original of a document, byte by byte",
-                serve=self.get,
-                parameters=(replace(DOCUMENT, name="id"),),
-                answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
-                refusals=(400, 401, 403, 404, 500, 503),
-            )
-        ]
-
+    @operation(
+        "GET",
+        "/v1/documents/{id}/source",
+        "getOriginal",
+        summary="The original of a document, byte by byte",
+        parameters=(replace(DOCUMENT, name="id"),),
+        answers=(ResponseSpec(200, "The file, in its own media type.", media_type="*/*"),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
     async def get(self, request: Request) -> Response:
-        """Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
-        principal = await principal_of(request, self._parts.identity)
-        require_product_on(self._parts)
-        authorise(principal, Action.READ)
+        """Errors: those of `authorise`, `InvalidInput`, `NotFound`, `DependencyUnavailable`."""
+        principal = await self.authorise(request, Action.READ)
         node = decode(request.path_params["id"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, node.workspace_id)
         await self._parts.document_access.require(principal, ref, node.key, text=True)
@@ -85,7 +72,7 @@ class SourceEndpoint:
 
 
 def _key(document: Document, originals: Sequence[Original]) -> str:
-    """The original that was last published; before the first publish, the newest."""
+    """The key of the published original; before the first publish, of the newest."""
     for held in originals:
         if document.content_hash in (None, held.content_hash):
             return held.key
@@ -99,8 +86,8 @@ async def _prepend(first: bytes, rest: AsyncIterator[bytes]) -> AsyncIterator[by
 
 
 def content_disposition(file_name: str, *, inline: bool) -> str:
-    """The header for a file name of any spelling: an ASCII fallback without quotes, separators or controls, and the
-    name itself percent-encoded (RFC 6266 §4.3, RFC 8187 §3.2).
+    """The header for any file name: an ASCII fallback without quotes, separators and control characters, and the name
+    percent-encoded (RFC 6266 §4.3, RFC 8187 §3.2).
     """
     kind = "inline" if inline else "attachment"
     name = file_name.replace("\\", "/").rsplit("/", 1)[-1]

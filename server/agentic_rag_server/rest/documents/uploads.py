@@ -1,4 +1,4 @@
-"""`/v1/workspaces/{workspace}/documents`: upload a file, then ask how far it is."""
+"""`/v1/workspaces/{workspace}/documents`: upload a file and follow its status."""
 
 from __future__ import annotations
 
@@ -14,14 +14,11 @@ from agentic_rag.ingestion.upload import ReceivedUpload, Upload
 from agentic_rag.kernel.errors import no_such_document
 from agentic_rag.kernel.public_ids import NodeKind, decode, encode, encode_workspace
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_server.auth.bearer import principal_of
-from agentic_rag_server.auth.roles import Action, authorise
-from agentic_rag_server.graphql.http.context import require_product_on
-from agentic_rag_server.parts import ServerParts
-from agentic_rag_server.rest.http.forms import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
+from agentic_rag_server.auth.roles import Action
+from agentic_rag_server.rest.http.bodies import FIELDS_BYTES, FORM, IDEMPOTENCY_KEY, read_upload
 from agentic_rag_server.rest.http.models import NOT_STORED, Instant, Model, answer, instant
 from agentic_rag_server.rest.http.multipart import MultipartBody
-from agentic_rag_server.rest.http.operations import OperationSpec, Parameter, ResponseSpec
+from agentic_rag_server.rest.http.operations import Endpoint, Parameter, ResponseSpec, operation
 
 TAG = "documents"
 PATH = "/v1/workspaces/{workspace}/documents"
@@ -31,6 +28,8 @@ WORKSPACE = Parameter("workspace", "path", "Id of the workspace, as GraphQL show
 DOCUMENT = Parameter("document", "path", "Id of the document.", NODE_ID)
 
 REPLAYED = ("Idempotency-Replayed", "`true` when this key was answered before.")
+UPLOAD_REFUSALS = (400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503)
+
 LOCATION = ("Location", "Where to ask how far it is.")
 
 
@@ -81,71 +80,52 @@ class DocumentState(Model, frozen=True):
     source_url: str
 
 
-class UploadsEndpoint:
-    """Uploads stream through: the file goes to the blob store as it arrives."""
+class UploadsEndpoint(Endpoint):
+    """A file streams to the blob store as it arrives."""
 
-    def __init__(self, parts: ServerParts) -> None:
-        self._parts = parts
+    tag = TAG
 
-    def operations(self) -> list[OperationSpec]:
-        """What this serves."""
-        return [
-            OperationSpec(
-                method="POST",
-                path=PATH,
-                name="uploadDocument",
-                tag=TAG,
-                summary="Upload a file",
-                description="The same path in the same workspace is the same document. Takes the role member.",
-                serve=self.post,
-                parameters=(WORKSPACE, IDEMPOTENCY_KEY),
-                takes=FORM,
-                answers=(
-                    ResponseSpec(202, "Accepted; a worker reads it.", UploadAccepted, headers=(LOCATION, REPLAYED)),
-                ),
-                refusals=(400, 401, 402, 403, 404, 409, 413, 415, 422, 429, 500, 503),
-            ),
-            OperationSpec(
-                method="GET",
-                path=f"{PATH}/{{document}}",
-                name="getDocument",
-                tag=TAG,
-                summary="How far a document is",
-                serve=self.get,
-                parameters=(WORKSPACE, DOCUMENT),
-                answers=(ResponseSpec(200, "The document.", DocumentState),),
-                refusals=(400, 401, 403, 404, 500, 503),
-            ),
-        ]
-
+    @operation(
+        "POST",
+        PATH,
+        "uploadDocument",
+        summary="Upload a file",
+        description="The same path in the same workspace is the same document. Takes the role member.",
+        parameters=(WORKSPACE, IDEMPOTENCY_KEY),
+        takes=FORM,
+        answers=(ResponseSpec(202, "Accepted; a worker reads it.", UploadAccepted, headers=(LOCATION, REPLAYED)),),
+        refusals=UPLOAD_REFUSALS,
+    )
     async def post(self, request: Request) -> Response:
-        """Accept a file. 202 with the status URL; the header `Idempotency-Key` makes a repetition safe.
+        """Accept a file: 202 with the status URL. The header `Idempotency-Key` makes a repetition safe.
 
-        Errors: `Unauthenticated`, `Forbidden`, `FeatureDisabled`, those of `UploadDocument` and `MultipartBody`.
+        Errors: those of `authorise`, `UploadDocument` and `read_upload`.
         """
-        principal = await principal_of(request, self._parts.identity)
-        require_product_on(self._parts)
-        authorise(principal, Action.UPLOAD_DOCUMENT)
+        principal = await self.authorise(request, Action.UPLOAD_DOCUMENT)
         node = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
-        ref = WorkspaceRef(principal.org_id, node.workspace_id)
+        uploads, ref = self._parts.upload, WorkspaceRef(principal.org_id, node.workspace_id)
 
         async def receive(file_name: str, pieces: AsyncIterator[bytes]) -> ReceivedUpload:
-            return await self._parts.upload.receive(ref, file_name, pieces)
+            return await uploads.receive(ref, file_name, pieces)
 
         body = MultipartBody(request, self._parts.options.max_upload_bytes + FIELDS_BYTES)
-        received, options = await read_upload(body, receive, self._parts.upload, request.headers.get("idempotency-key"))
-        upload = await self._parts.upload.submit(received, options, principal)
+        received, options = await read_upload(body, receive, uploads.discard, request.headers.get("idempotency-key"))
+        upload = await uploads.submit(received, options, principal)
         shown = show_upload(upload)
-        headers = {**NOT_STORED, "location": shown.status_url}
-        if upload.replayed:
-            headers["idempotency-replayed"] = "true"
-        return answer(shown, 202, headers)
+        return answer(shown, 202, {**upload_headers(upload), "location": shown.status_url})
 
+    @operation(
+        "GET",
+        f"{PATH}/{{document}}",
+        "getDocument",
+        summary="How far a document is",
+        parameters=(WORKSPACE, DOCUMENT),
+        answers=(ResponseSpec(200, "The document.", DocumentState),),
+        refusals=(400, 401, 403, 404, 500, 503),
+    )
     async def get(self, request: Request) -> Response:
-        """How far a document is. Errors: `Unauthenticated`, `FeatureDisabled`, `InvalidInput`, `NotFound`."""
-        principal = await principal_of(request, self._parts.identity)
-        require_product_on(self._parts)
-        authorise(principal, Action.READ)
+        """The document's status. Errors: those of `authorise`, `InvalidInput`, `NotFound`."""
+        principal = await self.authorise(request, Action.READ)
         workspace = decode(request.path_params["workspace"], NodeKind.WORKSPACE)
         node = decode(request.path_params["document"], NodeKind.DOCUMENT)
         ref = WorkspaceRef(principal.org_id, workspace.workspace_id)
@@ -157,6 +137,11 @@ class UploadsEndpoint:
         if document is None:
             raise no_such_document()
         return answer(show_document(document), headers=NOT_STORED)
+
+
+def upload_headers(upload: Upload) -> dict[str, str]:
+    """The headers of every answer to an upload."""
+    return {**NOT_STORED, "idempotency-replayed": "true"} if upload.replayed else NOT_STORED
 
 
 def show_upload(upload: Upload) -> UploadAccepted:

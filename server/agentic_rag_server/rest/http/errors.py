@@ -1,4 +1,4 @@
-"""Product errors as HTTP statuses: the one table, used by REST and for requests that never reach a GraphQL field."""
+"""Product errors as HTTP responses, for REST and for requests that never reach a GraphQL field."""
 
 from __future__ import annotations
 
@@ -34,8 +34,7 @@ from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag_server.auth.bearer import CHALLENGE
 from agentic_rag_server.graphql.http.errors import report_product
 from agentic_rag_server.request_telemetry import trace_id_of
-from agentic_rag_server.rest.http.envelope import ENVELOPED, wrap_refusal
-from agentic_rag_server.rest.http.models import NOT_STORED, ErrorDetail, Refusal, answer
+from agentic_rag_server.rest.http.models import NOT_STORED, answer, refusal_body
 
 STATUS: dict[type[AgenticRagError], int] = {
     Unauthenticated: 401,
@@ -60,12 +59,12 @@ STATUS: dict[type[AgenticRagError], int] = {
 
 
 def status_of(error: AgenticRagError) -> int:
-    """The status of the nearest class in the table."""
+    """The status of the nearest base class in the table."""
     return next(STATUS[kind] for kind in type(error).__mro__ if kind in STATUS)
 
 
 def headers_of(error: AgenticRagError) -> dict[str, str]:
-    """The headers that go with a product error."""
+    """The headers of a product error."""
     headers: dict[str, str] = {}
     if isinstance(error, Unauthenticated):
         headers.update(CHALLENGE)
@@ -77,16 +76,15 @@ def headers_of(error: AgenticRagError) -> dict[str, str]:
 
 
 def error_response(request: Request, error: AgenticRagError) -> Response:
-    """A product error as the body that its path answers errors with."""
+    """The response for a product error."""
     return refusal_response(request.scope, status_of(error), error.code, error.message, headers_of(error))
 
 
 def refusal_response(
     scope: Scope, status: int, code: str, message: str, headers: Mapping[str, str] | None = None
 ) -> Response:
-    """A refusal of the request under way."""
-    detail = ErrorDetail(code=code, message=message, trace_id=trace_id_of(scope))
-    body = wrap_refusal(detail) if scope["path"].startswith(ENVELOPED) else Refusal(error=detail)
+    """The response that refuses the request."""
+    body = refusal_body(scope["path"], code, message, trace_id_of(scope))
     return answer(body, status, {**NOT_STORED, **(headers or {})})
 
 
@@ -103,12 +101,12 @@ def on_product_error(telemetry: Telemetry) -> Callable[[Request, Exception], Awa
 
 
 async def on_wrong_method(request: Request, error: Exception) -> Response:
-    """Starlette's handler for a path that serves other methods."""
+    """Starlette's handler for a method that the path does not serve."""
     headers = getattr(error, "headers", None)
     return refusal_response(request.scope, 405, "METHOD_NOT_ALLOWED", "This path does not serve that method.", headers)
 
 
 async def on_no_route(request: Request, _: Exception) -> Response:
-    """Starlette's handler for a path it does not know."""
+    """Starlette's handler for an unknown path."""
     there = "GET /openapi.json lists the paths of REST, questions go to POST /graphql."
     return error_response(request, NotFound(f"There is nothing at this path. {there}"))

@@ -1,15 +1,16 @@
-"""Bodies that several REST operations share. Every body is a typed value: what is sent and what the OpenAPI document
-says of it are made from the same class.
-"""
+"""Bodies that several REST operations share. One class makes both the body that is sent and its OpenAPI schema."""
 
 from __future__ import annotations
 
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 from starlette.responses import Response
+
+ENVELOPED = "/organization/"
+"""Below this path every body has the envelope `{status, message, data}`."""
 
 NOT_STORED = {"cache-control": "no-store"}
 
@@ -35,11 +36,35 @@ class Refusal(Model, frozen=True):
     error: ErrorDetail
 
 
+class Success(Model, frozen=True):
+    """What an envelope of an answer below 400 begins with."""
+
+    status: Literal["success"]
+    message: str
+
+
+class EnvelopedRefusal(Model, frozen=True):
+    """The body of every answer from 400 on: the envelope, and beside it what all refusals of this API hold."""
+
+    status: Literal["error"]
+    message: str
+    data: None
+    error: ErrorDetail
+
+
+def refusal_body(path: str, code: str, message: str, trace_id: str) -> Refusal | EnvelopedRefusal:
+    """The body that a path answers a refusal with."""
+    detail = ErrorDetail(code=code, message=message, trace_id=trace_id)
+    if path.startswith(ENVELOPED):
+        return EnvelopedRefusal(status="error", message=message, data=None, error=detail)
+    return Refusal(error=detail)
+
+
 def instant(moment: datetime) -> str:
-    """A moment as `Instant`."""
+    """The moment in ISO 8601."""
     return moment.isoformat()
 
 
 def answer(body: Model, status: int = 200, headers: dict[str, str] | None = None) -> Response:
-    """A body as a response."""
+    """The body as a JSON response."""
     return Response(msgspec.json.encode(body), status, headers, media_type="application/json")

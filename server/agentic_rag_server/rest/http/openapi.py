@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the REST API, made from the operations that are served, and `GET /openapi.json`."""
+"""`GET /openapi.json`: the OpenAPI 3.1 document, made from the served operations."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 
 from agentic_rag import __version__
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.models import Model, Refusal
-from agentic_rag_server.rest.http.operations import FileForm, OperationSpec, ResponseSpec
+from agentic_rag_server.rest.http.operations import Endpoint, FileForm, OperationSpec, ResponseSpec, operation
 
 OPENAPI_VERSION = "3.1.0"
 PATH = "/openapi.json"
@@ -41,29 +42,25 @@ REFUSALS = {
 }
 
 
-class OpenAPIEndpoint:
-    """Serves the document; it is made once."""
+class OpenAPIEndpoint(Endpoint):
+    """Serves the document, which is made once."""
 
-    def __init__(self, others: Sequence[OperationSpec]) -> None:
+    tag = "description"
+
+    def __init__(self, parts: ServerParts, others: Sequence[OperationSpec]) -> None:
+        super().__init__(parts)
         self._body = msgspec.json.encode(document([*others, *self.operations()]))
 
-    def operations(self) -> list[OperationSpec]:
-        """What this serves."""
-        return [
-            OperationSpec(
-                method="GET",
-                path=PATH,
-                name="openapi",
-                tag="description",
-                summary="This document",
-                serve=self.get,
-                answers=(ResponseSpec(200, "OpenAPI 3.1."),),
-                takes_token=False,
-            )
-        ]
-
+    @operation(
+        "GET",
+        PATH,
+        "openapi",
+        summary="This document",
+        answers=(ResponseSpec(200, "OpenAPI 3.1."),),
+        takes_token=False,
+    )
     async def get(self, request: Request) -> Response:
-        """The document; it holds nothing of any tenant, so it takes no token."""
+        """Takes no token: the document holds nothing of a tenant."""
         return Response(self._body, media_type="application/json", headers={"cache-control": "public, max-age=300"})
 
 
@@ -139,7 +136,7 @@ def _operation(one: OperationSpec, reference: dict[type[Model], Any]) -> dict[st
 def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> dict[str, Any]:
     if not isinstance(takes, FileForm):
         return {"required": True, "content": {"application/json": {"schema": reference[takes]}}}
-    # OpenAPI 3.1 says a file in a form is a schema with no type: its bytes are no JSON.
+    # In OpenAPI 3.1 the schema of a file in a form has no type, because its bytes are no JSON.
     properties: dict[str, Any] = {"file": {"description": "The file, with its name.", "format": "binary"}}
     for field in takes.fields:
         properties[field.name] = {
@@ -152,11 +149,8 @@ def _body(takes: FileForm | type[Model], reference: dict[type[Model], Any]) -> d
 
 
 def _answer(answer: ResponseSpec, reference: dict[type[Model], Any]) -> dict[str, Any]:
-    shown: dict[str, Any] = {"description": answer.description}
-    if answer.body is not None:
-        shown["content"] = {answer.media_type: {"schema": reference[answer.body]}}
-    else:
-        shown["content"] = {answer.media_type: {}}
+    content = {} if answer.body is None else {"schema": reference[answer.body]}
+    shown: dict[str, Any] = {"description": answer.description, "content": {answer.media_type: content}}
     if answer.headers:
         shown["headers"] = {name: {"description": says, "schema": {"type": "string"}} for name, says in answer.headers}
     return shown

@@ -1,6 +1,4 @@
-"""What a REST operation is: where it is served, what it takes and everything it answers. The routes and the OpenAPI
-document are made from the same list, so neither can know an operation that the other does not.
-"""
+"""REST operations: path, parameters, body and all answers. Routes and the OpenAPI document are made from one list."""
 
 from __future__ import annotations
 
@@ -8,12 +6,16 @@ import re
 from collections import defaultdict
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar, TypeVar
 
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from agentic_rag.tenancy.principals import Principal
+from agentic_rag_server.auth.bearer import principal_of
+from agentic_rag_server.auth.roles import Action, authorise
+from agentic_rag_server.parts import ServerParts
 from agentic_rag_server.rest.http.models import Model, Refusal
 
 Serve = Callable[[Request], Awaitable[Response]]
@@ -23,7 +25,7 @@ _PARAMETER = re.compile(r"\{([^}]+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A parameter in the path, the query or a header. `schema` is JSON Schema; those of the path are required."""
+    """A parameter in the path, the query or a header. Path parameters are required; `schema` is JSON Schema."""
 
     name: str
     place: str
@@ -56,14 +58,12 @@ class ResponseSpec:
     body: type[Model] | None = None
     media_type: str = "application/json"
     headers: tuple[tuple[str, str], ...] = ()
-    """Names with what they say."""
+    """Names and descriptions."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class OperationSpec:
-    """One method on one path. `refusals` are the statuses from 400 on that it may answer, with a body of type
-    `refusal`.
-    """
+    """One method on one path. `refusals` are its statuses from 400 on, with a body of type `refusal`."""
 
     method: str
     path: str
@@ -81,8 +81,45 @@ class OperationSpec:
     description: str = ""
 
 
+Handler = TypeVar("Handler", bound=Callable[..., Awaitable[Response]])
+
+
+def operation(method: str, path: str, name: str, **declared: Any) -> Callable[[Handler], Handler]:
+    """Declares that a method of an `Endpoint` serves an operation. `declared` are fields of `OperationSpec`."""
+
+    def decorate(handler: Handler) -> Handler:
+        handler.__dict__["declared"] = {"method": method, "path": path, "name": name, **declared}
+        return handler
+
+    return decorate
+
+
+class Endpoint:
+    """Serves the operations that its methods declare, all under one tag."""
+
+    tag: ClassVar[str]
+
+    def __init__(self, parts: ServerParts) -> None:
+        self._parts = parts
+
+    def operations(self) -> list[OperationSpec]:
+        """The declared operations, in the order of the class."""
+        return [
+            OperationSpec(serve=getattr(self, name), tag=self.tag, **handler.declared)
+            for name, handler in vars(type(self)).items()
+            if hasattr(handler, "declared")
+        ]
+
+    async def authorise(self, request: Request, action: Action) -> Principal:
+        """The caller, who may perform the action. Errors: `Unauthenticated`, `FeatureDisabled`, `Forbidden`."""
+        principal = await principal_of(request, self._parts.identity)
+        self._parts.options.require_enabled()
+        authorise(principal, action)
+        return principal
+
+
 def routes(operations: Iterable[OperationSpec]) -> list[Route]:
-    """A route for each path, so that a wrong method is told all the right ones."""
+    """One route per path, so that the refusal of a wrong method lists the right ones."""
     by_path: defaultdict[str, dict[str, Serve]] = defaultdict(dict)
     for one in operations:
         if one.method in by_path[one.path]:
@@ -92,7 +129,7 @@ def routes(operations: Iterable[OperationSpec]) -> list[Route]:
 
 
 def route_names(operations: Sequence[OperationSpec]) -> Callable[[str], str | None]:
-    """Finds the path pattern that a request's path fits; None when none does."""
+    """A function from a request's path to its path pattern; None for an unknown path."""
     patterns = [
         (re.compile(_PARAMETER.sub("[^/]+", path)), path) for path in dict.fromkeys(it.path for it in operations)
     ]

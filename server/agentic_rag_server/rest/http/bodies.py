@@ -1,20 +1,24 @@
-"""Reads an upload's form: one file and a few fields, in any order."""
+"""Reads the bodies of REST requests: an upload's form, with one file and a few fields in any order, and JSON."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Protocol
+from typing import TypeVar
+
+import msgspec
+from starlette.requests import ClientDisconnect, Request
 
 from agentic_rag.documents.upload_arguments import MAX_KEY_CHARACTERS, MAX_PATH_CHARACTERS, MAX_TITLE_CHARACTERS
 from agentic_rag.ingestion.upload import ReceivedUpload, UploadOptions
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.errors import ContentUnsupported, InvalidInput, UploadTooLarge
 from agentic_rag.tenancy.access import MAX_PRINCIPALS, parse_principals
 from agentic_rag.tenancy.principals import MAX_NAME_CHARACTERS
+from agentic_rag_server.rest.http.models import Model
 from agentic_rag_server.rest.http.multipart import MultipartBody
 from agentic_rag_server.rest.http.operations import FileForm, FormField, Parameter
 
 FIELDS_BYTES = 256 * 1024
-"""What a body may have beside its file."""
+"""The allowance of a body beside its file."""
 
 READABLE_BY = "readableBy"
 MAX_READERS_CHARACTERS = MAX_PRINCIPALS * (MAX_NAME_CHARACTERS + len("group:,"))
@@ -39,22 +43,19 @@ IDEMPOTENCY_KEY = Parameter(
     {"type": "string", "minLength": 1, "maxLength": MAX_KEY_CHARACTERS, "pattern": "^[ -~]+$"},
 )
 
+JSON = "application/json"
+
+_Body = TypeVar("_Body", bound=Model)
+
 Receive = Callable[[str, AsyncIterator[bytes]], Awaitable[ReceivedUpload]]
-
-
-class UploadDiscarder(Protocol):
-    """Takes back what was received."""
-
-    async def discard(self, received: ReceivedUpload) -> None:
-        """Remove it."""
-        ...
+Discard = Callable[[ReceivedUpload], Awaitable[None]]
 
 
 async def read_upload(
-    body: MultipartBody, receive: Receive, uploads: UploadDiscarder, idempotency_key: str | None
+    body: MultipartBody, receive: Receive, discard: Discard, idempotency_key: str | None
 ) -> tuple[ReceivedUpload, UploadOptions]:
-    """The file, which streams through `receive`, and what is said about it. What was received goes again when the rest
-    cannot be read. Errors: `InvalidInput`, those of `MultipartBody` and of `receive`.
+    """The file, which streams through `receive`, and its options. A received file is discarded when the rest of the
+    body cannot be read. Errors: `InvalidInput`, those of `MultipartBody` and of `receive`.
     """
     received: ReceivedUpload | None = None
     readers: tuple[str, ...] | None = None
@@ -77,6 +78,33 @@ async def read_upload(
             readers = parse_principals([one.strip() for one in fields[READABLE_BY].split(",")])
     except BaseException:
         if received is not None:
-            await uploads.discard(received)
+            await discard(received)
         raise
     return received, UploadOptions(fields.get("sourcePath"), fields.get("title"), idempotency_key, readers)
+
+
+async def read_json(request: Request, body: type[_Body], most: int) -> _Body:
+    """The body as a value of its type. Errors: `ContentUnsupported` code UNSUPPORTED_MEDIA_TYPE, `UploadTooLarge` code
+    BODY_TOO_LARGE beyond `most` bytes, `InvalidInput` code BAD_JSON or INVALID_INPUT with what does not fit.
+    """
+    if request.headers.get("content-type", "").split(";", 1)[0].strip().lower() != JSON:
+        raise ContentUnsupported(f"Send the body as `{JSON}`.", code="UNSUPPORTED_MEDIA_TYPE")
+    content = await _content(request, most)
+    try:
+        return msgspec.json.decode(content, type=body)
+    except msgspec.ValidationError as wrong:
+        raise InvalidInput(f"The body does not fit: {wrong}.") from wrong
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as wrong:
+        raise InvalidInput("The body is not JSON in UTF-8.", code="BAD_JSON") from wrong
+
+
+async def _content(request: Request, most: int) -> bytes:
+    content = b""
+    try:
+        async for piece in request.stream():
+            content += piece
+            if len(content) > most:
+                raise UploadTooLarge(f"The body may have {most} bytes at most.", code="BODY_TOO_LARGE")
+    except ClientDisconnect as gone:
+        raise InvalidInput("The request ended before its body did.", code="CLIENT_GONE") from gone
+    return content
