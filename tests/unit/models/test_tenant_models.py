@@ -72,8 +72,7 @@ class World:
                 Provider.GEMINI: self.stub.gemini_url,
                 Provider.ANTHROPIC: self.stub.base_url,
             },
-            embedding_seconds=5.0,
-            chat_seconds=5.0,
+            seconds=5.0,
             temperature=None,
         )
         self.ledger = UsageLedger(self.database, self.telemetry)

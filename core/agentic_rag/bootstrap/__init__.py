@@ -1,0 +1,22 @@
+"""The composition root: settings in, a wired container out. Nothing else knows every adapter."""
+
+from agentic_rag.bootstrap.container import Container, build_container
+from agentic_rag.bootstrap.programs import (
+    local_space,
+    new_master_key,
+    obtain_model,
+    open_chat_model,
+    route_library_logs,
+    settle_collector,
+)
+
+__all__ = [
+    "Container",
+    "build_container",
+    "local_space",
+    "new_master_key",
+    "obtain_model",
+    "open_chat_model",
+    "route_library_logs",
+    "settle_collector",
+]

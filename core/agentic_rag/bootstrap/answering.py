@@ -1,0 +1,120 @@
+"""Retrieval, and the answers made of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from agentic_rag.adapters.redis.passages import RedisPassageExchange
+from agentic_rag.answering.ask import AnswerPorts, AnswerQuestion
+from agentic_rag.answering.build import ChatUse, answer_question
+from agentic_rag.answering.hyde.queued_passages import QueuedPassages
+from agentic_rag.answering.hyde.write_passage import WritePassage
+from agentic_rag.answering.options import AnswerDefaults
+from agentic_rag.answering.ports import PassageExchange
+from agentic_rag.answering.runs.explain import ExplainRun
+from agentic_rag.answering.runs.read import ReadRuns
+from agentic_rag.answering.runs.record import RunRecorder
+from agentic_rag.answering.tools.http_fetch import HttpFetch
+from agentic_rag.answering.tools.tool import Tool
+from agentic_rag.bootstrap.documents import DocumentParts
+from agentic_rag.models.embedding.ports import EmbedderSource
+from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
+from agentic_rag.retrieval.measure_recall import MeasureRecall
+from agentic_rag.retrieval.rerank import Rerank
+from agentic_rag.retrieval.retrieve import Retrieve
+from agentic_rag.web.fetch_policy import FetchPolicy
+from agentic_rag.web.url_policy import parse_host_list
+
+RERANK_SECONDS = 0.5
+"""The time of a reranker for one search, before the order stays as it was."""
+
+
+class AnsweringParts(DocumentParts):
+    """The rooms `retrieval` and `answering`."""
+
+    @property
+    def dense_trust(self) -> float:
+        """How much this embedder's cosines count beside BM25."""
+        return dense_trust_of(self.embedder.space)
+
+    @property
+    def fusion_weights(self) -> FusionWeights:
+        return FusionWeights(*self.settings.retrieval.shares)
+
+    @property
+    def _fusion(self) -> FusionMethod:
+        return FusionMethod(self.settings.retrieval.fusion.upper())
+
+    @cached_property
+    def retrieve(self) -> Retrieve:
+        rerank = None if self._reranker is None else Rerank(self._reranker, RERANK_SECONDS, self.telemetry)
+        return Retrieve(self.telemetry, rerank=rerank)
+
+    @cached_property
+    def recall_check(self) -> MeasureRecall:
+        return MeasureRecall(self.database, self.embedders)
+
+    @cached_property
+    def answer(self) -> AnswerQuestion:
+        """The use case behind `ragAnswer`."""
+        settings = self.settings.answering
+        tasks = self.settings.models.tasks
+        recorder = RunRecorder(self.database, self.runs, self.cache, self.telemetry)
+        self._closing.push_async_callback(recorder.aclose)
+        passages = QueuedPassages(
+            self.database, self.queue, self._passage_exchange, self.clock, self.ids, self.telemetry
+        )
+        return answer_question(
+            self._answer_ports(self.embedders),
+            recorder,
+            AnswerDefaults(
+                top_k=settings.top_k,
+                use_hyde=settings.use_hyde,
+                use_tools=settings.use_tools,
+                timeout_ms=settings.timeout_ms,
+                fusion=self._fusion,
+                weights=self.fusion_weights,
+                support_threshold=settings.min_support,
+                chat=" ".join(sorted(task.value for task in tasks)),
+                reranker=None if self._reranker is None else self._reranker.name,
+                outside=f"{settings.enable_http_fetch} {settings.link_hosts}",
+            ),
+            retrieve=self.retrieve,
+            chat=ChatUse(self.embedders, tasks, passages),
+            tools=self._tools,
+            link_hosts=parse_host_list(settings.link_hosts),
+            ttl_seconds=settings.cache_ttl_seconds,
+        )
+
+    def _answer_ports(self, embedders: EmbedderSource) -> AnswerPorts:
+        return AnswerPorts(self.database, self.cache, self.runs, embedders, self.telemetry, self.clock, self.ids)
+
+    @property
+    def _tools(self) -> tuple[Tool, ...]:
+        """The tools that need ports, where they are switched on."""
+        if not self.settings.answering.enable_http_fetch:
+            return ()
+        from agentic_rag.adapters.web.fetcher import GuardedFetcher
+
+        policy = FetchPolicy(parse_host_list(self.settings.answering.http_fetch_hosts))
+        return (HttpFetch(GuardedFetcher(policy), self.parser),)
+
+    @cached_property
+    def read_runs(self) -> ReadRuns:
+        return ReadRuns(self.database, self.runs)
+
+    @cached_property
+    def explain(self) -> ExplainRun:
+        seconds = self.settings.answering.timeout_ms / 1000
+        return ExplainRun(self.database, self.read_runs, self.embedders, self.retrieve, seconds)
+
+    @cached_property
+    def _passage_exchange(self) -> PassageExchange:
+        exchange = RedisPassageExchange(self.settings.stores.redis_url, prefix=self.queue_name)
+        self._closing.push_async_callback(exchange.aclose)
+        return exchange
+
+    @cached_property
+    def write_passage(self) -> WritePassage:
+        """The body of HYDE jobs."""
+        return WritePassage(self._passage_exchange, self.embedders)

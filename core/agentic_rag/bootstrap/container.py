@@ -1,0 +1,62 @@
+"""The container of every part, and its readiness."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import asynccontextmanager
+
+from agentic_rag.bootstrap.operations import OperationsParts
+from agentic_rag.jobs.job import QueueName
+from agentic_rag.kernel.errors import AgenticRagError
+from agentic_rag.retrieval.ports import Reranker
+from agentic_rag.settings import Settings
+
+Check = Callable[[], Awaitable[None]]
+
+
+@asynccontextmanager
+async def build_container(settings: Settings, *, reranker: Reranker | None = None) -> AsyncGenerator[Container]:
+    """The wired system while the block lasts. Building it connects to nothing: checks and first uses do. A `reranker`
+    may order the results of every search; the caller closes it.
+    """
+    container = Container(settings, reranker=reranker)
+    try:
+        yield container
+    finally:
+        await container.aclose()
+
+
+class Container(OperationsParts):
+    """Every part a process may use. Each room's parts extend those of the rooms below it."""
+
+    @property
+    def checks(self) -> Mapping[str, Check]:
+        """A check for each dependency, by the name /readyz shows; one that fails raises a product error."""
+        checks: dict[str, Check] = {
+            "postgres": self.database.check,
+            "redis": self._check_redis,
+            "blobs": self._check_blobs,
+        }
+        if self.graph is not None:
+            checks["neo4j"] = self.graph.check
+        return checks
+
+    async def _check_redis(self) -> None:
+        await self.queue.depth(QueueName.BULK)
+
+    async def _check_blobs(self) -> None:
+        await self.blobs.keys("readiness")
+
+    async def readiness(self) -> Mapping[str, str | None]:
+        """Each dependency that work cannot go on without, by name: None when it answers, else what is wrong."""
+        found: dict[str, str | None] = {}
+        for name, check in self.checks.items():
+            if name == "neo4j":
+                continue
+            try:
+                await check()
+            except AgenticRagError as error:
+                found[name] = f"[{error.code}] {error.message}"
+            else:
+                found[name] = None
+        return found

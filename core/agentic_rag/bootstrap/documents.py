@@ -1,0 +1,38 @@
+"""Originals, the parser, and who may read a document."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+
+from agentic_rag.adapters.parsing.process.limits import ParserLimits
+from agentic_rag.adapters.parsing.process.parser import ProcessParser
+from agentic_rag.bootstrap.jobs import JobParts
+from agentic_rag.documents.document_access import DocumentAccess
+from agentic_rag.documents.originals import OriginalKeys
+from agentic_rag.documents.ports import Parser
+
+PARSING_CHILDREN = 1
+
+
+class DocumentParts(JobParts):
+    """The room `documents`."""
+
+    @cached_property
+    def parser(self) -> Parser:
+
+        def report(missing: Sequence[str]) -> None:
+            self.telemetry.event("rag_parser_walls_missing", level="warning", missing=", ".join(missing))
+
+        limits = ParserLimits(memory_bytes=self.settings.ingestion.parser_memory_mb << 20)
+        parser = ProcessParser(limits, children=PARSING_CHILDREN, on_missing=report)
+        self._closing.push_async_callback(parser.aclose)
+        return parser
+
+    @cached_property
+    def original_keys(self) -> OriginalKeys:
+        return OriginalKeys(self.clock, self.ids)
+
+    @cached_property
+    def document_access(self) -> DocumentAccess:
+        return DocumentAccess(self.database, self.telemetry)

@@ -1,0 +1,105 @@
+"""Getting documents in, and erasing them."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from agentic_rag.adapters.parsing.sniff import ZipAwareSniffer
+from agentic_rag.adapters.sources.directory import DirectorySource
+from agentic_rag.bootstrap.answering import AnsweringParts
+from agentic_rag.erasure.delete import DeleteDocument
+from agentic_rag.ingestion.analyse import TextAnalysis
+from agentic_rag.ingestion.attachments import Attachments
+from agentic_rag.ingestion.estimate import EstimateIngest
+from agentic_rag.ingestion.extract_entities import ExtractEntities
+from agentic_rag.ingestion.group_commit import GroupCommitPublisher
+from agentic_rag.ingestion.ingest import IngestDocument
+from agentic_rag.ingestion.ingest_chunks import IngestChunks
+from agentic_rag.ingestion.ports import SourceConnector
+from agentic_rag.ingestion.reingest import ReingestDocument
+from agentic_rag.ingestion.sync import SyncSource
+from agentic_rag.ingestion.upload import UploadDocument
+from agentic_rag.language.token_estimate import TokenEstimator
+from agentic_rag.models.chat.request import ChatTask
+
+
+class IngestionParts(AnsweringParts):
+    """The rooms `ingestion` and `erasure`."""
+
+    @property
+    def _chunk_profile(self) -> str:
+        return self.settings.ingestion.chunk_profile
+
+    @cached_property
+    def _analysis(self) -> TextAnalysis:
+        return TextAnalysis(TokenEstimator().count, self._compute, self.settings.models.prices)
+
+    @cached_property
+    def ingest(self) -> IngestDocument:
+        """The body of INGEST jobs."""
+        extracts = ChatTask.EXTRACT in self.settings.models.tasks
+        return IngestDocument(
+            self.database,
+            self.blobs,
+            self.parser,
+            self.embedders,
+            self._analysis,
+            GroupCommitPublisher(self.database),
+            self.telemetry,
+            self._chunk_profile,
+            ExtractEntities(self.embedders) if extracts else None,
+        )
+
+    @cached_property
+    def ingest_chunks(self) -> IngestChunks:
+        """Ingests texts that are already cut into chunks."""
+        return IngestChunks(self.database, self.embedders, self._analysis)
+
+    @cached_property
+    def sync_source(self) -> SyncSource:
+        return SyncSource(
+            self.database,
+            self.blobs,
+            self.original_keys,
+            self.parser,
+            self.telemetry,
+            self._chunk_profile,
+            self.embedders,
+        )
+
+    def directory_source(self, root: Path) -> SourceConnector:
+        return DirectorySource(root)
+
+    @cached_property
+    def estimate(self) -> EstimateIngest:
+        return EstimateIngest(
+            self.database, self.sync_source, self.parser, self._analysis, self.embedders, self._chunk_profile
+        )
+
+    @cached_property
+    def upload(self) -> UploadDocument:
+        return UploadDocument(
+            self.database,
+            self.blobs,
+            self.original_keys,
+            ZipAwareSniffer(),
+            self.parser,
+            self.telemetry,
+            self.embedders,
+            chunk_profile=self._chunk_profile,
+            max_bytes=self.settings.ingestion.max_upload_bytes,
+        )
+
+    @cached_property
+    def reingest(self) -> ReingestDocument:
+        return ReingestDocument(self.database, self.telemetry)
+
+    @cached_property
+    def delete(self) -> DeleteDocument:
+        return DeleteDocument(self.database, self.cache, self.blobs, self.telemetry)
+
+    @cached_property
+    def attachments(self) -> Attachments:
+        """Documents of projects and agents that callers know by ids of their own."""
+        return Attachments(self.database, self.upload, self.delete, self.administer, self.embedders)

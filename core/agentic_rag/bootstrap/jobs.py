@@ -1,0 +1,57 @@
+"""The queue and the dispatcher's view of it."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from arq.connections import ArqRedis
+
+from agentic_rag.adapters.postgres.jobs.dead_payloads import PostgresDeadPayloads
+from agentic_rag.adapters.postgres.jobs.job_board import EXACT_SCAN_BYTES, PostgresJobBoard
+from agentic_rag.adapters.redis.connection import queue_pool
+from agentic_rag.adapters.redis.queue import ArqJobQueue
+from agentic_rag.bootstrap.models import ModelParts
+from agentic_rag.jobs.job import RetryPolicy
+from agentic_rag.jobs.ports import DeadPayloads, JobBoard, JobQueue
+
+
+class JobParts(ModelParts):
+    """The room `jobs`."""
+
+    exact_scan_bytes = EXACT_SCAN_BYTES
+    """Vectors of a workspace that are scanned exactly; above it an approximate index is built."""
+
+    @property
+    def queue_name(self) -> str:
+        return self.settings.jobs.queue_name
+
+    @property
+    def partitions(self) -> int:
+        return self.settings.jobs.partitions
+
+    @property
+    def retry_policy(self) -> RetryPolicy:
+        return RetryPolicy(self.settings.jobs.attempts, self.settings.jobs.backoff_ms)
+
+    def arq_pool(self) -> ArqRedis:
+        """A new client for consuming; the caller closes it."""
+        return queue_pool(self.settings.stores.redis_url)
+
+    @cached_property
+    def queue(self) -> JobQueue:
+        queue = ArqJobQueue(self.arq_pool(), self.queue_name, self.partitions)
+        self._closing.push_async_callback(queue.aclose)
+        return queue
+
+    def dead_payloads(self) -> DeadPayloads:
+        """Undecodable payloads, on a connection of the dispatcher's role; the caller closes it."""
+        return PostgresDeadPayloads(self.settings.stores.database_url)
+
+    def job_board(self) -> JobBoard:
+        """A dispatcher's view, with a connection of its own; the caller closes it."""
+        return PostgresJobBoard(
+            self.settings.stores.database_url,
+            snapshot_every_hours=self.settings.operations.snapshot_every_hours,
+            exact_scan_bytes=self.exact_scan_bytes,
+            graph_home=self._graph_home,
+        )

@@ -1,0 +1,67 @@
+"""The process itself: settings, clocks, ids, telemetry, processes for computing."""
+
+from __future__ import annotations
+
+from contextlib import AsyncExitStack
+from functools import cached_property
+
+from agentic_rag import __version__
+from agentic_rag.adapters.system.clock import SystemClock
+from agentic_rag.adapters.system.compute import ProcessCompute
+from agentic_rag.adapters.system.ids import RandomIds
+from agentic_rag.adapters.telemetry.facade import TelemetryOptions, build_telemetry
+from agentic_rag.kernel.clock import Clock
+from agentic_rag.kernel.compute import Compute
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.kernel.ids import Ids
+from agentic_rag.kernel.telemetry import Telemetry
+from agentic_rag.retrieval.ports import Reranker
+from agentic_rag.settings import Settings
+
+
+class KernelParts:
+    """The base of the container. A part is made on first use; what holds connections is closed with the container."""
+
+    def __init__(self, settings: Settings, *, reranker: Reranker | None = None) -> None:
+        if not settings.stores.database_url or not settings.stores.redis_url:
+            raise Misconfigured(
+                "DATABASE_URL and REDIS_URL are needed here. `rag up` starts embedded servers and sets both."
+            )
+        self.settings = settings
+        self._reranker = reranker
+        self._closing = AsyncExitStack()
+
+    async def aclose(self) -> None:
+        """Close every opened part, last first."""
+        await self._closing.aclose()
+
+    @cached_property
+    def clock(self) -> Clock:
+        return SystemClock()
+
+    @cached_property
+    def ids(self) -> Ids:
+        return RandomIds()
+
+    @cached_property
+    def telemetry(self) -> Telemetry:
+        """Spans, metrics and the log of this process. Logs a warning for each removed setting."""
+        settings = self.settings.operations
+        telemetry = build_telemetry(
+            TelemetryOptions(
+                service_name=settings.service_name,
+                service_version=__version__,
+                log_level=settings.log_level,
+                otlp_endpoint=settings.otlp_endpoint or None,
+            )
+        )
+        self._closing.callback(telemetry.shutdown)
+        for warning in self.settings.warnings:
+            telemetry.event("rag_setting_removed", level="warning", detail=warning)
+        return telemetry
+
+    @cached_property
+    def _compute(self) -> Compute:
+        compute = ProcessCompute(self.settings.ingestion.compute_processes)
+        self._closing.push_async_callback(compute.aclose)
+        return compute

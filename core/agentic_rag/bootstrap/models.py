@@ -1,0 +1,152 @@
+"""Embedding and chat models, the keys that organisations bring, and spending."""
+
+from __future__ import annotations
+
+from functools import cached_property
+
+from agentic_rag.adapters.deterministic.embedder import DETERMINISTIC_SPACE, DeterministicEmbedder
+from agentic_rag.adapters.onnx.embedder import OnnxEmbedder
+from agentic_rag.adapters.openai.client import open_client
+from agentic_rag.adapters.openai.embedder import OpenAIEmbedder, takes_dimensions
+from agentic_rag.adapters.openai.tenants import TenantClients
+from agentic_rag.adapters.postgres.models.provider_keys import PostgresMasterKeyUsage
+from agentic_rag.adapters.vault.envelope import EnvelopeVault
+from agentic_rag.bootstrap.programs import open_chat_model
+from agentic_rag.bootstrap.tenancy import TenancyParts
+from agentic_rag.kernel.errors import SpaceMismatch
+from agentic_rag.models.billing.budget_alerts import BudgetAlerts
+from agentic_rag.models.billing.enforce_budgets import EnforceBudgets
+from agentic_rag.models.billing.manage_budgets import ManageBudgets
+from agentic_rag.models.billing.metered_models import UsageMeters
+from agentic_rag.models.billing.prices import PLATFORM
+from agentic_rag.models.billing.usage_ledger import UsageLedger
+from agentic_rag.models.chat.ports import ChatModel
+from agentic_rag.models.embedding.ports import Embedder, Embedders
+from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.models.providers.change_models import ChangeModels
+from agentic_rag.models.providers.embedder_registry import EmbedderRegistry
+from agentic_rag.models.providers.llm_client import CoolDown, LlmClient
+from agentic_rag.models.providers.manage_keys import ManageProviderKeys
+from agentic_rag.models.providers.master_keys import parse_master_keys
+from agentic_rag.models.providers.ports import KeyVault
+from agentic_rag.models.providers.tenant_models import PlatformModels, TenantModels
+
+
+class ModelParts(TenancyParts):
+    """The room `models`."""
+
+    @cached_property
+    def embedder(self) -> Embedder:
+        """The embedder of RAG_EMBEDDER."""
+        if self.settings.models.embedder == "deterministic":
+            return DeterministicEmbedder(self._compute)
+        if self.settings.models.embedder == "onnx":
+            return self._onnx_embedder
+        return self._openai_embedder(*self.settings.models.embedding)
+
+    @cached_property
+    def embedders(self) -> TenantModels:
+        """The models of each organisation: with the key it brought, else those of this process."""
+        settings = self.settings.models
+        clients = TenantClients(
+            settings.provider_urls, seconds=settings.timeout_seconds, temperature=settings.temperature
+        )
+        self._closing.push_async_callback(clients.aclose)
+        return TenantModels(
+            self._small_reads,
+            self._vault,
+            clients,
+            lambda: PlatformModels(self.platform_embedders, self.llm_client),
+            self._make_llm_client,
+            self.clock,
+            UsageMeters(self.budgets, self.usage_ledger, self.clock, settings.prices),
+        )
+
+    @cached_property
+    def platform_embedders(self) -> Embedders:
+        """The embedder of RAG_EMBEDDER for new workspaces, and one for each space that a workspace was switched to."""
+        keyless = {DETERMINISTIC_SPACE.provider: lambda: DETERMINISTIC_SPACE, "onnx": lambda: self._onnx_embedder.space}
+        return EmbedderRegistry(self.embedder, self._embedder_for, keyless)
+
+    @cached_property
+    def _onnx_embedder(self) -> Embedder:
+        return OnnxEmbedder(self.settings.model_directory)
+
+    def _embedder_for(self, space: EmbeddingSpace) -> Embedder:
+        if space == DETERMINISTIC_SPACE:
+            return DeterministicEmbedder(self._compute)
+        if space.provider == "onnx" and space == self._onnx_embedder.space:
+            return self._onnx_embedder
+        if space.provider != "openai" or not self.settings.models.openai_api_key:
+            raise SpaceMismatch(
+                f"This process cannot embed with {space.name}: set OPENAI_API_KEY and OPENAI_BASE_URL, or switch the "
+                "workspace to a space that it can."
+            )
+        return self._openai_embedder(space.model, space.dimensions)
+
+    def _openai_embedder(self, model: str, dimensions: int) -> Embedder:
+        settings = self.settings.models
+        client = open_client(settings.openai_base_url, settings.openai_api_key, settings.timeout_seconds)
+        embedder = OpenAIEmbedder(client, model, dimensions, send_dimensions=takes_dimensions(model))
+        self._closing.push_async_callback(embedder.aclose)
+        return embedder
+
+    @cached_property
+    def _platform_llm_client(self) -> LlmClient:
+        model = open_chat_model(self.settings)
+        self._closing.push_async_callback(model.aclose)
+        return self._make_llm_client(model)
+
+    @property
+    def llm_client(self) -> LlmClient | None:
+        """The client of the platform's chat model; None without one."""
+        return self._platform_llm_client if self.settings.models.chat_model else None
+
+    def _make_llm_client(self, model: ChatModel, rest: CoolDown | None = None) -> LlmClient:
+        settings = self.settings.models
+        return LlmClient(
+            model,
+            self.clock,
+            self.ids,
+            self.telemetry,
+            timeout_seconds=settings.timeout_seconds,
+            price=settings.prices.of(PLATFORM, settings.chat_model),
+            rest=rest,
+        )
+
+    @cached_property
+    def usage_ledger(self) -> UsageLedger:
+        ledger = UsageLedger(self._small_reads, self.telemetry)
+        self._closing.push_async_callback(ledger.aclose)
+        return ledger
+
+    @cached_property
+    def budgets(self) -> EnforceBudgets:
+        alerts = BudgetAlerts(self._small_reads, self.telemetry)
+        self._closing.push_async_callback(alerts.aclose)
+        return EnforceBudgets(self._small_reads, self.usage_ledger, self.clock, alerts)
+
+    @cached_property
+    def spending(self) -> ManageBudgets:
+        return ManageBudgets(self.database, self.budgets, self.telemetry)
+
+    @cached_property
+    def _vault(self) -> KeyVault:
+        return EnvelopeVault(parse_master_keys(self.settings.models.master_keys))
+
+    @cached_property
+    def provider_keys(self) -> ManageProviderKeys:
+        """Stores, shows, removes and rewraps the keys that organisations bring."""
+        return ManageProviderKeys(
+            self.database,
+            self._vault,
+            PostgresMasterKeyUsage(self._pool),
+            self.clock,
+            self.telemetry,
+            allowed_urls=self.settings.models.allowed_urls,
+            on_change=self.embedders.forget,
+        )
+
+    @cached_property
+    def change_models(self) -> ChangeModels:
+        return ChangeModels(self.database, self.telemetry, on_change=self.embedders.forget)

@@ -1,0 +1,111 @@
+"""What operators run."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from functools import cached_property
+
+from agentic_rag.adapters.deterministic.embedder import DeterministicEmbedder
+from agentic_rag.adapters.postgres.operations.archive import PostgresWorkspaceArchive
+from agentic_rag.adapters.postgres.operations.graph_feed import PostgresGraphFeed
+from agentic_rag.adapters.postgres.operations.inspection import PostgresInspector
+from agentic_rag.adapters.postgres.retrieval.vector_indexes import PostgresIndexBuilder
+from agentic_rag.bootstrap.ingestion import IngestionParts
+from agentic_rag.ingestion.ingest_chunks import IngestChunks
+from agentic_rag.models.providers.embedder_registry import only
+from agentic_rag.operations.calibrate import CalibrateSupport
+from agentic_rag.operations.dead_letters import DeadLetters
+from agentic_rag.operations.graph.check import GraphCheck
+from agentic_rag.operations.graph.sync import GraphSync
+from agentic_rag.operations.leak_canaries import LeakCanaries
+from agentic_rag.operations.measure_switch import MeasureSwitch
+from agentic_rag.operations.prove_erased import ProveErasure
+from agentic_rag.operations.snapshots.ports import WorkspaceArchive
+from agentic_rag.operations.snapshots.restore import RestoreSnapshot
+from agentic_rag.operations.snapshots.take import TakeSnapshot
+from agentic_rag.operations.start_evaluation import Evaluations
+from agentic_rag.operations.switch_embedding import SwitchEmbedding
+from agentic_rag.operations.vector_index import IndexLimits, MaintainVectorIndex
+from agentic_rag.operations.verify import VerifyStores
+from agentic_rag_migrations import HEAD
+
+MAX_VECTOR_INDEXES = 32
+"""Of all workspaces together: each index costs every search and publish some planning."""
+SPACE_GRACE = timedelta(days=1)
+"""How long vectors are kept after a switch to another space: switching back is instant until then."""
+
+
+class OperationsParts(IngestionParts):
+    """The room `operations`."""
+
+    @cached_property
+    def graph_sync(self) -> GraphSync:
+        """Brings Neo4j to the corpus version, and reports its state."""
+        writer = None
+        if self._graph_home:
+            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
+            from agentic_rag.adapters.neo4j.writer import Neo4jGraphWriter
+
+            writer = Neo4jGraphWriter(self._neo4j(Neo4jOptions()))
+        return GraphSync(PostgresGraphFeed(self._pool, self._graph_home), writer, self.telemetry)
+
+    @cached_property
+    def verify(self) -> VerifyStores:
+        checks = [GraphCheck(self.graph_sync).run]
+        return VerifyStores(PostgresInspector(self._pool), self.database, self.blobs, self.embedder.space, checks)
+
+    @cached_property
+    def prove_erasure(self) -> ProveErasure:
+        graph = None
+        if self._graph_home:
+            from agentic_rag.adapters.neo4j.connection import Neo4jOptions
+            from agentic_rag.adapters.neo4j.traces import Neo4jTraces
+
+            graph = Neo4jTraces(self._neo4j(Neo4jOptions()))
+        return ProveErasure(self.database, self.cache, graph)
+
+    @cached_property
+    def _archive(self) -> WorkspaceArchive:
+        return PostgresWorkspaceArchive(self._pool)
+
+    @cached_property
+    def take_snapshot(self) -> TakeSnapshot:
+        keep = self.settings.operations.snapshot_keep
+        return TakeSnapshot(self.database, self._archive, self.blobs, self.clock, self.telemetry, keep)
+
+    @cached_property
+    def restore_snapshot(self) -> RestoreSnapshot:
+        return RestoreSnapshot(self.database, self._archive, self.blobs, self.cache, self.telemetry, HEAD)
+
+    @cached_property
+    def switch_spaces(self) -> SwitchEmbedding:
+        """Switches workspaces between embedding spaces; the body of REEMBED jobs."""
+        measurement = MeasureSwitch(self.database, self.embedders, self.retrieve, self.fusion_weights, self._fusion)
+        return SwitchEmbedding(self.database, self.embedders, measurement, self.telemetry, SPACE_GRACE)
+
+    @cached_property
+    def keep_index(self) -> MaintainVectorIndex:
+        """The body of INDEX jobs."""
+        builder = PostgresIndexBuilder(self.settings.stores.migrating_url)
+        limits = IndexLimits(self.exact_scan_bytes, MAX_VECTOR_INDEXES)
+        return MaintainVectorIndex(self.database, builder, self.recall_check, self.telemetry, limits)
+
+    @cached_property
+    def calibrate_support(self) -> CalibrateSupport:
+        """Sets the support below which a workspace abstains."""
+        return CalibrateSupport(self.database, self.telemetry)
+
+    @cached_property
+    def evaluations(self) -> Evaluations:
+        return Evaluations(self.database, self.telemetry, self.settings.answering.top_k)
+
+    @cached_property
+    def dead_letters(self) -> DeadLetters:
+        return DeadLetters(self.database, self.telemetry)
+
+    @cached_property
+    def leak_canaries(self) -> LeakCanaries:
+        """The self-attack. It embeds by a rule, so that no tenant pays for it, and stores no run."""
+        embedders = only(DeterministicEmbedder())
+        ingest = IngestChunks(self.database, embedders, self._analysis)
+        return LeakCanaries(self._answer_ports(embedders), ingest, self.organisations)

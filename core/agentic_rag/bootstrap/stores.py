@@ -1,0 +1,116 @@
+"""The stores: PostgreSQL, Neo4j, the cache and the originals."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from agentic_rag.adapters.blobs.directory import DirectoryBlobStore
+from agentic_rag.adapters.cache_chain import ChainedAnswerCache
+from agentic_rag.adapters.postgres.answering.cache_entries import PostgresAnswerCache
+from agentic_rag.adapters.postgres.answering.runs import PostgresRunStore
+from agentic_rag.adapters.postgres.session.database import PostgresDatabase
+from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
+from agentic_rag.adapters.redis.cache import RedisAnswerCache
+from agentic_rag.answering.ports import AnswerCache, RunStore
+from agentic_rag.bootstrap.kernel import KernelParts
+from agentic_rag.documents.ports import BlobStore
+from agentic_rag.kernel.database import Database
+from agentic_rag.kernel.errors import Misconfigured
+from agentic_rag.retrieval.ports import GraphStore
+from agentic_rag_migrations import HEAD
+
+if TYPE_CHECKING:
+    from agentic_rag.adapters.neo4j.connection import Neo4jConnection, Neo4jOptions
+
+SMALL_READ_CONNECTIONS = 2
+"""Of a process; a small read takes a millisecond, and its result is cached for five seconds."""
+GRAPH_MAX_LAG = 16
+"""Corpus versions that Neo4j may be behind before answers go without it."""
+
+
+class StoreParts(KernelParts):
+    """Where data is kept. Neo4j's driver and the S3 client are imported only where the settings name them: they take
+    31 and 4 MB.
+    """
+
+    @cached_property
+    def _pool(self) -> PostgresPool:
+        return self._open_pool(PoolOptions(max_size=self.settings.stores.database_pool_size))
+
+    def _open_pool(self, options: PoolOptions) -> PostgresPool:
+        pool = PostgresPool(self.settings.stores.database_url, options)
+        self._closing.push_async_callback(pool.aclose)
+        return pool
+
+    def _database_on(self, pool: PostgresPool) -> Database:
+        return PostgresDatabase(pool, HEAD, graph=self.graph)
+
+    @cached_property
+    def database(self) -> Database:
+        """The one place that opens tenant transactions."""
+        return self._database_on(self._pool)
+
+    @cached_property
+    def _small_reads(self) -> Database:
+        """A second, two-connection pool for small reads made while a request already holds a connection (keys,
+        budgets, limits, usage). With one pool these would deadlock under load.
+        """
+        options = PoolOptions(max_size=SMALL_READ_CONNECTIONS, application_name="agentic-rag small reads")
+        return self._database_on(self._open_pool(options))
+
+    def heartbeat_database(self) -> Database:
+        """A database of one connection, for another event loop; the caller closes it."""
+        return self._database_on(PostgresPool(self.settings.stores.database_url, PoolOptions(max_size=1)))
+
+    @property
+    def _graph_home(self) -> str:
+        """The name of the graph in the database; empty without Neo4j."""
+        return "" if self.settings.stores.neo4j is None else self.settings.stores.neo4j.uri
+
+    def _neo4j(self, options: Neo4jOptions) -> Neo4jConnection:
+        from agentic_rag.adapters.neo4j.connection import Neo4jConnection
+
+        address = self.settings.stores.neo4j
+        if address is None:
+            raise Misconfigured("NEO4J_URI is needed here.")
+        connection = Neo4jConnection(address.uri, address.user, address.password, options)
+        self._closing.push_async_callback(connection.aclose)
+        return connection
+
+    @cached_property
+    def graph(self) -> GraphStore | None:
+        """The graph outside Postgres, if NEO4J_URI names one. Answers use a short time-out, jobs a long one."""
+        if not self._graph_home:
+            return None
+        from agentic_rag.adapters.neo4j.connection import Neo4jOptions
+        from agentic_rag.adapters.neo4j.graph import Neo4jGraph
+
+        connection = self._neo4j(Neo4jOptions(connect_seconds=Neo4jOptions().read_seconds))
+        return Neo4jGraph(connection, GRAPH_MAX_LAG)
+
+    @cached_property
+    def runs(self) -> RunStore:
+        return PostgresRunStore(self._pool)
+
+    @cached_property
+    def cache(self) -> AnswerCache:
+        """Redis first, then the table behind it."""
+        redis = RedisAnswerCache(self.settings.stores.redis_url, prefix=self.settings.jobs.queue_name)
+        cache = ChainedAnswerCache(redis, PostgresAnswerCache(self._pool))
+        self._closing.push_async_callback(cache.aclose)
+        return cache
+
+    @cached_property
+    def blobs(self) -> BlobStore:
+        place = self.settings.stores.blobs
+        if isinstance(place, Path):
+            return self.directory_blobs(place)
+        from agentic_rag.adapters.blobs.s3 import S3BlobStore, S3Options
+
+        return S3BlobStore(S3Options(place.bucket, place.access_key, place.secret_key, place.endpoint, place.region))
+
+    def directory_blobs(self, directory: Path) -> BlobStore:
+        """A directory of blobs, such as snapshots copied to this machine."""
+        return DirectoryBlobStore(directory)
