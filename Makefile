@@ -50,10 +50,10 @@ test: install-dev system-packages ## Everything: checks, all suites with real se
 	@$(MAKE) --no-print-directory -j 2 suites checks
 test-fast: install-dev ## Pure tests only, under a minute
 	@$(BIN)/python -m pytest tests/unit -m "not slow" -n auto --dist worksteal --hypothesis-profile fast
-test-thorough: install-dev system-packages ## All suites with twenty times the examples of every law, for the night
+test-thorough: install-dev system-packages ## All suites with larger sizes and twenty times the examples of every law, for the night
 	@$(SUITES) --hypothesis-profile thorough --timeout 3600
 suites: install-dev system-packages
-	@$(SUITES) --hypothesis-profile ci
+	@$(SUITES) -m "not nightly" --hypothesis-profile ci
 checks: install-dev
 	@$(MAKE) --no-print-directory -j 1 lint types imports bench BENCH_ARGS=--short
 

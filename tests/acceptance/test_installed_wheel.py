@@ -56,7 +56,7 @@ def home() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_it_migrates_ingests_the_packaged_corpus_and_answers(rag: Path, home: Path, tmp_path: Path) -> None:
+def test_it_migrates_ingests_the_packaged_corpus_answers_and_evaluates(rag: Path, home: Path, tmp_path: Path) -> None:
     work = tmp_path
 
     run(rag, "migrate", "up", cwd=work, home=home)
@@ -65,16 +65,9 @@ def test_it_migrates_ingests_the_packaged_corpus_and_answers(rag: Path, home: Pa
         rag, "ask", "On which date did SKN-03 return to service?", "--workspace", "handbook", "--json",
         cwd=work, home=home,
     )  # fmt: skip
+    report = run(rag, "eval", "--workspace", "handbook", "--json", cwd=work, home=home)
 
     assert json.loads(ingested.stdout)["failed"] == 0
     assert json.loads(answer.stdout)["outcome"] != "ABSTAINED"
     assert all(citation["verified"] for citation in json.loads(answer.stdout)["citations"])
-
-
-def test_it_evaluates_the_packaged_golden_set(rag: Path, home: Path, tmp_path: Path) -> None:
-    work = tmp_path
-    run(rag, "ingest", "--workspace", "handbook", "--wait", cwd=work, home=home)
-
-    report = run(rag, "eval", "--workspace", "handbook", "--json", cwd=work, home=home)
-
     assert json.loads(report.stdout)["summary"]["questions"] >= 30

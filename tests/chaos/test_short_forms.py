@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,18 @@ from tests.chaos.table import TABLE
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.timeout(300)]
 
 
+NIGHTLY = {
+    # Judged by its time alone, and short forms judge none.
+    "throughput",
+    # The kills of `random-kills` over the graph writers of `graph-kills-neo4j`.
+    "random-kills-neo4j",
+}
+
+
+def _rows() -> list[Any]:
+    return [pytest.param(name, marks=pytest.mark.nightly if name in NIGHTLY else ()) for name in TABLE]
+
+
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Servers]:
     """Servers of their own: some rows stop them."""
@@ -22,7 +35,7 @@ def servers() -> Iterator[Servers]:
         yield servers
 
 
-@pytest.mark.parametrize("name", TABLE)
+@pytest.mark.parametrize("name", _rows())
 async def test_the_short_form_of_a_row_holds(servers: Servers, name: str) -> None:
     rows = await TABLE[name](servers, True)
 

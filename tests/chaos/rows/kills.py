@@ -44,7 +44,7 @@ async def random_kills_neo4j(servers: Servers, short: bool) -> list[Row]:
 
 
 async def _random_kills(servers: Servers, short: bool, graph: str) -> list[Row]:
-    documents, kills = (40, 4) if short else (500, 50)
+    documents, kills = (24, 3) if short else (500, 50)
     folder = corpus.small(servers.home / f"kills-{documents}", documents)
     wanted, _ = await clean_run(servers, folder)
     # With the default of 3 attempts a document that was under way in three of the kills would be a dead letter.

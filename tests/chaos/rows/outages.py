@@ -28,7 +28,7 @@ BACK_SECONDS = 10.0
 
 async def redis_stopped(servers: Servers, short: bool) -> list[Row]:
     """Redis stopped 10 s × 5, and FLUSHALL, in mid-ingest."""
-    documents, outages, seconds = (60, 1, 1.0) if short else (400, 5, 10.0)
+    documents, outages, seconds = (30, 1, 1.0) if short else (400, 5, 10.0)
     folder = corpus.small(servers.home / f"redis-{short}", documents)
     wanted, _ = await clean_run(servers, folder)
     back: list[float] = []
@@ -81,7 +81,7 @@ async def _until_work_goes_on(ground: Ground) -> float:
 
 async def postgres_restarted(servers: Servers, short: bool) -> list[Row]:
     """Postgres restarts in mid-ingest, with workers of the default three attempts."""
-    documents, restarts = (40, 1) if short else (300, 3)
+    documents, restarts = (20, 1) if short else (300, 3)
     folder = corpus.small(servers.home / f"postgres-{short}", documents)
     wanted, _ = await clean_run(servers, folder)
     with EmbeddedStack(servers.home / f"restarting-{short}") as stack:

@@ -64,7 +64,7 @@ async def ready(plane: DataPlane, path: str, seconds: float) -> Document:
 
 
 @pytest.mark.timeout(400)
-@pytest.mark.parametrize("pages", [250, pytest.param(2_000, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("pages", [250, pytest.param(2_000, marks=pytest.mark.nightly)])
 async def test_a_large_pdf_is_ingested_in_bounded_memory(plane: DataPlane, folder: Path, pages: int) -> None:
     plane.embedder = type(plane.embedder)(batch_size=100)
     content = report(pages)
