@@ -64,7 +64,7 @@ class MaintainVectorIndex:
             await self._drop(lease, number)
         elif step is IndexAction.BUILD:
             if await self._builder.others(workspace, number) >= self._limits.max_indexes:
-                capped = f"there are {self._limits.max_indexes} indexes already (AGENTIC_RAG_MAX_VECTOR_INDEXES)"
+                capped = f"there are {self._limits.max_indexes} indexes already, the most of all workspaces"
                 await self._put(lease, IndexRecord(number, IndexState.REJECTED, rows, None, capped))
                 return
             await self._put(lease, IndexRecord(number, IndexState.BUILDING, rows))

@@ -231,7 +231,7 @@ async def test_past_the_cap_a_workspace_stays_exact_and_says_so(
 
     [record] = await records(stores, large)
     assert record.state is IndexState.REJECTED
-    assert "AGENTIC_RAG_MAX_VECTOR_INDEXES" in (record.reason or "")
+    assert "the most of all workspaces" in (record.reason or "")
     assert await is_there(migrated_url, large) is None
 
 

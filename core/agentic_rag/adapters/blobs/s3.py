@@ -178,7 +178,7 @@ class S3BlobStore:
         except BaseError as error:
             raise DependencyUnavailable(
                 f"The object store did not serve bucket {self._bucket} ({type(error).__name__}). Check "
-                "AGENTIC_RAG_S3_ENDPOINT, the bucket and its credentials.",
+                "endpoint, bucket and credentials in AGENTIC_RAG_BLOB_STORE.",
                 dependency="blobs",
             ) from error
 

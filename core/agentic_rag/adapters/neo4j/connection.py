@@ -123,9 +123,7 @@ def translate(error: BaseException) -> AgenticRagError:
     """The domain's error for a driver's; raise it `from` that."""
     code = error.code if isinstance(error, Neo4jError) else None
     if isinstance(error, AuthError):
-        return Misconfigured(
-            "Neo4j refused the login: check NEO4J_USER and NEO4J_PASSWORD.", code="GRAPH_LOGIN_REFUSED"
-        )
+        return Misconfigured("Neo4j refused the login: check USER:PASSWORD in NEO4J_URI.", code="GRAPH_LOGIN_REFUSED")
     if isinstance(error, ConfigurationError):
         return Misconfigured("Neo4j cannot be reached this way: check the scheme and host of NEO4J_URI.")
     if isinstance(error, DriverError | OSError | TimeoutError) or code in _UNAVAILABLE_CODES:
