@@ -1,12 +1,12 @@
-"""Settings that are no more. One found in the environment is a warning, not a problem: an upgrade still starts."""
+"""Settings that no longer exist. One found in the environment is a warning, not a problem: an upgrade still starts."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 _CLAIMS = "AGENTIC_RAG_JWT_CLAIMS=org=…,role=…,groups=…,subject=… replaces it"
-_S3 = "AGENTIC_RAG_BLOB_STORE=s3://ACCESS_KEY:SECRET_KEY@BUCKET?endpoint=URL&region=NAME replaces it"
-_NEO4J = "NEO4J_URI=bolt://USER:PASSWORD@HOST replaces it"
+_S3 = "AGENTIC_RAG_BLOB_STORE holds the whole address, keys included"
+_NEO4J = "NEO4J_URI holds the login"
 _PRICE = "AGENTIC_RAG_MODEL_PRICES=MODEL=INPUT/OUTPUT replaces it"
 _TIMEOUT = "AGENTIC_RAG_PROVIDER_TIMEOUT_SECONDS replaces it"
 _RATES = "AGENTIC_RAG_RATE_LIMITS=asks=…,writes=…,reads=…,caller_share=… replaces it"
