@@ -19,7 +19,7 @@ from typing import Any, ClassVar
 from uuid import UUID
 
 from agentic_rag.adapters.postgres.retrieval import segments
-from agentic_rag.adapters.postgres.session.connection import TranslatingConnection
+from agentic_rag.adapters.postgres.session.connection import PostgresConnection
 from agentic_rag.adapters.postgres.session.pool import PoolOptions, PostgresPool
 from agentic_rag.adapters.redis.cache import RedisAnswerCache
 from agentic_rag.answering import ask as answer
@@ -147,8 +147,8 @@ class TenantlessCache:
 def mutate_statements() -> None:
     """Between the adapters and the driver."""
 
-    def joined(_: PostgresPool, driver: Any) -> TranslatingConnection:
-        return TranslatingConnection(Unbound(driver))
+    def joined(_: PostgresPool, driver: Any) -> PostgresConnection:
+        return PostgresConnection(Unbound(driver))
 
     PostgresPool._wrap_driver = joined
 

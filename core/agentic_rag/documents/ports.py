@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -23,6 +23,7 @@ from agentic_rag.documents.document import (
     RevisionSpan,
     SpanRequest,
 )
+from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 
@@ -42,21 +43,6 @@ class NewDocument:
     access_id: int | None = None
     """Who may read it; None: whoever may now, or everybody for a document that is new."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
-
-
-@dataclass(frozen=True, slots=True)
-class VisibleChunk:
-    """What publishing needs to know of a chunk that readers see now."""
-
-    ordinal: int
-    chunk_id: UUID
-    index: int
-    start: int
-    end: int
-    page: int | None
-    line_start: int
-    line_end: int
-    heading_path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,13 +325,7 @@ class Parser(Protocol):
 HEAD_BYTES = 64 * 1024
 """How much of a file is looked at."""
 
-
-class FileTypeSniffer(Protocol):
-    """A quick look that refuses what no loader could read; the parser looks at the whole file later."""
-
-    def media_type(self, head: bytes, file_name: str) -> str:
-        """The media type of a file that begins with `head`, up to `HEAD_BYTES` of it.
-
-        Errors: `ParseFailed` codes PARSE_EMPTY, PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_ENCRYPTED.
-        """
-        ...
+SniffMediaType = Callable[[bytes, str], str]
+"""The media type of a file, from its first `HEAD_BYTES` and its name. Errors: `ParseFailed` codes PARSE_EMPTY,
+PARSE_TYPE_MISMATCH, PARSE_UNSUPPORTED, PARSE_ENCRYPTED.
+"""

@@ -4,33 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import ChunkDraft
 
 
-class PublishedChunk(Protocol):
-    """A published chunk: its stable ids and where it stands."""
+@dataclass(frozen=True, slots=True)
+class VisibleChunk:
+    """A published chunk as readers see it now: its ids and its place."""
 
-    @property
-    def ordinal(self) -> int: ...
-    @property
-    def chunk_id(self) -> UUID: ...
-    @property
-    def index(self) -> int: ...
-    @property
-    def start(self) -> int: ...
-    @property
-    def end(self) -> int: ...
-    @property
-    def page(self) -> int | None: ...
-    @property
-    def line_start(self) -> int: ...
-    @property
-    def line_end(self) -> int: ...
-    @property
-    def heading_path(self) -> tuple[str, ...]: ...
+    ordinal: int
+    chunk_id: UUID
+    index: int
+    start: int
+    end: int
+    page: int | None
+    line_start: int
+    line_end: int
+    heading_path: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +42,7 @@ class RevisionDiff:
     removed: tuple[int, ...]
 
 
-def diff_revision(visible: Sequence[PublishedChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
+def diff_revision(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
     """Compare what readers see with a new revision, by chunk id (document, normalised text, occurrence)."""
     by_id = {chunk.chunk_id: chunk for chunk in visible}
     added: list[ChunkDraft] = []
@@ -65,12 +56,12 @@ def diff_revision(visible: Sequence[PublishedChunk], drafts: Sequence[ChunkDraft
     return RevisionDiff(tuple(added), tuple(kept), tuple(sorted(chunk.ordinal for chunk in by_id.values())))
 
 
-def replace_all(visible: Sequence[PublishedChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
+def replace_all(visible: Sequence[VisibleChunk], drafts: Sequence[ChunkDraft]) -> RevisionDiff:
     """Keep nothing of what readers see, even where it is the same: for stores that are not to be trusted."""
     return RevisionDiff(tuple(drafts), (), tuple(sorted(chunk.ordinal for chunk in visible)))
 
 
-def _place(chunk: PublishedChunk | ChunkDraft) -> tuple[object, ...]:
+def _place(chunk: VisibleChunk | ChunkDraft) -> tuple[object, ...]:
     return (
         chunk.index,
         chunk.start,

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Collection
 from dataclasses import dataclass, replace
-from typing import Protocol
 from uuid import UUID
 
 from agentic_rag.documents.document import Document
@@ -15,20 +14,13 @@ from agentic_rag.ingestion.upload import ReceivedUpload, Upload, UploadDocument,
 from agentic_rag.kernel.database import Database
 from agentic_rag.kernel.errors import FeatureDisabled, InvalidInput, NotFound, no_such_document
 from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.models.providers.tenant_models import TenantModels
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 from agentic_rag.workspaces.administer import Administer, NewWorkspace
 from agentic_rag.workspaces.external_owner import ExternalOwner
 from agentic_rag.workspaces.organisation import FeatureFlag
 from agentic_rag.workspaces.workspace import Workspace
-
-
-class ProviderCheck(Protocol):
-    """Says before any work whether an organisation's documents can be embedded."""
-
-    async def check(self, org_id: UUID) -> None:
-        """Pass, or raise `MissingProviderKey` with where to store one."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,13 +40,13 @@ class Attachments:
         upload: UploadDocument,
         delete: DeleteDocument,
         administer: Administer,
-        provider: ProviderCheck,
+        models: TenantModels,
     ) -> None:
         self._database = database
         self._upload = upload
         self._delete = delete
         self._administer = administer
-        self._provider = provider
+        self._models = models
 
     async def is_ours(self, org_id: UUID, reference: str) -> bool:
         """Whether `reference` names the organisation: its id, or its id at whoever issues its tokens."""
@@ -75,7 +67,7 @@ class Attachments:
 
     async def require_provider(self, org_id: UUID) -> None:
         """Errors: `MissingProviderKey`."""
-        await self._provider.check(org_id)
+        await self._models.check(org_id)
 
     async def find(self, holder: ExternalOwner) -> Workspace | None:
         """The holder's workspace, or None before its first document."""

@@ -20,8 +20,8 @@ from agentic_rag.documents.document import (
     revision_id_for,
 )
 from agentic_rag.documents.originals import delete_marked_blobs
-from agentic_rag.documents.ports import BlobStore, Original, Parser, VisibleChunk
-from agentic_rag.documents.revision_diff import RevisionDiff, diff_revision, replace_all
+from agentic_rag.documents.ports import BlobStore, Original, Parser
+from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk, diff_revision, replace_all
 from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.ingestion.extract_entities import ExtractEntities
 from agentic_rag.ingestion.group_commit import GroupCommitPublisher

@@ -19,8 +19,8 @@ from agentic_rag.documents.document import (
     document_id_for,
     revision_id_for,
 )
-from agentic_rag.documents.ports import NewDocument, VisibleChunk
-from agentic_rag.documents.revision_diff import RevisionDiff, diff_revision
+from agentic_rag.documents.ports import NewDocument
+from agentic_rag.documents.revision_diff import RevisionDiff, VisibleChunk, diff_revision
 from agentic_rag.ingestion.analyse import TextAnalysis, embed_texts, new_chunks, space_for
 from agentic_rag.ingestion.group_commit import compaction_job, is_compaction_due
 from agentic_rag.ingestion.index_text import split_slices

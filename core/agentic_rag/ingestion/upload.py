@@ -11,7 +11,7 @@ from uuid import UUID
 from agentic_rag.documents.document import Document, DocumentStatus, revision_id_for
 from agentic_rag.documents.document_access import may_read, require_owner
 from agentic_rag.documents.originals import OriginalKeys, delete_unless_in_use
-from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, FileTypeSniffer, Parser, StoredBlob
+from agentic_rag.documents.ports import HEAD_BYTES, BlobStore, Parser, SniffMediaType, StoredBlob
 from agentic_rag.documents.upload_arguments import validate_idempotency_key, validate_source_path, validate_title
 from agentic_rag.ingestion.submit import CONTENT_PROVENANCE, Submission, ingest_job, submit
 from agentic_rag.kernel.database import Database, Transaction
@@ -88,7 +88,7 @@ class UploadDocument:
         database: Database,
         blobs: BlobStore,
         keys: OriginalKeys,
-        kinds: FileTypeSniffer,
+        sniff: SniffMediaType,
         parser: Parser,
         telemetry: Telemetry,
         embedders: EmbedderSource,
@@ -99,7 +99,7 @@ class UploadDocument:
         self._database = database
         self._blobs = blobs
         self._keys = keys
-        self._kinds = kinds
+        self._sniff = sniff
         self._parser = parser
         self._telemetry = telemetry
         self._embedders = embedders
@@ -140,7 +140,7 @@ class UploadDocument:
         limited = self._limit_size(pieces)
         head = await _head(limited)
         try:
-            media_type = self._kinds.media_type(head, file_name)
+            media_type = self._sniff(head, file_name)
         except ParseFailed as error:
             raise _as_upload_error(error) from error
         if accepted is not None and media_type not in accepted:

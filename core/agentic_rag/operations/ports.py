@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass
 from typing import Protocol
@@ -84,12 +84,8 @@ class Inspection(Protocol):
         ...
 
 
-class Inspector(Protocol):
-    """Opens inspections. Errors: `DependencyUnavailable`."""
-
-    def open(self, workspace: WorkspaceRef) -> AbstractAsyncContextManager[Inspection]:
-        """Look at a workspace as it is now."""
-        ...
+InspectWorkspace = Callable[[WorkspaceRef], AbstractAsyncContextManager[Inspection]]
+"""Opens an inspection of a workspace as it is now. Errors: `DependencyUnavailable`."""
 
 
 class EvalRunStore(Protocol):

@@ -26,7 +26,7 @@ from agentic_rag.operations.findings import (
     check_entities_and_postings,
     finding,
 )
-from agentic_rag.operations.ports import Inspection, Inspector, WorkspaceHead
+from agentic_rag.operations.ports import Inspection, InspectWorkspace, WorkspaceHead
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, WorkspaceRef
 
 SHOWN_PER_KIND = 20
@@ -94,13 +94,13 @@ class VerifyStores:
 
     def __init__(
         self,
-        inspector: Inspector,
+        inspect: InspectWorkspace,
         database: Database,
         blobs: BlobStore,
         space: EmbeddingSpace,
         further: Sequence[FurtherCheck] = (),
     ) -> None:
-        self._inspector = inspector
+        self._inspect = inspect
         self._database = database
         self._blobs = blobs
         self._space = space
@@ -112,7 +112,7 @@ class VerifyStores:
         Errors: `NotFound` (workspace), `DependencyUnavailable`.
         """
         tally = _FindingCounts()
-        async with self._inspector.open(workspace) as inspection:
+        async with self._inspect(workspace) as inspection:
             head = await inspection.head()
             self._check_head(head, workspace, tally)
             postings = await _read_segments(inspection, tally)

@@ -27,16 +27,6 @@ class OrganisationStore(Protocol):
         ...
 
 
-class OrganisationDirectory(Protocol):
-    """Asked before a tenant is known. Errors: `DependencyUnavailable`."""
-
-    async def find(self, reference: str) -> UUID | None:
-        """The organisation with that id, or with that id at whoever issues tokens; None when there is none, or more
-        than one.
-        """
-        ...
-
-
 class OrganisationRegister(Protocol):
     """Every organisation, for operators. Errors: `DependencyUnavailable`, `Misconfigured` (the login may not)."""
 
@@ -50,7 +40,13 @@ class OrganisationRegister(Protocol):
 
 
 class Organisations(Protocol):
-    """Both calls may be repeated and change nothing the second time."""
+    """What start-up and identity need, outside any tenant. `ensure_` calls may be repeated: a second one changes
+    nothing. Errors: `DependencyUnavailable`.
+    """
+
+    async def find(self, reference: str) -> UUID | None:
+        """The organisation with that id, or with that external ref. None when there is none, or more than one."""
+        ...
 
     async def ensure_organisation(self, org_id: UUID, name: str) -> None:
         """Make the organisation when it does not exist."""

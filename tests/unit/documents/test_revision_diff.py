@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agentic_rag.documents.document import ChunkDraft, chunk_id_for, content_hash
-from agentic_rag.documents.ports import VisibleChunk
-from agentic_rag.documents.revision_diff import diff_revision
+from agentic_rag.documents.revision_diff import VisibleChunk, diff_revision
 
 DOCUMENT = UUID(int=1)
 

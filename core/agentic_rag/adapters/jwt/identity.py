@@ -12,7 +12,7 @@ from agentic_rag.kernel.errors import Unauthenticated
 from agentic_rag.tenancy.api_keys import token_hash
 from agentic_rag.tenancy.principals import Principal
 from agentic_rag.tenancy.token_claims import ClaimNames, parse_identity
-from agentic_rag.workspaces.ports import OrganisationDirectory
+from agentic_rag.workspaces.ports import Organisations
 
 MAX_SECONDS = 60.0
 """A key that the issuer withdrew, or an organisation that was removed, is believed no longer than this."""
@@ -21,9 +21,7 @@ MAX_SECONDS = 60.0
 class TokenIdentity:
     """Verifies tokens; a genuine one is remembered for at most a minute, never past its expiry."""
 
-    def __init__(
-        self, verifier: TokenVerifier, directory: OrganisationDirectory, names: ClaimNames, clock: Clock
-    ) -> None:
+    def __init__(self, verifier: TokenVerifier, directory: Organisations, names: ClaimNames, clock: Clock) -> None:
         self._verifier = verifier
         self._directory = directory
         self._names = names

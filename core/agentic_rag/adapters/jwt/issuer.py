@@ -14,7 +14,7 @@ from agentic_rag.adapters.jwt.verifier import TokenRules, TokenVerifier
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.tenancy.token_claims import LOCAL_AUDIENCE, LOCAL_ISSUER, ClaimNames
-from agentic_rag.workspaces.ports import OrganisationDirectory
+from agentic_rag.workspaces.ports import Organisations
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class IssuerOptions:
 def token_identity(
     options: IssuerOptions,
     names: ClaimNames,
-    directory: OrganisationDirectory,
+    directory: Organisations,
     clock: Clock,
     telemetry: Telemetry,
 ) -> tuple[TokenIdentity, Callable[[], CoroutineType[Any, Any, None]]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 from agentic_rag.adapters.jwt.keys import VerifyingKey, read_key_set
 from agentic_rag.kernel.clock import Clock
@@ -13,14 +12,6 @@ from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 
 FETCHES = "rag_jwks_fetches_total"
-
-
-class KeySet(Protocol):
-    """The keys of an issuer."""
-
-    async def key(self, key_id: str | None) -> VerifyingKey | None: ...
-
-    async def aclose(self) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,3 +112,7 @@ class RemoteKeySet:
             self._telemetry.event("rag_jwks_fetch_failed", level="warning", reason=str(error) or type(error).__name__)
         finally:
             self._fetching = None
+
+
+KeySet = LocalSecret | RemoteKeySet
+"""The keys of an issuer."""

@@ -1,4 +1,4 @@
-"""`documents.ports.FileTypeSniffer`: what the first bytes of a file tell, before the rest has arrived."""
+"""`documents.ports.SniffMediaType`: judges a file by its first bytes, before the rest has arrived."""
 
 from __future__ import annotations
 
@@ -12,8 +12,7 @@ _OOXML_FIRST_ENTRIES = (b"[Content_Types].xml", b"_rels/.rels", b"word/", b"docP
 class ZipAwareSniffer:
     """A ZIP archive has its directory at its end, so of a DOCX only the first entries' names can be judged."""
 
-    def media_type(self, head: bytes, file_name: str) -> str:
-        """The media type of a file that begins with `head`. Errors: `ParseFailed`."""
+    def __call__(self, head: bytes, file_name: str) -> str:
         if not head.startswith(_ZIP):
             return file_kind(head, file_name, None).value
         declared = kind_by_name(file_name, None)

@@ -10,7 +10,7 @@ from collections.abc import Generator, Mapping
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar, Token
 from types import TracebackType
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from agentic_rag.adapters.telemetry.trace_context import TRACEPARENT, TraceContext, read_carrier
 from agentic_rag.kernel.errors import AgenticRagError
@@ -23,18 +23,6 @@ Attributes = Mapping[str, str | int | float | bool]
 
 EXPORT_TIMEOUT_SECONDS = 2.0
 """The longest that a missing collector may hold up an export, and with it `shutdown`."""
-
-
-class Tracer(Protocol):
-    """What both tracers do."""
-
-    def span(
-        self, name: str, attributes: Attributes | None, carrier: Mapping[str, str] | None
-    ) -> AbstractContextManager[Span]: ...
-
-    def current(self) -> TraceContext | None: ...
-
-    def shutdown(self) -> None: ...
 
 
 def _random_hex(size: int) -> str:
@@ -183,3 +171,6 @@ class OtlpTracer:
 def carrier_of(context: TraceContext | None) -> dict[str, str]:
     """The context as headers; empty outside any span."""
     return {TRACEPARENT: context.header()} if context else {}
+
+
+Tracer = LightTracer | OtlpTracer

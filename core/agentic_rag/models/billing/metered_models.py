@@ -38,7 +38,7 @@ class UsageMeters:
 
 
 class ChatMeter:
-    """Charges a chat model's calls to one workspace; implements `models.providers.llm_client.ChatAccount`."""
+    """Charges a chat model's calls to one workspace."""
 
     def __init__(self, meters: UsageMeters, workspace: WorkspaceRef, provider: str, *, own_key: bool) -> None:
         self._meters = meters

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from agentic_rag.kernel.clock import Clock
 from agentic_rag.kernel.deadline import Deadline
@@ -24,6 +24,9 @@ from agentic_rag.models.chat.request import (
     Prompt,
 )
 from agentic_rag.tenancy.principals import WorkspaceRef
+
+if TYPE_CHECKING:
+    from agentic_rag.models.billing.metered_models import ChatMeter
 
 T = TypeVar("T")
 
@@ -49,18 +52,6 @@ class LlmClients(Protocol):
         ...
 
 
-class ChatAccount(Protocol):
-    """What calls for a workspace are charged to."""
-
-    async def admit(self) -> None:
-        """Let a call pass. Errors: `BudgetExceeded`."""
-        ...
-
-    def note(self, model: str, usage: ChatUsage) -> None:
-        """Write a call down, and count it."""
-        ...
-
-
 @dataclass(slots=True)
 class CoolDown:
     """Until when (monotonic seconds) nobody asks a model that failed."""
@@ -81,7 +72,7 @@ class LlmClient:
         timeout_seconds: float = 30.0,
         price: TokenPrice | None = None,
         rest: CoolDown | None = None,
-        account: ChatAccount | None = None,
+        account: ChatMeter | None = None,
     ) -> None:
         self._model = model
         self._clock = clock
@@ -92,7 +83,7 @@ class LlmClient:
         self._rests = rest or CoolDown()
         self._account = account
 
-    def with_account(self, account: ChatAccount) -> LlmClient:
+    def with_account(self, account: ChatMeter) -> LlmClient:
         """The same model on a workspace's account; both rest together."""
         return LlmClient(
             self._model,

@@ -18,7 +18,8 @@ from agentic_rag.documents.document import (
     DocumentStatus,
     Revision,
 )
-from agentic_rag.documents.ports import NewDocument, StagedChunk, VisibleChunk
+from agentic_rag.documents.ports import NewDocument, StagedChunk
+from agentic_rag.documents.revision_diff import VisibleChunk
 from agentic_rag.kernel.pagination import Page, PageRequest
 from agentic_rag.tenancy.principals import WorkspaceRef
 

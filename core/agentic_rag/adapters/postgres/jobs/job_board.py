@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 import asyncpg
 
@@ -30,16 +30,6 @@ EXACT_SCAN_BYTES = 8 << 20
 """Vectors of a workspace that are scanned exactly: about 10,000 of 384 dimensions, 5 ms."""
 
 TRY_LEAD = "SELECT pg_try_advisory_lock($1) AS leads"
-
-
-class _AsyncpgConnection(Protocol):
-    async def fetch(self, query: str, *args: Any, timeout: float) -> Sequence[Mapping[str, Any]]: ...
-
-    async def close(self, *, timeout: float) -> None: ...
-
-    def terminate(self) -> None: ...
-
-    def is_closed(self) -> bool: ...
 
 
 class PostgresJobBoard:
@@ -66,7 +56,7 @@ class PostgresJobBoard:
             JobKind.INDEX.value: (exact_scan_bytes,),
             JobKind.GRAPH.value: (graph_home,),
         }
-        self._connection: _AsyncpgConnection | None = None
+        self._connection: Any = None
         self._leading = False
         self._turn = asyncio.Lock()
 
@@ -130,7 +120,7 @@ class PostgresJobBoard:
                     self._connection = None
                 raise translate(error) from error
 
-    async def _ensure_connection(self) -> _AsyncpgConnection:
+    async def _ensure_connection(self) -> Any:
         connection = self._connection
         if connection is None or connection.is_closed():
             self._leading = False

@@ -1,4 +1,4 @@
-"""`operations.ports.Inspector` on Postgres: pages of everything, in one read-only snapshot."""
+"""`operations.ports.InspectWorkspace` on Postgres: pages of everything, in one read-only snapshot."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class PostgresInspector:
         self._pool = pool
 
     @asynccontextmanager
-    async def open(self, workspace: WorkspaceRef) -> AsyncGenerator[Inspection]:
+    async def __call__(self, workspace: WorkspaceRef) -> AsyncGenerator[Inspection]:
         async with self._pool.snapshot(workspace.org_id) as connection:
             yield PostgresInspection(connection, workspace)
 

@@ -1,4 +1,4 @@
-"""What the stores need of a connection, and the one place where the driver's errors become ours."""
+"""The connection of the stores, and the one place where the driver's errors become ours."""
 
 # asyncpg ships no types.
 # pyright: reportMissingTypeStubs=false, reportUnknownMemberType=false
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 import asyncpg
 
@@ -16,46 +16,34 @@ from agentic_rag.adapters.postgres.session.errors import translate
 Row: TypeAlias = Mapping[str, Any]
 
 
-class PostgresConnection(Protocol):
-    """Runs statements; raises errors of `agentic_rag.kernel.errors` only."""
-
-    async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]: ...
-
-    async def fetchrow(self, query: str, *arguments: Any) -> Row | None: ...
-
-    async def fetchval(self, query: str, *arguments: Any) -> Any: ...
-
-    async def execute(self, query: str, *arguments: Any) -> str: ...
-
-    async def executemany(self, query: str, rows: Sequence[Sequence[Any]]) -> None: ...
-
-
 DRIVER_ERRORS = (OSError, TimeoutError, asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError)
 
 
-class TranslatingConnection:
-    """A driver connection whose errors are ours, each with the driver's as `__cause__`.
+class PostgresConnection:
+    """Raises errors of `agentic_rag.kernel.errors` only, each with the driver's error as `__cause__`.
 
-    A connection runs one statement at a time; tasks that share one (the arms of a retrieval) take turns.
+    The connection runs one statement at a time; tasks that share it (the arms of a retrieval) take turns.
     """
 
     __slots__ = ("_driver", "_turn")
 
-    def __init__(self, driver: PostgresConnection) -> None:
+    def __init__(self, driver: Any) -> None:
         self._driver = driver
         self._turn = asyncio.Lock()
 
     async def fetch(self, query: str, *arguments: Any) -> Sequence[Row]:
         async with self._turn:
             try:
-                return await self._driver.fetch(query, *arguments)
+                rows: Sequence[Row] = await self._driver.fetch(query, *arguments)
+                return rows
             except DRIVER_ERRORS as error:
                 raise translate(error) from error
 
     async def fetchrow(self, query: str, *arguments: Any) -> Row | None:
         async with self._turn:
             try:
-                return await self._driver.fetchrow(query, *arguments)
+                row: Row | None = await self._driver.fetchrow(query, *arguments)
+                return row
             except DRIVER_ERRORS as error:
                 raise translate(error) from error
 
@@ -69,7 +57,8 @@ class TranslatingConnection:
     async def execute(self, query: str, *arguments: Any) -> str:
         async with self._turn:
             try:
-                return await self._driver.execute(query, *arguments)
+                status: str = await self._driver.execute(query, *arguments)
+                return status
             except DRIVER_ERRORS as error:
                 raise translate(error) from error
 

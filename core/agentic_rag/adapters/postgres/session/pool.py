@@ -16,7 +16,7 @@ from uuid import UUID
 import asyncpg
 import orjson
 
-from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection, TranslatingConnection
+from agentic_rag.adapters.postgres.session.connection import DRIVER_ERRORS, PostgresConnection
 from agentic_rag.adapters.postgres.session.errors import translate
 from agentic_rag.kernel.errors import AgenticRagError, Misconfigured, Permanent
 
@@ -129,7 +129,7 @@ class PostgresPool:
 
     def _wrap_driver(self, driver: Any) -> PostgresConnection:
         """How statements reach a driver connection."""
-        return TranslatingConnection(driver)
+        return PostgresConnection(driver)
 
     async def aclose(self) -> None:
         if self._ending:

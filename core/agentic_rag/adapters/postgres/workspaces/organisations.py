@@ -1,6 +1,4 @@
-"""`workspaces.ports.Organisations`, `workspaces.ports.OrganisationDirectory` and `workspaces.ports.OrganisationStore`
-on Postgres.
-"""
+"""`workspaces.ports.Organisations` and `workspaces.ports.OrganisationStore` on Postgres."""
 
 from __future__ import annotations
 
@@ -43,9 +41,7 @@ WHERE NOT EXISTS (SELECT FROM rag_api_keys WHERE org_id = $1 AND key_hash = $2)
 
 
 class PostgresOrganisations:
-    """What start-up and identity need. The calls that make something may be repeated and change nothing the second
-    time.
-    """
+    """Each call opens its own transaction."""
 
     def __init__(self, pool: PostgresPool) -> None:
         self._pool = pool
