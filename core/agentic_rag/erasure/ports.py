@@ -1,4 +1,4 @@
-"""What was erased, and whether it still is."""
+"""The store of erasure certificates, and the reads that check them."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Erasure:
     cache_entries: int
     jobs_redacted: int = 0
     ordinals: tuple[tuple[int, int], ...] = ()
-    """The numbers its chunks had, as ranges with both ends included."""
+    """The ordinals of its chunks, as inclusive ranges."""
     is_followed: bool = False
     """Whether a graph outside the database has to follow."""
 
@@ -54,41 +54,41 @@ class Erasure:
 
 @dataclass(frozen=True, slots=True)
 class ErasureTrace:
-    """Rows of one store that still tell of a document."""
+    """Rows of one store that still refer to a document."""
 
     store: str
     rows: int
     is_pending: bool = False
-    """Rows that say what a job has to empty yet: blobs, or nodes of an external graph."""
+    """The rows list work of a pending job: blobs or nodes of an external graph to delete."""
 
 
 class ErasureStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def certificate(self, workspace: WorkspaceRef, document_id: UUID) -> Certificate | None:
-        """The certificate of the last erasure; None when the document was never erased or came back since."""
+        """The certificate of the last erasure; None when the document was never erased, or was registered again."""
         ...
 
     async def follow(
         self, workspace: WorkspaceRef, document_id: UUID, stores: Sequence[StoreErasure]
     ) -> Certificate | None:
-        """Write down what stores outside the database did, and return the certificate; None where there is none."""
+        """Record the erasures of stores outside the database and return the certificate; None without one."""
         ...
 
     async def traces(self, workspace: WorkspaceRef, document_id: UUID) -> list[ErasureTrace]:
-        """Every row anywhere that still holds something of the document: by its id in every table that has one, by
-        the numbers its chunks had, and by what stored runs, cached answers and jobs say. Redacted rows are none.
+        """Every row that still refers to the document: by its id in any table, by the ordinals of its chunks, or in the
+        content of stored runs, cached answers and jobs. Redacted rows do not count.
         """
         ...
 
 
 class ExternalGraph(Protocol):
-    """A graph outside Postgres, as far as an erasure looks into it. Errors: `DependencyUnavailable`."""
+    """Reads of a graph outside Postgres that prove an erasure. Errors: `DependencyUnavailable`."""
 
     async def document_nodes(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        """How many nodes the graph holds of a document."""
+        """The number of the document's nodes: its source, its chunks, and the entities whose first source it is."""
         ...
 
     async def version(self, workspace: WorkspaceRef) -> int:
-        """The corpus version that the graph reflects."""
+        """The corpus version that the graph reflects; 0 for an unknown workspace."""
         ...

@@ -1,4 +1,4 @@
-"""Everything a workspace holds, as it is stored: for checks that trust nothing."""
+"""Raw reads of a workspace for `rag verify`, and the store of evaluations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 @dataclass(frozen=True, slots=True)
 class WorkspaceHead:
-    """A workspace's versions and the space that answers. `chunks` are the visible ones."""
+    """A workspace's versions, its active space and its number of visible chunks."""
 
     corpus_version: int
     graph_version: int
@@ -27,7 +27,7 @@ class WorkspaceHead:
 
 @dataclass(frozen=True, slots=True)
 class Anomaly:
-    """Rows that cannot be right together, found by the store itself: how many, and one of them."""
+    """Inconsistent rows found by the store itself: their number and one example."""
 
     kind: str
     rows: int
@@ -36,7 +36,7 @@ class Anomaly:
 
 @dataclass(frozen=True, slots=True)
 class StoredOriginal:
-    """An original by its row. `content_hash` is SHA-256."""
+    """The row of an original. `content_hash` is SHA-256."""
 
     document_id: UUID
     key: str
@@ -45,54 +45,54 @@ class StoredOriginal:
 
 
 class Inspection(Protocol):
-    """Reads at one instant."""
+    """Reads of one snapshot."""
 
     async def head(self) -> WorkspaceHead:
         """Versions and space. Errors: `NotFound` (workspace)."""
         ...
 
     def documents(self) -> AsyncIterator[Sequence[StoredDocument]]:
-        """Every document with what its visible chunks have in every store, in pages of bounded size."""
+        """All documents with the entries of their visible chunks in every store, in pages of bounded size."""
         ...
 
     def segments(self) -> AsyncIterator[Segment]:
-        """Every postings segment. Errors: `ValueError` for a damaged one."""
+        """All postings segments. Errors: `ValueError` for a damaged one."""
         ...
 
     async def access_moves(self) -> AccessChanges:
-        """Where chunks stand that their segments say stand elsewhere."""
+        """Chunks whose access set differs from the one in their segment."""
         ...
 
     async def tombstone_ordinals(self) -> Sequence[int]:
-        """The numbers of chunks that are gone and may stand in segments."""
+        """Ordinals of erased chunks that segments may still contain."""
         ...
 
     async def anomalies(self) -> list[Anomaly]:
-        """Rows without their partners, and partners that disagree."""
+        """Rows that lack their counterpart or contradict it."""
         ...
 
     async def duplicate_chunks(self, most: int) -> list[tuple[str, str, int]]:
-        """Texts that stand in several documents: source paths of two of them and how many chunks they share."""
+        """Pairs of documents with equal chunks: both source paths and the number of shared chunks."""
         ...
 
     def originals(self) -> AsyncIterator[StoredOriginal]:
-        """Every original by its row."""
+        """All originals."""
         ...
 
     async def blobs_to_delete(self) -> Sequence[str]:
-        """Keys of blobs that are to be removed."""
+        """Keys of blobs marked for deletion."""
         ...
 
 
 InspectWorkspace = Callable[[WorkspaceRef], AbstractAsyncContextManager[Inspection]]
-"""Opens an inspection of a workspace as it is now. Errors: `DependencyUnavailable`."""
+"""Opens an inspection of the workspace's current state. Errors: `DependencyUnavailable`."""
 
 
 class EvalRunStore(Protocol):
-    """Inside a transaction of one organisation. An evaluation goes with its job."""
+    """Inside a transaction of one organisation. An evaluation belongs to a job and is deleted with it."""
 
     async def begin(self, workspace: WorkspaceRef, job_id: UUID, asked: EvalDataset, k: int) -> None:
-        """Keep the questions of a job that was written in this transaction."""
+        """Store the questions of a job that was enqueued in this transaction."""
         ...
 
     async def get(self, workspace: WorkspaceRef, job_id: UUID) -> EvalRun | None:
@@ -100,13 +100,13 @@ class EvalRunStore(Protocol):
         ...
 
     async def scores(self, workspace: WorkspaceRef, job_id: UUID) -> Sequence[EvalScore]:
-        """What came out of the questions so far, in their order; empty again once there is a report."""
+        """The scores so far, in the order of the questions; empty once the report is stored."""
         ...
 
     async def keep(self, workspace: WorkspaceRef, job_id: UUID, position: int, score: EvalScore) -> None:
-        """What came out of the question at a position, counted from 0; what was there before is replaced."""
+        """Store the score of the question at `position` (from 0); it replaces an earlier one."""
         ...
 
     async def finish(self, workspace: WorkspaceRef, job_id: UUID, report: str) -> None:
-        """Keep the report (JSON text) instead of the single scores."""
+        """Store the report (JSON text) and delete the single scores."""
         ...

@@ -1,4 +1,4 @@
-"""Organisations: seen from inside one of them, and as operators and the start-up make them."""
+"""Stores of organisations and workspaces, and the buckets of their rate limits."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ from agentic_rag.workspaces.workspace import Workspace, WorkspaceKind
 
 
 class OrganisationStore(Protocol):
-    """Inside a transaction of one organisation. Errors of every call: `NotFound` when it was never made."""
+    """The organisation of a transaction. Errors of every call: `NotFound` when it does not exist."""
 
     async def current(self) -> Organisation:
         """The organisation of the transaction."""
         ...
 
     async def change(self, apply: Callable[[OrganisationSettings], OrganisationSettings]) -> Organisation:
-        """Replace the settings by what `apply` makes of them; nobody else changes them meanwhile."""
+        """Replace the settings by the result of `apply`. The row stays locked until the transaction ends."""
         ...
 
 
 class OrganisationRegister(Protocol):
-    """Every organisation, for operators. Errors: `DependencyUnavailable`, `Misconfigured` (the login may not)."""
+    """All organisations, for operators. Errors: `DependencyUnavailable`, `Misconfigured` (a right is missing)."""
 
     async def create(self, org_id: UUID, name: str, external_ref: str | None) -> Organisation:
-        """Make one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
+        """Create one. Errors: `InvalidInput` code ORGANISATION_EXISTS when name or external ref is taken."""
         ...
 
     async def all(self) -> list[Organisation]:
@@ -49,11 +49,11 @@ class Organisations(Protocol):
         ...
 
     async def ensure_organisation(self, org_id: UUID, name: str) -> None:
-        """Make the organisation when it does not exist."""
+        """Create the organisation unless it exists."""
         ...
 
     async def ensure_api_key(self, org_id: UUID, key: NewApiKey) -> None:
-        """Store the key when the organisation has none with that hash. Errors: `NotFound` (organisation)."""
+        """Store the key unless the organisation has one with that hash. Errors: `NotFound` (organisation)."""
         ...
 
 
@@ -68,7 +68,7 @@ class WorkspaceStore(Protocol):
         external_ref: str | None,
         settings: WorkspaceSettings,
     ) -> Workspace:
-        """Make a workspace with its default access set. Errors: `InvalidInput` code WORKSPACE_EXISTS when name or
+        """Create a workspace with its default access set. Errors: `InvalidInput` code WORKSPACE_EXISTS when name or
         external ref is taken.
         """
         ...
@@ -82,29 +82,29 @@ class WorkspaceStore(Protocol):
         ...
 
     async def by_reference(self, kind: WorkspaceKind, external_ref: str) -> Workspace | None:
-        """The workspace of that kind under the caller's own id, or None."""
+        """The workspace of that kind and external ref, or None."""
         ...
 
     async def change_settings(
         self, workspace_id: UUID, apply: Callable[[WorkspaceSettings], WorkspaceSettings]
     ) -> Workspace:
-        """Replace the settings by what `apply` makes of them; nobody else changes them meanwhile. Errors: `NotFound`
-        code WORKSPACE_NOT_FOUND, and what `apply` raises.
+        """Replace the settings by the result of `apply`. The row stays locked until the transaction ends. Errors:
+        `NotFound` code WORKSPACE_NOT_FOUND, and those of `apply`.
         """
         ...
 
     async def all(self) -> list[Workspace]:
-        """Every workspace of the organisation but that of the leak canary, by name."""
+        """All workspaces of the organisation except the leak canary's, sorted by name."""
         ...
 
     async def apply_retention(self, workspace: WorkspaceRef) -> bool:
-        """Drop a bounded number of what is past its keeping (runs older than `runs_days`, expired cached answers,
-        versions past `history_days`); True when there may be more.
+        """Delete a bounded number of expired rows: runs older than `runs_days`, expired cached answers, versions older
+        than `history_days`. True when more may be left.
         """
         ...
 
     async def register_space(self, workspace: WorkspaceRef, space: EmbeddingSpace) -> RegisteredSpace:
-        """The workspace's number for the space, made at first use; the first one becomes the active space."""
+        """The workspace's number for the space. The first call creates it; the first space becomes the active one."""
         ...
 
     async def active_space(self, workspace: WorkspaceRef) -> RegisteredSpace | None:
@@ -113,10 +113,10 @@ class WorkspaceStore(Protocol):
 
 
 class RateBuckets(Protocol):
-    """Buckets of organisations, as `workspaces.rate_limits` describes them."""
+    """Rate-limit buckets of organisations (see `workspaces.rate_limits`)."""
 
     async def take(self, org_id: UUID, buckets: Sequence[Bucket]) -> RateLimitRefusal | None:
-        """Take from all of the buckets or from none: None when all had enough, else the one to wait longest for.
+        """Take from all buckets or from none. None when all had enough, else the bucket with the longest wait.
 
         Errors: `DependencyUnavailable`.
         """

@@ -1,4 +1,4 @@
-"""Turns text into vectors of one embedding space."""
+"""Embedders, and the store of embedding spaces."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from agentic_rag.tenancy.principals import WorkspaceRef
 
 
 class EmbedderSource(Protocol):
-    """Finds the embedders that work for a workspace."""
+    """Selects the embedders of a workspace."""
 
     async def of(self, workspace: WorkspaceRef) -> Embedders:
-        """Those of the key that its organisation brought, else the platform's. Errors: `MissingProviderKey` when the
+        """The embedders of the organisation's own key, else the platform's. Errors: `MissingProviderKey` when the
         organisation must bring a key and has none; others of `models.providers.tenant_models`.
         """
         ...
 
     async def admit(self, workspace: WorkspaceRef) -> None:
-        """Let work pass that cannot be done without embeddings. Errors: as `of`; `BudgetExceeded`."""
+        """Check key and budget before work that needs embeddings. Errors: as `of`; `BudgetExceeded`."""
         ...
 
 
 class Embedders(Protocol):
-    """The embedders that work for one organisation, one per space."""
+    """The embedders of one organisation, one per space."""
 
     @property
     def default(self) -> Embedder:
-        """What a workspace without vectors begins with."""
+        """The embedder of a new workspace."""
         ...
 
     def for_space(self, space: EmbeddingSpace) -> Embedder:
-        """The embedder of a space; the same one each time. Errors: `SpaceMismatch` when the settings of this process
-        have none for it (no key).
+        """The embedder of a space; the same object each time. Errors: `SpaceMismatch` when this process has no embedder
+        for it (no key).
         """
         ...
 
     def starting(self, dimensions: int | None) -> EmbeddingSpace:
-        """The space of a new workspace, which may fix its dimensions (None: those of the default)."""
+        """The space of a new workspace. `dimensions` None: those of the default."""
         ...
 
     def resolve_space(self, choice: SpaceChoice) -> EmbeddingSpace:
-        """The space a person named, its gaps filled from the settings. Errors: `InvalidInput` code SPACE_UNKNOWN."""
+        """The space that a user named, completed from the settings. Errors: `InvalidInput` code SPACE_UNKNOWN."""
         ...
 
 
@@ -62,12 +62,12 @@ class Embedder(Protocol):
 
     @property
     def space(self) -> EmbeddingSpace:
-        """The space all vectors of this embedder belong to."""
+        """The space of its vectors."""
         ...
 
     @property
     def batch_size(self) -> int:
-        """The most texts worth sending in one call."""
+        """The largest batch worth sending in one call."""
         ...
 
     async def embed(self, texts: Sequence[str]) -> NDArray[np.float32]:
@@ -81,73 +81,73 @@ class Embedder(Protocol):
 
 @runtime_checkable
 class CountingEmbedder(Protocol):
-    """An embedder whose provider says how many tokens it charges for."""
+    """An embedder whose provider reports the tokens it charges for."""
 
     async def embed_with_usage(self, texts: Sequence[str]) -> tuple[NDArray[np.float32], int | None]:
-        """As `Embedder.embed`, with the tokens of all calls; None when the provider did not say."""
+        """As `Embedder.embed`, with the tokens of all calls; None when the provider did not report them."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class ChunkWithoutVector:
-    """A readable passage (of the newest or an older version) without a vector in some space."""
+    """A passage, visible in the newest or an older version, without a vector in a space."""
 
     ordinal: int
     text: str
 
 
 class SpaceStore(Protocol):
-    """Inside a transaction of one organisation. What changes a state locks the workspace first, so that no publish and
-    no erasure comes between; a job is locked before it, as everywhere.
+    """Inside a transaction of one organisation. A change of state locks the workspace first, so that no publish and no
+    erasure runs meanwhile. Jobs are locked before workspaces, as everywhere.
     """
 
     async def all(self, workspace: WorkspaceRef) -> Sequence[SpaceRecord]:
-        """The workspace's spaces, oldest first, dropped ones left out."""
+        """The workspace's spaces without dropped ones, oldest first."""
         ...
 
     async def begin(self, workspace: WorkspaceRef, space: EmbeddingSpace, gate: RecallGate | None) -> SpaceRecord:
-        """Register a space for filling, or take up one that was retired, abandoned or left half filled, with its
-        vectors; the gate replaces an earlier one. Errors: `InvalidInput` codes SPACE_ALREADY_ACTIVE and
-        SWITCH_UNDER_WAY, `NotFound` (workspace).
+        """Register a space for filling, or resume a retired, abandoned or half-filled one with its vectors. `gate`
+        replaces an earlier one. Errors: `InvalidInput` codes SPACE_ALREADY_ACTIVE and SWITCH_UNDER_WAY, `NotFound`
+        (workspace).
         """
         ...
 
     async def gate(self, workspace: WorkspaceRef, space_id: int) -> RecallGate | None:
-        """What the switch to the space must not worsen."""
+        """The recall gate of the switch to the space."""
         ...
 
     async def missing(
         self, workspace: WorkspaceRef, space_id: int, after: int, limit: int
     ) -> Sequence[ChunkWithoutVector]:
-        """Passages beyond ordinal `after` without a vector in the space, by ordinal."""
+        """Passages after ordinal `after` without a vector in the space, by ordinal."""
         ...
 
     async def fill(self, workspace: WorkspaceRef, space_id: int, vectors: Mapping[int, bytes]) -> bool:
-        """Write vectors (little-endian float16) by ordinal; what was erased or is there already is left out. False,
-        and nothing is written, when the space is not FILLING any more. Errors: `SpaceMismatch` (length).
+        """Write vectors (little-endian float16) by ordinal; erased passages and existing vectors are skipped. False,
+        with nothing written, when the space is no longer FILLING. Errors: `SpaceMismatch` (length).
         """
         ...
 
     async def hold(self, workspace: WorkspaceRef, space_id: int) -> bool:
-        """Have publishes and erasures wait until the transaction ends, for a switch to the space; False when it is not
-        FILLING.
+        """Block publishes and erasures until the transaction ends, for a switch to the space. False when the space is
+        not FILLING.
         """
         ...
 
     async def activate(self, workspace: WorkspaceRef, space_id: int, grace: timedelta) -> int | None:
-        """Let a FILLING or RETIRED space answer from the next corpus version on, and retire the one that did; the
-        version. None, and nothing is changed, when a readable passage has no vector in it. Errors: `NotFound` code
-        SPACE_GONE when it stands in no such state.
+        """Activate a FILLING or RETIRED space from the next corpus version on and retire the active one; returns that
+        version. None, with nothing changed, when a readable passage has no vector in the space. Errors: `NotFound`
+        code SPACE_GONE in any other state.
         """
         ...
 
     async def record_verdict(self, workspace: WorkspaceRef, space_id: int, verdict: RecallComparison) -> None:
-        """Keep what the gate measured."""
+        """Store the gate's measurement."""
         ...
 
     async def set_support_threshold(self, workspace: WorkspaceRef, space_id: int, threshold: float | None) -> bool:
-        """Keep the support (0 to 1) below which answers from the space become abstentions; None: the process's default.
-        False when there is no such space.
+        """Store the support (0 to 1) below which answers from the space become abstentions; None: the default of the
+        process. False when the space does not exist.
         """
         ...
 
@@ -156,7 +156,7 @@ class SpaceStore(Protocol):
         ...
 
     async def drop_old_spaces(self, workspace: WorkspaceRef, limit: int) -> bool:
-        """Drop up to `limit` vectors of spaces past their grace period, and the spaces that have none left; True when
-        there may be more.
+        """Delete up to `limit` vectors of spaces past their grace period, and the spaces without vectors. True when
+        more may be left.
         """
         ...

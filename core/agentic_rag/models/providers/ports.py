@@ -1,4 +1,4 @@
-"""Encrypts the keys of organisations and opens them where they are used."""
+"""Storage and encryption of provider keys, and the clients made with them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from agentic_rag.models.providers.provider_keys import Provider, ProviderKey, Se
 
 
 class KeyVault(Protocol):
-    """Each envelope is bound to its organisation and provider: moved to another row it does not open.
+    """Envelope encryption. An envelope is bound to its organisation and provider: in another row it does not open.
 
-    Errors of every call: `Misconfigured` code MASTER_KEY_MISSING when no master key is set, or not the one that an
-    envelope names.
+    Errors of every call: `Misconfigured` code MASTER_KEY_MISSING when the master key of the envelope, or any master
+    key, is not set.
     """
 
     @property
@@ -35,7 +35,7 @@ class KeyVault(Protocol):
         ...
 
     def rewrap(self, org_id: UUID, provider: Provider, sealed: SealedKey) -> SealedKey:
-        """The same envelope with its data key wrapped by the active master key; the key itself is not opened.
+        """The envelope with its data key wrapped by the active master key, without decrypting the provider key.
         Errors: as `open`.
         """
         ...
@@ -45,33 +45,33 @@ class ProviderStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def keys(self) -> list[ProviderKey]:
-        """Every stored key, by the provider's name."""
+        """All stored keys, by the provider's name."""
         ...
 
     async def put(self, key: ProviderKey) -> ProviderKey:
-        """Store a key in the place of the last one of its provider, whose `created_at` it keeps. As stored."""
+        """Store a key and return it as stored. It replaces the provider's earlier key and keeps its `created_at`."""
         ...
 
     async def remove(self, provider: Provider) -> bool:
-        """Forget a key; False when there was none."""
+        """Delete a key; False when there was none."""
         ...
 
     async def rewrap(self, provider: Provider, before: SealedKey, after: SealedKey) -> bool:
-        """Replace an envelope, unless it is not the one it was `before` any more (False)."""
+        """Replace the envelope `before` by `after`; False when the stored one is another by now."""
         ...
 
 
 class MasterKeyUsage(Protocol):
-    """Looks over all organisations, for the rotation of master keys."""
+    """Reads across organisations, for the rotation of master keys."""
 
     async def organisations_to_rewrap(self, active: str) -> Sequence[UUID]:
-        """Organisations with a key whose envelope names another master key than `active`."""
+        """Organisations with an envelope under another master key than `active`."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a call of an organisation's provider takes. `base_url` None: the operator's address of that provider."""
+    """Key and address of an organisation's provider. `base_url` None: the operator's address of that provider."""
 
     provider: Provider
     key: Secret
@@ -79,10 +79,10 @@ class Credentials:
 
 
 class ModelMaker(Protocol):
-    """Clients are cheap: they share the connections of the process, so nobody has to close one."""
+    """Creates clients. They share the connections of the process, so callers do not close them."""
 
     def embedder(self, credentials: Credentials, space: EmbeddingSpace) -> Embedder:
-        """An embedder in a space that the model can give by itself."""
+        """An embedder for a space that the model produces directly."""
         ...
 
     def chat(self, credentials: Credentials, model: str) -> ChatModel:

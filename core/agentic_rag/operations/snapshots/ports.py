@@ -1,4 +1,4 @@
-"""What is known of snapshots, and of workspaces that were restored from one."""
+"""Records of snapshots and restores, and the rows that snapshots archive."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class SnapshotStore(Protocol):
     async def begin(
         self, workspace: WorkspaceRef, snapshot_id: UUID, reason: SnapshotReason, *, with_originals: bool
     ) -> SnapshotRecord:
-        """A snapshot that is being built; one that failed is built again, any other is returned as it is."""
+        """Start a snapshot or restart a failed one; an existing one in another state is returned unchanged."""
         ...
 
     async def get(self, workspace: WorkspaceRef, snapshot_id: UUID) -> SnapshotRecord | None:
@@ -32,7 +32,7 @@ class SnapshotStore(Protocol):
         ...
 
     async def all(self, workspace: WorkspaceRef) -> list[SnapshotRecord]:
-        """Every snapshot of a workspace, newest first. Those with `is_stored` may hold text that was erased since."""
+        """All snapshots of a workspace, newest first. A snapshot with `is_stored` may contain text erased since."""
         ...
 
     async def finish(
@@ -44,30 +44,30 @@ class SnapshotStore(Protocol):
         size: int,
         counts: Mapping[str, int],
     ) -> bool:
-        """BUILDING becomes READY; False when it was not BUILDING."""
+        """Move BUILDING to READY; False in any other state."""
         ...
 
     async def move(
         self, workspace: WorkspaceRef, snapshot_id: UUID, to: SnapshotState, error_code: str | None = None
     ) -> bool:
-        """To FAILED or EXPIRED; False when the move is illegal (SNAPSHOT_TRANSITIONS)."""
+        """Move to FAILED or EXPIRED; False when SNAPSHOT_TRANSITIONS forbids it."""
         ...
 
     async def mark_empty(self, workspace: WorkspaceRef, snapshot_id: UUID) -> None:
-        """The blob store holds nothing of one that FAILED or EXPIRED; any other stays as it is."""
+        """Record that the blobs of a FAILED or EXPIRED snapshot are deleted; other states are left unchanged."""
         ...
 
     async def restore_record(self, workspace: WorkspaceRef, snapshot_id: UUID) -> RestoreRecord | None:
-        """Whether the workspace was made from that snapshot."""
+        """The restore of the workspace from that snapshot, or None."""
         ...
 
     async def record_restore(self, restore: RestoreRecord) -> None:
-        """Remember where a workspace came from."""
+        """Record the snapshot that a workspace was restored from."""
         ...
 
 
 class ArchiveReader(Protocol):
-    """One instant of a workspace. Rows are JSON objects without the keys of organisation and workspace."""
+    """Reads a workspace at one instant. Rows are JSON objects without the ids of organisation and workspace."""
 
     @property
     def name(self) -> str:
@@ -76,7 +76,7 @@ class ArchiveReader(Protocol):
 
     @property
     def corpus_version(self) -> int:
-        """The version all rows belong to."""
+        """The corpus version of all rows."""
         ...
 
     @property
@@ -91,16 +91,16 @@ class ArchiveReader(Protocol):
 
     @property
     def tables(self) -> tuple[TableShape, ...]:
-        """In an order in which the rows may be written again."""
+        """The tables in the order in which they can be restored."""
         ...
 
     def rows(self, table: TableShape) -> AsyncIterator[list[str]]:
-        """All rows of a table, a bounded number at a time, in the order of their key."""
+        """All rows of a table by key, in batches of bounded size."""
         ...
 
 
 class ArchiveWriter(Protocol):
-    """One transaction that makes a workspace; nothing of it is seen before it ends."""
+    """Restores a workspace in one transaction; nothing is visible before it commits."""
 
     @property
     def transaction(self) -> Transaction:
@@ -112,11 +112,11 @@ class ArchiveWriter(Protocol):
         ...
 
     async def write(self, table: TableShape, lines: Sequence[str]) -> int:
-        """Insert rows; how many. Errors: `Permanent` code SNAPSHOT_DAMAGED for a value that does not fit."""
+        """Insert rows; returns their number. Errors: `Permanent` code SNAPSHOT_DAMAGED for an unsuitable value."""
         ...
 
     async def erasures_in(self, workspace: WorkspaceRef) -> list[UUID]:
-        """The documents this system knows to be erased from a workspace."""
+        """The documents that this system has erased from a workspace."""
         ...
 
 
