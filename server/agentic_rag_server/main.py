@@ -1,4 +1,4 @@
-"""`rag serve`: settings in, a running server out."""
+"""`rag serve`: a server made from settings."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from agentic_rag_server.run import run
 
 
 def server_options(settings: Settings) -> ServerOptions:
-    """What the settings say about the server."""
+    """The server's options, taken from settings."""
     return ServerOptions(
         enabled=settings.answering.enabled,
         graphiql=settings.server.graphiql,
@@ -33,16 +33,16 @@ def server_parts(container: Container) -> ServerParts:
 
 
 def run_server(settings: Settings) -> None:
-    """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when given, opens the default organisation.
+    """Serve until SIGINT or SIGTERM. AGENTIC_RAG_TOKEN, when set, opens the default organisation.
 
-    Starting with a database that is away, or that refuses, is no reason to stop: /readyz says what is wrong.
+    The server starts without its database too; /readyz then shows the fault.
     Errors: `Misconfigured` (PORT_IN_USE, no DATABASE_URL).
     """
 
     async def open_parts() -> ServerParts:
         container = Container(settings)
         if settings.models.embedder == "openai":
-            # Its package takes a second to import: no request should wait for that, nor all those beside it.
+            # Importing its package takes a second, which would stall all requests.
             _ = container.embedder
         if settings.client.token:
             await container.first_access.try_developer(settings.client.token)

@@ -122,17 +122,15 @@ def _show_explanation(found: explain_run.Explanation) -> RunExplanation:
 
 def _candidate(one: explanation.CandidateExplanation, workspace_id: UUID) -> ExplainedCandidate:
     trace = one.trace
-    return ExplainedCandidate(
-        rank=one.rank,
-        chunk_id=strawberry.ID(encode(NodeKind.CHUNK, workspace_id, trace.chunk_id)),
-        source_id=strawberry.ID(encode(NodeKind.DOCUMENT, workspace_id, trace.document_id)),
+    return to_schema(
+        ExplainedCandidate,
+        one,
+        chunk_id=encode(NodeKind.CHUNK, workspace_id, trace.chunk_id),
+        source_id=encode(NodeKind.DOCUMENT, workspace_id, trace.document_id),
         title=trace.title,
         score=trace.score,
         scores=show_arms(trace.arms),
         path=show_path(trace.path, workspace_id),
-        fate=one.fate,
-        reason=one.reason,
-        markers=list(one.markers),
     )
 
 

@@ -19,12 +19,11 @@ from agentic_rag_server.graphql.erasure.erasures import (
     show_certificate,
     show_proof,
 )
-from agentic_rag_server.graphql.http.connections import Connection, connection
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
 from agentic_rag_server.graphql.http.fields import field, mutation
-from agentic_rag_server.graphql.http.nodes import Node
+from agentic_rag_server.graphql.http.relay import Connection, Node, connection
 from agentic_rag_server.graphql.tenancy.access import Readers, ReadersInput, read_readers, show_readers
 
 DocumentStatus = strawberry.enum(documents.DocumentStatus, description="Where a document stands.")

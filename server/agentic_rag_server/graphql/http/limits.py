@@ -203,31 +203,21 @@ def _and_directives(cost: _Cost, more: int) -> _Cost:
 
 
 def _together(members: Iterable[_Cost]) -> _Cost:
-    height = plain = lists = introspection_height = introspection_lists = 0
-    aliases = directives = fields = top = answers = 0
+    total = _NOTHING
     for cost in members:
-        height = max(height, cost.height)
-        plain = max(plain, cost.plain)
-        lists = max(lists, cost.lists)
-        introspection_height = max(introspection_height, cost.introspection_height)
-        introspection_lists = max(introspection_lists, cost.introspection_lists)
-        aliases += cost.aliases
-        directives += cost.directives
-        fields += cost.fields
-        top += cost.top
-        answers += cost.answers
-    return _Cost(
-        height,
-        plain,
-        lists,
-        introspection_height,
-        introspection_lists,
-        aliases,
-        directives,
-        fields,
-        top,
-        answers,
-    )
+        total = _Cost(
+            height=max(total.height, cost.height),
+            plain=max(total.plain, cost.plain),
+            lists=max(total.lists, cost.lists),
+            introspection_height=max(total.introspection_height, cost.introspection_height),
+            introspection_lists=max(total.introspection_lists, cost.introspection_lists),
+            aliases=total.aliases + cost.aliases,
+            directives=total.directives + cost.directives,
+            fields=total.fields + cost.fields,
+            top=total.top + cost.top,
+            answers=total.answers + cost.answers,
+        )
+    return total
 
 
 def uses_introspection(document: DocumentNode) -> bool:

@@ -16,12 +16,11 @@ from agentic_rag.kernel.text import is_storable
 from agentic_rag.tenancy.access import may_manage_access, read_identity
 from agentic_rag_server.auth.roles import Action, can_perform
 from agentic_rag_server.graphql.documents.documents import Document, Property, show_document
-from agentic_rag_server.graphql.http.connections import Connection, connection
 from agentic_rag_server.graphql.http.context import Info, RequestContext, page_request
 from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
 from agentic_rag_server.graphql.http.fields import field, mutation
-from agentic_rag_server.graphql.http.nodes import Node
+from agentic_rag_server.graphql.http.relay import Connection, Node, connection
 
 JobKind = strawberry.enum(jobs.JobKind, description="What a job does; UNKNOWN is a kind of another version.")
 JobState = strawberry.enum(jobs.JobState, description="Where a job stands; DEAD is a dead letter.")

@@ -19,7 +19,7 @@ from agentic_rag_server.graphql.http.context import Info, RequestContext
 from agentic_rag_server.graphql.http.conversion import to_schema
 from agentic_rag_server.graphql.http.errors import UserError
 from agentic_rag_server.graphql.http.fields import field, mutation
-from agentic_rag_server.graphql.http.nodes import Node
+from agentic_rag_server.graphql.http.relay import Node
 
 WorkspaceKind = strawberry.enum(workspace_values.WorkspaceKind, description="What a workspace stands for.")
 

@@ -1,4 +1,4 @@
-"""Pages of a list, by keyset cursors."""
+"""Relay's types: objects with a global id, and pages of a list by keyset cursors."""
 
 from __future__ import annotations
 
@@ -11,6 +11,11 @@ from agentic_rag.kernel.pagination import Page
 
 Item = TypeVar("Item")
 Shown = TypeVar("Shown")
+
+
+@strawberry.interface(description="Anything that `node(id)` can find again.")
+class Node:
+    id: strawberry.ID
 
 
 @strawberry.type(description="Whether more rows follow, and where to go on.")
