@@ -22,7 +22,7 @@ from tests.retrieving import retrieved
 from agentic_rag.bootstrap import Container, build_container
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.retrieval.candidates import SearchScope
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
 from agentic_rag.settings import load_settings
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID, DEFAULT_ORG_ID, WorkspaceRef
 from agentic_rag.workspaces.settings import WorkspaceSettings

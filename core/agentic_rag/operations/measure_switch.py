@@ -15,7 +15,8 @@ from agentic_rag.models.embedding.recall_gate import RecallComparison, RecallGat
 from agentic_rag.models.embedding.space import EmbeddingSpace, RegisteredSpace
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, dense_trust_of
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
+from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.access import UNRESTRICTED_READER
 from agentic_rag.tenancy.principals import WorkspaceRef
 

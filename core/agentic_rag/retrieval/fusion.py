@@ -73,38 +73,23 @@ def effective_lexical_share(
     return weights.lexical_share if weights.lexical_share is not None else lexical_share(arms, dense_trust)
 
 
-def arm_weights(
-    arms: Mapping[Retriever, Sequence[ArmHit]], weights: FusionWeights, dense_trust: float = MODEL_TRUST
-) -> dict[Retriever, float]:
-    """The weight of each arm: `vector` divided between dense and lexical, `graph` for the graph."""
-    share = effective_lexical_share(arms, weights, dense_trust)
-    return {
-        Retriever.DENSE: weights.vector * (1.0 - share),
-        Retriever.LEXICAL: weights.vector * share,
-        Retriever.GRAPH: weights.graph,
-    }
-
-
 def fuse(
     arms: Mapping[Retriever, Sequence[ArmHit]],
-    weights: FusionWeights,
+    weights: Mapping[Retriever, float],
     method: FusionMethod = FusionMethod.WEIGHTED,
-    *,
-    dense_trust: float = MODEL_TRUST,
     limit: int | None = None,
 ) -> list[Candidate]:
-    """The best `limit` candidates of all arms (None: every one), highest score first, ties by ordinal; the order of the
-    arms does not matter.
+    """The best `limit` candidates of all arms (None: all), highest score first, ties by ordinal. The order of `arms`
+    does not matter.
 
-    WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), scaled so that the first of every arm has the
-    sum of the weights. A candidate absent from an arm gets exactly 0 from it; one that only arms of weight 0 found is
-    left out. Each arm's hits come best first; of a repeated ordinal the first counts. Scores are rounded to 1e-6.
+    WEIGHTED: Σ weight · absolute score. RRF: Σ weight · 61 / (60 + rank), so that a candidate that is first in every
+    arm scores the sum of the weights. An arm adds exactly 0 to a candidate that it did not find. Candidates that only
+    arms of weight 0 found are left out. Each arm's hits come best first; the first of a repeated ordinal counts. Scores
+    are rounded to 1e-6.
     """
-    shares = arm_weights(arms, weights, dense_trust)
     found: dict[int, list[tuple[Retriever, int, ArmHit]]] = {}
     scores: dict[int, float] = {}
-    for retriever in Retriever:
-        weight = shares[retriever]
+    for retriever, weight in weights.items():
         taken: set[int] = set()
         for rank, hit in enumerate(arms.get(retriever, ()), start=1):
             ordinal = hit.ordinal
@@ -120,7 +105,7 @@ def fuse(
         Candidate(
             ordinal,
             -negated,
-            tuple(ArmScore(arm, rank, hit.raw, hit.score, shares[arm]) for arm, rank, hit in found[ordinal]),
+            tuple(ArmScore(arm, rank, hit.raw, hit.score, weights[arm]) for arm, rank, hit in found[ordinal]),
         )
         for negated, ordinal in (ranked if limit is None else ranked[:limit])
     ]

@@ -13,7 +13,7 @@ from agentic_rag.kernel.errors import NotFound
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.retrieval.candidates import ArmHit, SearchScope
 from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.retrieval.retrieve import ARM_LIMIT
+from agentic_rag.retrieval.query import ARM_LIMIT
 from agentic_rag.retrieval.vector_index import REQUIRED_RECALL, recall_of
 from agentic_rag.tenancy.access import UNRESTRICTED_READER
 from agentic_rag.tenancy.principals import WorkspaceRef

@@ -3,80 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, replace
 from time import perf_counter
 from uuid import UUID
-
-import numpy as np
-from numpy.typing import NDArray
 
 from agentic_rag.documents.document import Chunk, DocumentFilter
 from agentic_rag.kernel.concurrency import background_task
 from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.dependency import Dependency
-from agentic_rag.kernel.errors import DependencyUnavailable, SpaceMismatch
+from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.kernel.telemetry import Telemetry
 from agentic_rag.language.tokenizer import query_terms
-from agentic_rag.models.embedding.space import EmbeddingSpace
+from agentic_rag.retrieval.arms.arm import SeedHits
+from agentic_rag.retrieval.arms.table import EXPANDING_ARMS, SEED_ARMS, arm_weights
 from agentic_rag.retrieval.candidates import (
     ArmHit,
     Candidate,
     CandidateTrace,
-    ExtractedEntity,
     HopKind,
     Retriever,
     SearchScope,
 )
 from agentic_rag.retrieval.confidence import RankingConfidence, measure_confidence
-from agentic_rag.retrieval.fusion import FusionMethod, FusionWeights, effective_lexical_share, fuse
+from agentic_rag.retrieval.fusion import effective_lexical_share, fuse
 from agentic_rag.retrieval.graph.entities import question_entities
-from agentic_rag.retrieval.graph.graph_search import GraphQuery, GraphSearch
 from agentic_rag.retrieval.graph.paths import GraphPaths, PathStep, describe_steps
+from agentic_rag.retrieval.query import ARM_LIMIT, RetrievalQuery
 from agentic_rag.retrieval.rerank import Rerank
-from agentic_rag.retrieval.selection import SelectionRules, select
-
-ARM_LIMIT = 60
-"""Candidates asked of each text arm: beyond it neither recall nor fusion changed on the development sets' corpora."""
-
-
-@dataclass(frozen=True, slots=True)
-class QueryVector:
-    """A question's vector and the space it belongs to."""
-
-    space: EmbeddingSpace
-    vector: NDArray[np.float32]
-
-
-@dataclass(frozen=True, slots=True)
-class RetrievalQuery:
-    """What to look for, and how to merge it. Without a vector the dense arm is left out."""
-
-    workspace_id: UUID
-    text: str
-    vector: QueryVector | None
-    scope: SearchScope
-    top_k: int
-    fusion: FusionMethod = FusionMethod.WEIGHTED
-    weights: FusionWeights = FusionWeights()
-    dense_trust: float = 1.0
-    min_score: float = 0.0
-    per_document: int | None = None
-    diversity: float = 0.0
-    min_cosine: float = 0.0
-    """Least cosine of a passage; 0: none. Without a vector it cannot be asked for."""
-    title_query: str = ""
-    """The question with the words that say which documents it means; `text` when empty."""
-
-    @property
-    def rules(self) -> SelectionRules:
-        """What is handed on of the ranking."""
-        is_sifted = self.min_cosine > 0 and self.vector is not None
-        return SelectionRules(self.top_k, self.min_score, self.per_document, self.diversity, is_sifted)
+from agentic_rag.retrieval.selection import select
 
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """All that the arms found, and the fused candidates, best first. `trails` is None where the graph was not asked."""
+    """All that the arms found, and the fused candidates, best first. `paths` is None where the graph was not asked."""
 
     arms: Mapping[Retriever, Sequence[ArmHit]]
     candidates: list[Candidate]
@@ -106,24 +66,13 @@ async def scope_of(snapshot: CorpusSnapshot, wanted: DocumentFilter, access_ids:
     return SearchScope(access_ids, await snapshot.documents.ordinals_matching(wanted, access_ids))
 
 
-@dataclass(frozen=True, slots=True)
-class _TextArms:
-    """What both text arms found, and what else of the question needs no further round trip."""
-
-    dense: list[ArmHit]
-    lexical: list[ArmHit]
-    rarity: Mapping[str, float]
-    entities: Sequence[ExtractedEntity]
-
-
 class Retrieve:
     """The retrieval use case: three round trips on one snapshot, two without a graph, one more to name what trails
     lead over.
     """
 
-    def __init__(self, telemetry: Telemetry, graph: GraphSearch | None = None, rerank: Rerank | None = None) -> None:
+    def __init__(self, telemetry: Telemetry, rerank: Rerank | None = None) -> None:
         self._telemetry = telemetry
-        self._graph = graph or GraphSearch()
         self._rerank = rerank
 
     async def run(self, snapshot: CorpusSnapshot, query: RetrievalQuery) -> RetrievalResult:
@@ -165,80 +114,49 @@ class Retrieve:
 
     async def rank(self, snapshot: CorpusSnapshot, query: RetrievalQuery, limit: int | None = None) -> Ranking:
         """The first `limit` fused candidates (None: all) without their texts. Errors: those of `run`."""
-        terms = query_terms(query.text)
-        text = await self._text_arms(snapshot, query, terms)
-        arms: Mapping[Retriever, Sequence[ArmHit]] = {Retriever.DENSE: text.dense, Retriever.LEXICAL: text.lexical}
+        seeds, rarity = await _search_seeds(snapshot, query)
+        arms = dict(seeds.arms)
         degraded: tuple[Dependency, ...] = ()
-        trails: GraphPaths | None = None
-        if query.weights.graph > 0:
+        paths: GraphPaths | None = None
+        for arm in EXPANDING_ARMS:
+            if arm.weight(query.weights, seeds.lexical_share) <= 0:
+                continue
             try:
-                linked = await self._graph.hits(snapshot, _graph_query(snapshot, query, terms, text, arms), arms)
-                trails = linked.paths
-                arms = {
-                    Retriever.DENSE: _merge_hits(text.dense, linked.hits[Retriever.DENSE]),
-                    Retriever.LEXICAL: _merge_hits(text.lexical, linked.hits[Retriever.LEXICAL]),
-                    Retriever.GRAPH: linked.hits[Retriever.GRAPH],
-                }
+                linked = await arm.expand(snapshot, query, seeds)
             except DependencyUnavailable as error:
                 if error.dependency == "postgres":
                     raise
-                degraded = (Dependency.GRAPH,)
+                degraded = (*degraded, arm.dependency)
+                continue
+            paths = linked.paths
+            arms |= {
+                name: _merge_hits(arms[name], hits) if name in arms else hits for name, hits in linked.hits.items()
+            }
         began = perf_counter()
-        fused = fuse(arms, query.weights, query.fusion, dense_trust=query.dense_trust, limit=limit)
+        weights = arm_weights(arms, query.weights, query.dense_trust)
+        fused = fuse(arms, weights, query.fusion, limit)
         self._telemetry.observe("rag_retrieval_fusion_seconds", perf_counter() - began)
-        share = effective_lexical_share(arms, query.weights, query.dense_trust)
-        standing = measure_confidence(arms, share, query.dense_trust, trails)
-        return Ranking(arms, fused, text.rarity, standing, trails, degraded)
-
-    async def _text_arms(self, snapshot: CorpusSnapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> _TextArms:
-        """Dense beside lexical: the database scans vectors while this process does all that needs no answer of it."""
-        if query.vector is None or snapshot.space is None or query.weights.vector == 0:
-            return await self._run_while_scanning(snapshot, query, terms)
-        space = snapshot.space
-        if space.space != query.vector.space:
-            raise SpaceMismatch(
-                f"The workspace is embedded with {space.space.name}, the question with {query.vector.space.name}. "
-                "Set the embedder back or re-embed the workspace."
-            )
-        scan = snapshot.vectors.nearest(query.vector.vector, space.space_id, ARM_LIMIT, query.scope)
-        async with background_task(scan) as scanning:
-            found = await self._run_while_scanning(snapshot, query, terms)
-            return replace(found, dense=await scanning)
-
-    async def _run_while_scanning(
-        self, snapshot: CorpusSnapshot, query: RetrievalQuery, terms: Mapping[str, int]
-    ) -> _TextArms:
-        return _TextArms(
-            dense=[],
-            lexical=await self._lexical(snapshot, query, terms),
-            rarity=await snapshot.lexical.rarity(list({**terms, **query_terms(query.title_query)}), query.scope),
-            entities=question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else [],
-        )
-
-    async def _lexical(self, snapshot: CorpusSnapshot, query: RetrievalQuery, terms: Mapping[str, int]) -> list[ArmHit]:
-        if not terms or query.weights.vector == 0:
-            return []
-        return await snapshot.lexical.search(terms, ARM_LIMIT, query.scope)
+        confidence = measure_confidence(arms, seeds.lexical_share, query.dense_trust, paths)
+        return Ranking(arms, fused, rarity, confidence, paths, degraded)
 
 
-def _graph_query(
-    snapshot: CorpusSnapshot,
-    query: RetrievalQuery,
-    terms: Mapping[str, int],
-    text: _TextArms,
-    arms: Mapping[Retriever, Sequence[ArmHit]],
-) -> GraphQuery:
-    searched = query.vector if text.dense else None
-    return GraphQuery(
-        workspace_id=query.workspace_id,
-        text=query.title_query or query.text,
-        terms=terms,
-        entities=text.entities,
-        vector=None if searched is None else searched.vector,
-        space_id=None if snapshot.space is None else snapshot.space.space_id,
-        lexical_share=effective_lexical_share(arms, query.weights, query.dense_trust),
-        scope=query.scope,
-    )
+async def _search_seeds(snapshot: CorpusSnapshot, query: RetrievalQuery) -> tuple[SeedHits, Mapping[str, float]]:
+    """The hits of the seed arms, and the rarity of the question's terms. The last arm, the rarity and the entities are
+    computed in this process while the database answers the other arms.
+    """
+    *scans, last = SEED_ARMS
+    async with AsyncExitStack() as stack:
+        scanning = [
+            await stack.enter_async_context(background_task(arm.search(snapshot, query, ARM_LIMIT, False)))
+            for arm in scans
+        ]
+        found = await last.search(snapshot, query, ARM_LIMIT, False)
+        terms = list({**query.terms, **query_terms(query.title_query)})
+        rarity = await snapshot.lexical.rarity(terms, query.scope)
+        entities = question_entities(query.workspace_id, query.text) if query.weights.graph > 0 else ()
+        arms = {arm.name: await scan or [] for arm, scan in zip(scans, scanning, strict=True)}
+    arms[last.name] = found or []
+    return SeedHits(arms, entities, effective_lexical_share(arms, query.weights, query.dense_trust)), rarity
 
 
 def _merge_hits(found: Sequence[ArmHit], also: Sequence[ArmHit]) -> list[ArmHit]:

@@ -24,7 +24,8 @@ from agentic_rag.kernel.database import CorpusSnapshot
 from agentic_rag.kernel.errors import InvalidInput, NotFound, Retryable
 from agentic_rag.models.embedding.recall_gate import RecallGate, RecallQuestion
 from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
-from agentic_rag.retrieval.retrieve import RetrievalQuery, RetrievalResult, Retrieve
+from agentic_rag.retrieval.query import RetrievalQuery
+from agentic_rag.retrieval.retrieve import RetrievalResult, Retrieve
 from agentic_rag.tenancy.principals import Principal, Role
 
 pytestmark = [pytest.mark.integration, pytest.mark.network]

@@ -18,7 +18,8 @@ from agentic_rag.adapters.postgres.session.database import PostgresDatabase
 from agentic_rag.ingestion.ingest_chunks import ChunkedDocument
 from agentic_rag.retrieval.candidates import Hop, HopKind, Retriever, SearchScope
 from agentic_rag.retrieval.fusion import HASHED_TRUST
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve
+from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.retrieve import Retrieve
 from agentic_rag.tenancy.principals import DEFAULT_ACCESS_ID
 
 pytestmark = [pytest.mark.integration, pytest.mark.network, pytest.mark.slow]

@@ -6,6 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from agentic_rag.retrieval.arms.table import arm_weights
 from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever
 from agentic_rag.retrieval.fusion import HASHED_TRUST, FusionMethod, FusionWeights, fuse, lexical_share
 
@@ -25,6 +26,10 @@ weights = st.builds(FusionWeights, shares, shares, st.none() | shares)
 methods = st.sampled_from(FusionMethod)
 
 
+def fused(found: Arms, given: FusionWeights, method: FusionMethod = FusionMethod.WEIGHTED) -> list[Candidate]:
+    return fuse(found, arm_weights(found, given), method)
+
+
 def by_ordinal(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
     return {candidate.ordinal: candidate for candidate in candidates}
 
@@ -33,12 +38,12 @@ def by_ordinal(candidates: Sequence[Candidate]) -> dict[int, Candidate]:
 def test_the_order_of_the_arms_does_not_matter(found: Arms, given_weights: FusionWeights, method: FusionMethod) -> None:
     backwards = dict(reversed(found.items()))
 
-    assert fuse(found, given_weights, method) == fuse(backwards, given_weights, method)
+    assert fused(found, given_weights, method) == fused(backwards, given_weights, method)
 
 
 @given(arms, weights, methods)
 def test_best_first_with_ties_by_ordinal(found: Arms, given_weights: FusionWeights, method: FusionMethod) -> None:
-    candidates = fuse(found, given_weights, method)
+    candidates = fused(found, given_weights, method)
 
     assert candidates == sorted(candidates, key=lambda candidate: (-candidate.score, candidate.ordinal))
     assert len(by_ordinal(candidates)) == len(candidates)
@@ -46,7 +51,7 @@ def test_best_first_with_ties_by_ordinal(found: Arms, given_weights: FusionWeigh
 
 @given(arms, weights)
 def test_the_weighted_score_is_the_sum_over_the_arms_that_found_it(found: Arms, given_weights: FusionWeights) -> None:
-    for candidate in fuse(found, given_weights):
+    for candidate in fused(found, given_weights):
         assert candidate.score == pytest.approx(
             sum(score.weight * score.normalised for score in candidate.arms), abs=1e-6
         )
@@ -63,9 +68,9 @@ def test_a_higher_score_in_one_arm_never_lowers_a_candidate(
     if place >= len(hits):
         return
     raised = {hit.ordinal: hit.score for hit in hits} | {hits[place].ordinal: 1.0}
-    before = by_ordinal(fuse(found, given_weights, method)).get(hits[place].ordinal)
+    before = by_ordinal(fused(found, given_weights, method)).get(hits[place].ordinal)
 
-    after = by_ordinal(fuse(found | {retriever: ranked(raised)}, given_weights, method)).get(hits[place].ordinal)
+    after = by_ordinal(fused(found | {retriever: ranked(raised)}, given_weights, method)).get(hits[place].ordinal)
 
     if before is not None:
         assert after is not None
@@ -77,7 +82,7 @@ def test_an_empty_arm_changes_nothing(found: Arms, given_weights: FusionWeights,
     fixed = FusionWeights(given_weights.vector, given_weights.graph, 0.5)
     without = {retriever: hits for retriever, hits in found.items() if hits}
 
-    assert fuse(found, fixed, method) == fuse(without, fixed, method)
+    assert fused(found, fixed, method) == fused(without, fixed, method)
 
 
 @given(hit_lists, hit_lists, methods)
@@ -86,20 +91,20 @@ def test_weight_one_gives_the_ranking_of_that_arm(
 ) -> None:
     found = {Retriever.DENSE: dense, Retriever.LEXICAL: lexical}
 
-    candidates = fuse(found, FusionWeights(1.0, 0.0, 1.0), method)
+    candidates = fused(found, FusionWeights(1.0, 0.0, 1.0), method)
 
     assert [candidate.ordinal for candidate in candidates] == [hit.ordinal for hit in lexical]
 
 
 @given(arms, methods)
 def test_weight_zero_everywhere_finds_nothing(found: Arms, method: FusionMethod) -> None:
-    assert fuse(found, FusionWeights(0.0, 0.0), method) == []
+    assert fused(found, FusionWeights(0.0, 0.0), method) == []
 
 
 def test_a_candidate_absent_from_an_arm_gets_exactly_nothing_from_it() -> None:
     found = {Retriever.DENSE: ranked({1: 0.5}), Retriever.LEXICAL: ranked({2: 0.5})}
 
-    candidates = fuse(found, FusionWeights(0.7, 0.3, 0.5))
+    candidates = fused(found, FusionWeights(0.7, 0.3, 0.5))
 
     assert [(candidate.ordinal, candidate.score) for candidate in candidates] == [(1, 0.175), (2, 0.175)]
 
@@ -107,7 +112,7 @@ def test_a_candidate_absent_from_an_arm_gets_exactly_nothing_from_it() -> None:
 def test_rrf_gives_the_first_of_every_arm_the_sum_of_the_weights() -> None:
     found = {retriever: ranked({4: 0.9, 7: 0.1}) for retriever in Retriever}
 
-    first, second = fuse(found, FusionWeights(), FusionMethod.RRF)
+    first, second = fused(found, FusionWeights(), FusionMethod.RRF)
 
     assert (first.ordinal, first.score) == (4, 1.0)
     assert second.score == round(61 / 62, 6)
@@ -116,7 +121,7 @@ def test_rrf_gives_the_first_of_every_arm_the_sum_of_the_weights() -> None:
 def test_of_a_repeated_ordinal_the_first_counts() -> None:
     hits = [ArmHit(1, 0.9, 0.9), ArmHit(1, 0.2, 0.2)]
 
-    (candidate,) = fuse({Retriever.GRAPH: hits}, FusionWeights())
+    (candidate,) = fused({Retriever.GRAPH: hits}, FusionWeights())
 
     assert [score.rank for score in candidate.arms] == [1]
     assert candidate.score == 0.27

@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 from agentic_rag.answering.question import Turn
 from agentic_rag.documents.document import Chunk, CitedPassage
 from agentic_rag.kernel.database import CorpusSnapshot
-from agentic_rag.language.tokenizer import query_terms
+from agentic_rag.retrieval.arms.table import arm_weights
 from agentic_rag.retrieval.candidates import SCORE_DIGITS, ArmHit, Candidate, Retriever
 from agentic_rag.retrieval.fusion import effective_lexical_share, fuse
 from agentic_rag.retrieval.graph.multi_hop import CandidatePool
-from agentic_rag.retrieval.retrieve import ARM_LIMIT, RetrievalQuery
+from agentic_rag.retrieval.query import ARM_LIMIT, RetrievalQuery
 
 MOST_KEPT = 20
 """Passages that are read again, those cited last first."""
@@ -45,7 +45,7 @@ async def find_cited_before(
     pool = CandidatePool(
         ordinals=np.array(ordinals, np.int64),
         cosine=np.array([max(0.0, cosines.get(ordinal, 0.0)) for ordinal in ordinals]),
-        terms=await snapshot.lexical.profile(query_terms(query.text), ordinals, query.scope),
+        terms=await snapshot.lexical.profile(query.terms, ordinals, query.scope),
         titles=[NO_ENTITIES] * len(ordinals),
         named=np.zeros(len(ordinals)),
         documents=np.zeros(len(ordinals)),
@@ -54,7 +54,7 @@ async def find_cited_before(
     arms = {Retriever.LEXICAL: _hits(pool, pool.lexical)}
     if cosines:
         arms[Retriever.DENSE] = _hits(pool, pool.cosine)
-    found = fuse(arms, query.weights, dense_trust=query.dense_trust)
+    found = fuse(arms, arm_weights(arms, query.weights, query.dense_trust))
     return [
         (by_ordinal[one.ordinal], _behind(one))
         for one in found

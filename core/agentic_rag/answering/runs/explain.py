@@ -37,14 +37,14 @@ from agentic_rag.kernel.database import CorpusSnapshot, Database
 from agentic_rag.kernel.dependency import Dependency
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag.kernel.text import fold_text
-from agentic_rag.language.tokenizer import query_terms
 from agentic_rag.models.embedding.ports import EmbedderSource
 from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.models.embedding.space import RegisteredSpace
+from agentic_rag.retrieval.arms.table import EXPANDING_ARMS, SEED_ARMS, arm_weights
 from agentic_rag.retrieval.candidates import ArmHit, Candidate, Retriever, SearchScope
-from agentic_rag.retrieval.fusion import arm_weights, dense_trust_of
-from agentic_rag.retrieval.ports import VectorSearch
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of
+from agentic_rag.retrieval.fusion import dense_trust_of
+from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.retrieve import Retrieve, scope_of
 from agentic_rag.tenancy.access import ReadIdentity, read_identity
 from agentic_rag.tenancy.principals import Principal, WorkspaceRef
 
@@ -170,7 +170,7 @@ class ExplainRun:
 
                 async def rerun(used: Mapping[str, NDArray[np.float32]]) -> list[_Rerun]:
                     queries = [_query(run, settings, text, used.get(text), scope, space) for text in searches]
-                    return [await self._again(snapshot, one, space, self._has_reranking(run)) for one in queries]
+                    return [await self._again(snapshot, one, self._has_reranking(run)) for one in queries]
 
                 reruns = await rerun(vectors.used)
                 alone = None if vectors.alone is None else await rerun(vectors.alone)
@@ -251,27 +251,18 @@ class ExplainRun:
                 path=("runId",),
             ) from error
 
-    async def _again(
-        self, snapshot: CorpusSnapshot, query: RetrievalQuery, space: RegisteredSpace | None, is_reordered: bool
-    ) -> _Rerun:
+    async def _again(self, snapshot: CorpusSnapshot, query: RetrievalQuery, is_reordered: bool) -> _Rerun:
         ranking = await self._retrieve.rank(snapshot, query)
         deep: dict[Retriever, Sequence[ArmHit]] = {}
-        terms = query_terms(query.text)
-        if terms and query.weights.vector > 0:
-            deep[Retriever.LEXICAL] = await snapshot.lexical.search(terms, MAX_RANK_DEPTH, query.scope)
-            if query.vector is not None and space is not None:
-                deep[Retriever.DENSE] = await snapshot.vectors.nearest(
-                    query.vector.vector, space.space_id, MAX_RANK_DEPTH, query.scope, VectorSearch.EXACT
-                )
+        for arm in SEED_ARMS if query.terms else ():
+            hits = await arm.search(snapshot, query, MAX_RANK_DEPTH, True)
+            if hits is not None:
+                deep[arm.name] = hits
         weights = arm_weights(ranking.arms, query.weights, query.dense_trust)
-        is_asked = {
-            Retriever.DENSE: Retriever.DENSE in deep,
-            Retriever.LEXICAL: Retriever.LEXICAL in deep,
-            Retriever.GRAPH: ranking.paths is not None,
-        }
+        expanded = {arm.name for arm in EXPANDING_ARMS if ranking.paths is not None}
         sights = tuple(
-            ArmRanking(arm, weights[arm], is_asked[arm], ranking.arms.get(arm, ()), deep.get(arm, ()))
-            for arm in Retriever
+            ArmRanking(name, weight, name in deep or name in expanded, ranking.arms.get(name, ()), deep.get(name, ()))
+            for name, weight in weights.items()
         )
         reordered = await self._retrieve.rerank_order(snapshot, query, ranking) if is_reordered else None
         return _Rerun(query.text, ranking.candidates, query.top_k, sights, reordered)

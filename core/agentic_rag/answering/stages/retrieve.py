@@ -33,7 +33,8 @@ from agentic_rag.models.embedding.similarity_threshold import min_cosine
 from agentic_rag.retrieval.candidates import SearchScope
 from agentic_rag.retrieval.fusion import dense_trust_of
 from agentic_rag.retrieval.passage import Passage
-from agentic_rag.retrieval.retrieve import QueryVector, RetrievalQuery, Retrieve, scope_of, trace_of
+from agentic_rag.retrieval.query import QueryVector, RetrievalQuery
+from agentic_rag.retrieval.retrieve import Retrieve, scope_of, trace_of
 
 READ_SHARE = 0.85
 """Share of the time left that one search or optional read may take: a little less than the stage's own, so that earlier

@@ -60,40 +60,36 @@ class GraphHits:
     paths: GraphPaths | None
 
 
-class GraphSearch:
-    """Passages that follow from others.
+async def search_graph(
+    snapshot: CorpusSnapshot, asked: GraphQuery, arms: Mapping[Retriever, Sequence[ArmHit]]
+) -> GraphHits:
+    """The passages that the graph links to the candidates of the text arms. `raw` of the arm's own hits is the
+    probability of the paths to a passage (Σ P1·P2 + Σ P1·P2·P3).
 
-    Two round trips to the graph at most: around the first passages, and around those that follow.
+    At most two round trips to the graph: around the first passages, and around those that they lead to.
+
+    Errors: `DependencyUnavailable`.
     """
-
-    async def hits(
-        self, snapshot: CorpusSnapshot, asked: GraphQuery, arms: Mapping[Retriever, Sequence[ArmHit]]
-    ) -> GraphHits:
-        """What follows from the text arms' candidates. `raw` of the arm's own hits is how likely trails make a passage
-        (Σ P1·P2 + Σ P1·P2·P3).
-
-        Errors: `DependencyUnavailable`.
-        """
-        candidates = {hit.ordinal for hits in arms.values() for hit in hits}
-        if not candidates:
-            return GraphHits({arm: [] for arm in Retriever}, None)
-        first = first_passages(arms, asked.lexical_share)
-        vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
-        total = await snapshot.lexical.passages(asked.scope)
+    candidates = {hit.ordinal for hits in arms.values() for hit in hits}
+    if not candidates:
+        return GraphHits({arm: [] for arm in Retriever}, None)
+    first = first_passages(arms, asked.lexical_share)
+    vicinities = [await snapshot.graph.vicinity([one.entity_id for one in asked.entities], first, PASSAGE_CAP)]
+    total = await snapshot.lexical.passages(asked.scope)
+    around = GraphNeighbourhood.of(vicinities, total)
+    named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
+    look = _PassageFeatures(snapshot, asked, named, around)
+    pool = await look.pool(candidates | around.neighbours_of(first))
+    extensions = [extend_paths(pool, around, named, start_paths(pool, first))]
+    longer = likeliest_paths(extensions[0])
+    ends = sorted({trail.ordinals[-1] for trail in longer} - around.passage_entities.keys())
+    if longer:
+        vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
         around = GraphNeighbourhood.of(vicinities, total)
-        named = frozenset(one.entity_id for one in asked.entities if around.specificity(one.entity_id) > 0)
-        look = _PassageFeatures(snapshot, asked, named, around)
-        pool = await look.pool(candidates | around.neighbours_of(first))
-        extensions = [extend_paths(pool, around, named, start_paths(pool, first))]
-        longer = likeliest_paths(extensions[0])
-        ends = sorted({trail.ordinals[-1] for trail in longer} - around.passage_entities.keys())
-        if longer:
-            vicinities.append(await snapshot.graph.vicinity([], ends, PASSAGE_CAP))
-            around = GraphNeighbourhood.of(vicinities, total)
-            pool = await look.pool({*pool.rows, *around.neighbours_of(trail.ordinals[-1] for trail in longer)})
-            extensions.append(extend_paths(pool, around, named, longer))
-        trails = GraphPaths(pool, around, named, tuple(extensions))
-        return GraphHits(_hits(trails), trails)
+        pool = await look.pool({*pool.rows, *around.neighbours_of(trail.ordinals[-1] for trail in longer)})
+        extensions.append(extend_paths(pool, around, named, longer))
+    trails = GraphPaths(pool, around, named, tuple(extensions))
+    return GraphHits(_hits(trails), trails)
 
 
 class _PassageFeatures:
