@@ -6,9 +6,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from agentic_rag.answering.ask import DEFAULT_TTL_SECONDS, AnswerPorts, AnswerQuestion
+from agentic_rag.answering.evidence.finder import EvidenceFinder
+from agentic_rag.answering.figures.finder import FinancialFigures
 from agentic_rag.answering.options import AnswerDefaults
 from agentic_rag.answering.ports import HypotheticalPassages
-from agentic_rag.answering.query.rewrite import FINANCE_ALIASES
 from agentic_rag.answering.runs.record import RunRecorder
 from agentic_rag.answering.stages.embed import EmbedStage
 from agentic_rag.answering.stages.gate import GateStage
@@ -40,6 +41,10 @@ class ChatUse:
     passages: HypotheticalPassages
 
 
+FINDERS: tuple[EvidenceFinder, ...] = (FinancialFigures(),)
+"""The domains with evidence of their own. A new one is a file and a row here."""
+
+
 def answer_question(
     ports: AnswerPorts,
     recorder: RunRecorder,
@@ -47,23 +52,24 @@ def answer_question(
     *,
     retrieve: Retrieve | None = None,
     chat: ChatUse | None = None,
-    aliases: Mapping[str, str] = FINANCE_ALIASES,
+    finders: tuple[EvidenceFinder, ...] = FINDERS,
     tools: tuple[Tool, ...] = (),
     link_hosts: HostList = NO_HOSTS,
     ttl_seconds: int = DEFAULT_TTL_SECONDS,
 ) -> AnswerQuestion:
-    """The use case with its stages; `tools` are the tools that need ports. The caller closes `recorder`."""
+    """The use case with its stages; `tools` are the tools that need ports; `finders` are the domains with
+    evidence of their own. The caller closes `recorder`."""
     switched_on = switch_on(tools)
     stages: dict[Stage, StageStep] = {
         Stage.GATE: GateStage(),
         Stage.PLAN: PlanStage(switched_on),
-        Stage.REWRITE: RewriteStage(aliases),
+        Stage.REWRITE: RewriteStage({name: other for finder in finders for name, other in finder.aliases.items()}),
         Stage.HYDE: HydeStage(None),
         Stage.EMBED: EmbedStage(ports.embedders),
-        Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock),
+        Stage.RETRIEVE: RetrieveStage(retrieve or Retrieve(ports.telemetry), ports.embedders, ports.clock, finders),
         Stage.SEARCH: SkippedStage("off"),
         Stage.TOOLS: ToolsStage(switched_on, ports.clock),
-        Stage.SYNTHESIZE: SynthesizeStage(),
+        Stage.SYNTHESIZE: SynthesizeStage(finders),
         Stage.SELF_CHECK: SelfCheckStage(link_hosts),
     }
     llm_clients = None if chat is None else chat.llm_clients

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
+from agentic_rag.answering.evidence.finder import FoundEvidence
 from agentic_rag.answering.extraction.candidate_units import CandidateUnit
 from agentic_rag.answering.extraction.text_units import UnitKind
 from agentic_rag.answering.figures.borderless_tables import parse_borderless_row, table_head_before
@@ -37,17 +38,9 @@ MOST_QUOTES, MOST_OF_SEVERAL = 6, 8
 MOST_ROWS_OF_A_TABLE = 7
 
 
-@dataclass(frozen=True, slots=True)
-class FigureEvidence:
-    """All passages with those that were added at their end, and what they state, best first."""
-
-    passages: tuple[Passage, ...]
-    figures: tuple[CandidateUnit, ...]
-
-
-async def figure_evidence(
+async def find_figures(
     snapshot: CorpusSnapshot, question: str, passages: Sequence[Passage], scope: SearchScope
-) -> FigureEvidence | None:
+) -> FoundEvidence | None:
     """What the documents meant state of the measures asked for; None for a question that asks for no measure, or means
     no long document.
     """
@@ -145,7 +138,7 @@ async def _with_passages(
     hits: Mapping[int, tuple[int, ArmHit]],
     passages: Sequence[Passage],
     scope: SearchScope,
-) -> FigureEvidence:
+) -> FoundEvidence:
     places = {passage.chunk.ordinal: place for place, passage in enumerate(passages)}
     whole = list(passages)
     above = await _heads(snapshot, quotes, scope)
@@ -160,7 +153,7 @@ async def _with_passages(
             whole[place] = replace(whole[place], table_head=above[ordinal])
         span = (quote.start, quote.end)
         figures.append(CandidateUnit(place, *span, quote.kind, 0, 0, 0, 0, True, span, None, quote.score))
-    return FigureEvidence(tuple(whole), tuple(figures))
+    return FoundEvidence(tuple(whole), tuple(figures))
 
 
 async def _heads(snapshot: CorpusSnapshot, quotes: Sequence[FigureQuote], scope: SearchScope) -> dict[int, str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeVar
 
 import numpy as np
@@ -13,11 +14,11 @@ from numpy.typing import NDArray
 from agentic_rag.answering.evidence.answerability import extract_features, score_support
 from agentic_rag.answering.evidence.cited_before import find_cited_before
 from agentic_rag.answering.evidence.expand_context import expand_passages, neighbour_positions
+from agentic_rag.answering.evidence.finder import EvidenceFinder, FoundEvidence
 from agentic_rag.answering.evidence.intermediate_answers import find_intermediate_answers
 from agentic_rag.answering.extraction.extractive import draft_part
 from agentic_rag.answering.extraction.multi_hop import find_path
 from agentic_rag.answering.extraction.subquery import build_subquery
-from agentic_rag.answering.figures.search import FigureEvidence, figure_evidence
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.plan import SubQuestion
 from agentic_rag.answering.query.planner import detect_answer_type
@@ -48,7 +49,10 @@ _Read = TypeVar("_Read")
 class RetrieveStage:
     """Searches part by part in dependency order inside the run's snapshot."""
 
-    def __init__(self, retrieve: Retrieve, embedders: EmbedderSource, clock: Clock) -> None:
+    def __init__(
+        self, retrieve: Retrieve, embedders: EmbedderSource, clock: Clock, finders: Sequence[EvidenceFinder]
+    ) -> None:
+        self._finders = finders
         self._retrieve = retrieve
         self._embedders = embedders
         self._clock = clock
@@ -102,12 +106,13 @@ class RetrieveStage:
     async def _complete(
         self, state: RunState, snapshot: CorpusSnapshot, scope: SearchScope, optional: _OptionalReads
     ) -> Retrieved:
-        """The evidence with the figures asked for and with the neighbours of the first passages."""
+        """The evidence with what the finders add and with the neighbours of the first passages."""
         retrieved = state.retrieved
-        passages = retrieved.passages
-        figures = await optional.read(lambda: figure_evidence(snapshot, state.question.text, passages, scope))
-        if figures is not None:
-            retrieved = _add_figures(retrieved, figures)
+        for finder in self._finders:
+            find = partial(finder.find, snapshot, state.question.text, retrieved.passages, scope)
+            evidence = await optional.read(find)
+            if evidence is not None:
+                retrieved = _add_evidence(retrieved, evidence)
         positions = neighbour_positions(retrieved.passages)
         neighbours = await optional.read(lambda: snapshot.documents.chunks_at(positions, snapshot.access.access_ids))
         expanded = expand_passages(retrieved.passages, neighbours or (), state.options.max_context_tokens)
@@ -185,9 +190,10 @@ def _query(
     )
 
 
-def _add_figures(retrieved: Retrieved, evidence: FigureEvidence) -> Retrieved:
+def _add_evidence(retrieved: Retrieved, evidence: FoundEvidence) -> Retrieved:
     added = evidence.passages[len(retrieved.passages) :]
     known = frozenset(one.chunk_id for one in retrieved.candidates)
     traces = (trace_of(one.chunk, one.candidate) for one in added if one.chunk.chunk_id not in known)
     candidates = (*retrieved.candidates, *traces)
-    return replace(retrieved, passages=evidence.passages, figures=evidence.figures, candidates=candidates)
+    quotes = (*retrieved.figures, *evidence.quotes)
+    return replace(retrieved, passages=evidence.passages, figures=quotes, candidates=candidates)

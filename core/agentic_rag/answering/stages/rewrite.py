@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
-from agentic_rag.answering.query.rewrite import FINANCE_ALIASES, add_aliases, fill_placeholder
+from agentic_rag.answering.query.rewrite import add_aliases, fill_placeholder
 from agentic_rag.answering.run_state import RunState, StageResult
 from agentic_rag.retrieval.title_match import strip_references
 
@@ -14,7 +14,7 @@ from agentic_rag.retrieval.title_match import strip_references
 class RewriteStage:
     """Removes references to documents and adds aliases. A sub-question that waits for another is completed later."""
 
-    def __init__(self, aliases: Mapping[str, str] = FINANCE_ALIASES) -> None:
+    def __init__(self, aliases: Mapping[str, str]) -> None:
         self._aliases = aliases
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from agentic_rag.answering.answer import AbstentionReason, Support
 from agentic_rag.answering.evidence.answerability import extract_features, score_support
+from agentic_rag.answering.evidence.finder import EvidenceFinder
 from agentic_rag.answering.evidence.prune_draft import explain_shortfall
 from agentic_rag.answering.extraction.extractive import (
     DraftSentence,
@@ -19,7 +20,6 @@ from agentic_rag.answering.extraction.extractive import (
     sentence_limit,
 )
 from agentic_rag.answering.extraction.multi_hop import draft_from_path
-from agentic_rag.answering.figures.missing_facts import find_missing_fact
 from agentic_rag.answering.lazy_snapshot import LazySnapshot
 from agentic_rag.answering.query.rewrite import mask_placeholder
 from agentic_rag.answering.run_state import Draft, RunState, Shortfall, StageResult
@@ -33,6 +33,9 @@ TOO_LITTLE = "The nearest passages do not cover what the question asks, so no an
 
 class SynthesizeStage:
     """Extractive: the sentences that answer, each with the span it quotes."""
+
+    def __init__(self, finders: Sequence[EvidenceFinder]) -> None:
+        self._finders = finders
 
     async def run(self, state: RunState, reads: LazySnapshot) -> StageResult:
         """Attach the draft, or the nearest evidence with the reason to abstain."""
@@ -63,7 +66,7 @@ class SynthesizeStage:
         is_conflicting = any(drafts[place].conflicting for place in answered)
         joined = join_parts([drafts[place] for place in answered])
         sentences = add_figures(joined, found.figures, found.passages, excluded, conflicting=is_conflicting)
-        missing_fact = _find_missing_fact(state, sentences)
+        missing_fact = _find_missing_fact(self._finders, state, sentences)
         if missing_fact is not None:
             why = f"The passages found do not state {missing_fact}, so no answer is given from them."
             shortfall = Shortfall(AbstentionReason.LOW_SUPPORT, why)
@@ -108,12 +111,15 @@ def _lead_with_verdict(state: RunState, draft: Draft) -> Draft:
     return replace(draft, sentences=(verdict, *draft.sentences), missing=(), shortfall=None)
 
 
-def _find_missing_fact(state: RunState, sentences: Sequence[DraftSentence]) -> str | None:
+def _find_missing_fact(
+    finders: Sequence[EvidenceFinder], state: RunState, sentences: Sequence[DraftSentence]
+) -> str | None:
     """A fact that a question about editions of a document requires, and that no sentence states."""
     found = state.retrieved
     if found.whole is None or not are_editions(found.passages):
         return None
-    return find_missing_fact(found.whole.query, found.passages, sentences)
+    facts = (one.missing_fact(found.whole.query, found.passages, sentences) for one in finders)
+    return next((fact for fact in facts if fact is not None), None)
 
 
 def _support_of_parts(state: RunState, drafts: Sequence[PartDraft]) -> list[Support]:
