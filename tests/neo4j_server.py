@@ -102,7 +102,8 @@ class Neo4jServer:
 
     def _command(self, jars: Path) -> list[str]:
         opened = [f"--add-opens=java.base/{package}=ALL-UNNAMED" for package in _OPENED_PACKAGES]
-        memory = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC"]
+        # The first compiler alone: a server of minutes does not live to see what the second one gains.
+        memory = [f"-Xms{HEAP}", f"-Xmx{HEAP}", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1"]
         entry = ["-cp", f"{jars}/*", "org.neo4j.server.CommunityEntryPoint"]
         home = [f"--home-dir={self._home}", f"--config-dir={self._home / 'conf'}", "--console-mode"]
         return [str(_program("java")), *memory, *opened, *entry, *home]
