@@ -53,8 +53,8 @@ _Result = TypeVar("_Result")
 
 @asynccontextmanager
 async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerator[asyncio.Task[_Result]]:
-    """The read as a task that was sent off before the block begins and has ended when it is left, given up if need
-    be. Errors: none of its own; awaiting the task raises those of the read.
+    """Runs a read as a task beside the block. It starts before the block begins and is cancelled when the block is left
+    before it has ended. Awaiting the task raises the errors of the read.
     """
     task = asyncio.ensure_future(reading)
     try:
@@ -67,7 +67,7 @@ async def background_task(reading: Coroutine[Any, Any, _Result]) -> AsyncGenerat
 
 
 PROGRESS_SECONDS = 5.0
-"""How often one that waits says that it lives: waiting is no standing still."""
+"""Seconds between progress reports of a waiting task, so that its lease is not taken for stalled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +77,8 @@ class _Waiter:
 
 
 class WeightedSemaphore:
-    """`capacity` units, shared by the tasks of one event loop. The one that came first is never overtaken, so the
-    largest gets its turn; what weighs nothing need not wait.
+    """`capacity` units that the tasks of one event loop share, first come, first served, so that large requests get
+    their turn. A request of 0 units does not wait.
     """
 
     def __init__(self, capacity: int) -> None:

@@ -1,4 +1,4 @@
-"""Remembers for a few seconds what was read, so that a process does not read it again for every request."""
+"""A cache with a time to live, for values that a process would otherwise read for every request."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ class _Entry(Generic[V]):
 
 
 class TtlCache(Generic[K, V]):
-    """What `look` found for each key, for `seconds`; of the `most` keys asked for last.
+    """Keeps the value of `look` for each key for `seconds`, for the `most` keys that were used last.
 
-    `look` gets what it found before, None the first time and after `forget`. One look for a key is under way at a time:
-    who asks meanwhile waits for it and shares its error or, with `goes_on`, goes by what was found before.
+    `look` gets the previous value, None the first time and after `forget`. Concurrent callers for one key share one
+    look and its error. With `goes_on` they get the old value at once while it is loaded again.
     """
 
     def __init__(

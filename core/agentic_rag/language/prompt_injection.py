@@ -1,7 +1,7 @@
 """Signs that a text was written to steer a model rather than to inform a reader.
 
-They are told, not acted on: a document about prompt injection shows them too. What keeps an injection harmless is that
-nothing a passage says can choose a tool, an address, a tenant or a citation.
+They are reported, not acted on: a document about prompt injection shows them too. What keeps an injection harmless is
+that nothing a passage says can choose a tool, an address, a tenant or a citation.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What the arms of retrieval return, and what fusion makes of it."""
+"""The values that retrieval arms return, and the candidates that fusion makes of them."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class ArmScore:
 
 
 class HopKind(enum.Enum):
-    """What leads from one passage to the next."""
+    """The kind of link from one passage to the next."""
 
     NAMES = "names"
     """The passage before names the title of the next."""
@@ -59,7 +59,7 @@ class HopKind(enum.Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hop:
-    """One step of the trail that leads to a passage. `via` is the title or entity both have, empty for COVERS."""
+    """One step of the path that leads to a passage. `via` is the title or entity both have, empty for COVERS."""
 
     kind: HopKind
     via: str
@@ -74,7 +74,7 @@ class Hop:
 @dataclass(frozen=True, slots=True)
 class Candidate:
     """A fused candidate: highest score first, ties by ordinal. `path` leads to it from a passage that resembles the
-    question more; empty when no trail raised it.
+    question more; empty when no path raised it.
     """
 
     ordinal: int
@@ -166,6 +166,6 @@ class CandidateTrace:
     arms: tuple[ArmScore, ...]
     dropped_because: str | None
     path: tuple[Hop, ...] = ()
-    """The trail that raised it; empty without one."""
+    """The path that raised it; empty without one."""
     flags: tuple[Suspicion, ...] = ()
     """As `Citation.flags`; looked for in passages that were handed to synthesis."""

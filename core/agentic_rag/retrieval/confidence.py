@@ -1,5 +1,5 @@
-"""How the best passage of a search stands out from the rest: what tells a question that the corpus answers from one
-that it only resembles."""
+"""How far the best passage of a search is ahead of the rest. It separates questions that the corpus answers from
+questions that it only resembles."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ but in the corpora looked at seldom more (3 to 20 were as good)."""
 
 @dataclass(frozen=True, slots=True)
 class RankingConfidence:
-    """Of the text arms' scores, and of the trails from them; all in [0, 1]."""
+    """Computed from the scores of the text arms and from the paths between passages; all in [0, 1]."""
 
     top_score: float
     """The highest score of both arms together."""
     dense_score: float
     """The highest of the dense arm by itself, times how far its space is trusted."""
     margin: float
-    """How far the best passage is ahead of the one `OTHERS` places behind it."""
+    """The difference to the score of the passage `MARGIN_RANKS` places behind the best one."""
     path_probability: float
-    """How likely the strongest trail of two passages is (`Trails.onward`): a second passage that covers what the first
-    leaves open. 0 without a graph."""
+    """`GraphPaths.path_probability`: high when a second passage covers what the first leaves open. 0 without a graph.
+    """
 
 
 NO_CONFIDENCE = RankingConfidence(0.0, 0.0, 0.0, 0.0)
@@ -39,7 +39,7 @@ def measure_confidence(
     dense_trust: float,
     trails: GraphPaths | None = None,
 ) -> RankingConfidence:
-    """The standing of the best passage; arms weigh as in `retrieval.fusion`."""
+    """The confidence in a ranking; the arms are weighted as in fusion."""
     onward = 0.0 if trails is None else trails.path_probability
     dense, lexical = arms.get(Retriever.DENSE, ()), arms.get(Retriever.LEXICAL, ())
     scores = {hit.ordinal: (1.0 - lexical_share) * hit.score for hit in dense}

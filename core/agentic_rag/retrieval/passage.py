@@ -11,10 +11,10 @@ CORPUS = "corpus"
 """Origin of evidence that retrieval found; a tool's evidence carries the tool's name."""
 
 SECTION = "section"
-"""Origin of evidence that goes on with a passage's section. Its scores are that passage's."""
+"""Origin of evidence beside a passage in its section. It has the scores of that passage."""
 
 FIGURES = "figures"
-"""Origin of evidence that was looked for in a document that the question means, by the measure it asks for."""
+"""Origin of evidence that was found by its measure inside a document that the question means."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,8 +48,8 @@ class Ranking:
 
 @dataclass(frozen=True, slots=True)
 class RetrievalResult:
-    """The passages by score, the fused candidates behind them, how rare the question's terms are, and how the best
-    passage stands out.
+    """The passages by score, the fused candidates behind them, the rarity of the question's terms, and the confidence
+    in the ranking.
     """
 
     chunks: tuple[tuple[Chunk, Candidate], ...]
@@ -60,15 +60,15 @@ class RetrievalResult:
 
 
 async def scope_of(snapshot: CorpusSnapshot, wanted: DocumentFilter, access_ids: tuple[int, ...]) -> SearchScope:
-    """What the caller may see, narrowed by the filter (one round trip only when there is one)."""
+    """What the caller may see, narrowed by the filter. Only a filter costs a round trip."""
     if wanted.is_empty:
         return SearchScope(access_ids)
     return SearchScope(access_ids, await snapshot.documents.ordinals_matching(wanted, access_ids))
 
 
 class Retrieve:
-    """The retrieval use case: three round trips on one snapshot, two without a graph, one more to name what trails
-    lead over.
+    """The retrieval use case. It takes three round trips on one snapshot, two without a graph, and one more to read the
+    names of entities on paths.
     """
 
     def __init__(self, telemetry: Telemetry, rerank: Rerank | None = None) -> None:
@@ -187,7 +187,7 @@ async def _with_texts(
 async def _too_far(
     snapshot: CorpusSnapshot, query: RetrievalQuery, found: Sequence[tuple[Chunk, Candidate]]
 ) -> frozenset[int]:
-    """The passages that are less similar to the question than it asks for, whichever arm found them."""
+    """The passages below the minimum cosine of the query, whichever arm found them."""
     if query.vector is None or snapshot.space is None or not query.rules.has_min_similarity:
         return frozenset()
     cosines = {
@@ -203,7 +203,7 @@ async def _too_far(
 
 
 async def _entity_names(snapshot: CorpusSnapshot, steps: Sequence[PathStep]) -> Mapping[UUID, str]:
-    """The names of entities that trails lead over; a graph that fails now leaves them without."""
+    """The names of the entities on paths; none when the graph fails now."""
     shared = {step.entity_id for step in steps if step.kind is HopKind.SHARES and step.entity_id is not None}
     if not shared:
         return {}
@@ -216,7 +216,7 @@ async def _entity_names(snapshot: CorpusSnapshot, steps: Sequence[PathStep]) -> 
 
 
 def trace_of(chunk: Chunk, candidate: Candidate, dropped: str | None = None) -> CandidateTrace:
-    """What is told of a candidate."""
+    """The trace of a candidate, as debug output shows it."""
     return CandidateTrace(
         chunk.chunk_id,
         chunk.document_id,

@@ -1,4 +1,4 @@
-"""Which of the ranked passages are handed on: least score, cap per document, diversity, and how many."""
+"""Selects passages from a ranking by minimum score, cap per document, diversity, and number."""
 
 from __future__ import annotations
 
@@ -22,15 +22,15 @@ CONTEXT_BUDGET = "context_budget"
 """Why a candidate was dropped, as `CandidateTrace.dropped_because` says it."""
 
 NEAR_DUPLICATE_SIMILARITY = 0.9
-"""Likeness from which a passage that diversity drops is called a near duplicate of a kept one."""
+"""Similarity to a kept passage from which a passage that diversity drops is called a near duplicate."""
 
 OVERFETCH_FACTOR = 2
-"""Passages looked at per passage wanted where a rule may leave some out, so that it leaves no gaps."""
+"""Candidates examined per passage wanted where a rule may drop some, so that enough remain."""
 
 
 @dataclass(frozen=True, slots=True)
 class SelectionRules:
-    """How many passages, and which not."""
+    """How many passages are selected, and the reasons to drop one."""
 
     top_k: int
     min_score: float = 0.0

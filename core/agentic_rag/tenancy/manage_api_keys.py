@@ -1,4 +1,4 @@
-"""Makes and revokes API keys. The token is told once, to whoever makes the key."""
+"""Makes and revokes API keys. The token is shown once, to the caller who makes the key."""
 
 from __future__ import annotations
 

@@ -27,7 +27,7 @@ from agentic_rag.retrieval.confidence import RankingConfidence
 from agentic_rag.retrieval.passage import Passage
 
 LEADING_PASSAGES = 3
-"""Passages that a name of the question, or a link, may stand in: as many as a trail has hops."""
+"""Passages that a name of the question, or a link, may stand in: as many as a path has hops."""
 NEIGHBOUR_CREDIT = 0.8
 """Of a term in the sentences beside the chosen one."""
 DISTANT_LITERAL_PENALTY = 0.2
@@ -41,17 +41,17 @@ class AnswerabilityFeatures:
     """What speaks for and against an answer. Shares are of the weight of the question's content terms."""
 
     best: float
-    """As in `Standing`."""
+    """As in `RankingConfidence`."""
     dense: float
     ahead: float
     covered: float
-    """The share that the first passage holds, or the passages of the trail together."""
+    """The share that the first passage holds, or the passages of the path together."""
     near: float
     """The share in the best sentence, its title, headings and table header; beside it `NEIGHBOUR_CREDIT`."""
     linked: float
     """The graph arm's score of a passage among the first."""
     onward: float
-    """As in `Standing`."""
+    """As in `RankingConfidence`."""
     unnamed: float
     """The share of names of the question that none of the first passages holds."""
     unmarked: float
@@ -101,7 +101,7 @@ def extract_features(
     found: Sequence[Passage] | None = None,
 ) -> AnswerabilityFeatures:
     """The signs for one part, drafted from `passages`; `found` are those of them that its own search found, best first
-    (all, when left out); `trail` are ordinals of passages that lead to one another.
+    (all, when left out); `path` are ordinals of passages that lead to one another.
     """
     first_found = (passages if found is None else found)[:LEADING_PASSAGES]
     held = [_term_mask(passage, part) for passage in first_found]
@@ -161,7 +161,7 @@ def _missing_literal_share(
     part: Subquery, unit: CandidateUnit, passages: Sequence[Passage], along: Sequence[Passage]
 ) -> float:
     """The share of the question's figures and identifiers that do not stand by the unit; `DISTANT_LITERAL_PENALTY` of
-    it for one elsewhere in its passage or in one of the trail.
+    it for one elsewhere in its passage or in one of the path.
     """
     if not part.literals:
         return 0.0

@@ -17,7 +17,7 @@ from agentic_rag.retrieval.passage import Passage
 
 MAX_PARAGRAPHS = 16
 MIN_PASSAGE_RATIO = 0.65
-"""Passages whose fused score is below this share of the first one's are not read."""
+"""Passages whose fused score is below this share of the first passage's are skipped."""
 UNITS_PER_BLOCK = 4
 """Paragraphs that are split at most, and units of one that are looked at closely."""
 ROWS_PER_BLOCK = 12
@@ -27,15 +27,15 @@ MAX_LIST_CHARACTERS = 700
 MAX_VALUE_CHARACTERS = 60
 
 CONTEXT_CREDIT = 0.75
-"""What a term in the title, a heading or the table's header counts, against 1 in the sentence itself."""
+"""Weight of a term in the title, a heading or the table's header; a term in the sentence itself weighs 1."""
 NEAR_CREDIT = 0.25
-"""What a term in the sentence before or after counts."""
+"""Weight of a term in the sentence before or after."""
 PASSAGE_CREDIT = 0.2
-"""What a term elsewhere in the passage counts."""
+"""Weight of a term elsewhere in the passage."""
 RANK_CREDIT = 0.35
 """What the passage's fused score, relative to the first one's, adds."""
 MIN_READING_RATIO = 0.8
-"""What cannot reach this share of the best unit's score is not read any further."""
+"""Paragraphs and units that cannot reach this share of the best unit's score are skipped."""
 LONG_UNIT_WORDS = 60
 LONG_UNIT_PENALTY = 0.1
 UNNAMED_PENALTY = 0.15
@@ -144,7 +144,7 @@ class _Weigher:
 
 
 def segment_passage(passage: Passage) -> SegmentedText:
-    """The reading of a passage's text."""
+    """The segmentation of a passage's text."""
     return segment_text(passage.chunk.text, passage.chunk.start > 0)
 
 

@@ -23,15 +23,15 @@ MAX_PASSAGES = 3
 """As many hops as retrieval follows."""
 
 READ_PASSAGES = 4
-"""Passages whose sentences may be chosen: the trail's and the best beside it."""
+"""Passages whose sentences may be chosen: the path's and the best beside it."""
 
 MIN_PATH_PASSAGE_RATIO = 0.7
-"""Of the first passage's score: one beside the trail with less says something of another subject."""
+"""Of the first passage's score: one beside the path with less says something of another subject."""
 
 MAX_PATH_SENTENCES = 3
 
 MIN_HOP_PROBABILITY = 0.05
-"""What trails must make of a passage (the graph arm's raw figure) for it to be a hop. With 0.1 / 0.05 / 0.02 the gold
+"""What paths must make of a passage (the graph arm's raw figure) for it to be a hop. With 0.1 / 0.05 / 0.02 the gold
 answer stood in the extracts for 35 / 38 / 38 % and 69 / 69 / 74 % of the questions of two sets of several hops, while
 33 / 41 / 57 % of the questions of one that need a single passage were read as several hops (at equal token recall).
 """
@@ -66,7 +66,7 @@ class SentenceWeights:
     context: float = -1.4
     """Weight of the terms that its title and headings hold."""
     outside: float = -0.9
-    """Its passage is not of the trail."""
+    """Its passage is not of the path."""
     rank: float = -0.8
     """Passages before its own."""
 
@@ -94,7 +94,7 @@ def draft_from_path(
     weights: SentenceWeights = SentenceWeights(),
 ) -> PartDraft:
     """The likeliest sentences for the answer, of two passages at least, in the order of the passages; their support is
-    that of all of them and of the trail's passages together. None when no passage of the trail speaks of the question.
+    that of all of them and of the path's passages together. None when no passage of the path speaks of the question.
     """
     read, leading = collect_sentences(part, frozenset(trail), passages, excluded)
     if not leading:
@@ -116,7 +116,7 @@ class SentenceFeatures:
 def collect_sentences(
     part: Subquery, trail: frozenset[int], passages: Sequence[Passage], excluded: ExcludedSpans = frozenset()
 ) -> tuple[list[SentenceFeatures], list[CandidateUnit]]:
-    """The sentences of the first passages, by passage; and the best by score of each passage of the trail."""
+    """The sentences of the first passages, by passage; and the best by score of each passage of the path."""
     focus = focus_mask(part)
     read: list[SentenceFeatures] = []
     leading: list[CandidateUnit] = []
@@ -183,7 +183,7 @@ def focus_mask(part: Subquery) -> int:
 
 
 def _merge_units(units: Sequence[CandidateUnit]) -> CandidateUnit:
-    """One unit that has what all have: a trail answers as a whole."""
+    """One unit that has what all have: a path answers as a whole."""
     whole = units[0]
     for unit in units[1:]:
         whole = replace(

@@ -1,6 +1,6 @@
-"""What reading a chunk gives, whatever is asked: its paragraphs, sentences, and their kinds.
+"""The segmentation of a chunk into paragraphs and sentences with their kinds, the same for every question.
 
-All of it is a pure function of the text, worked out as far as questions need it and kept for the next one.
+It is a pure function of the text, computed as far as questions need it.
 """
 
 from __future__ import annotations

@@ -97,7 +97,7 @@ _GROUPS = {group[0]: group for group in _SYNONYMS}
 CONTRASTING_CONCEPTS = _concepts(
     "sales expenses income tax assets liabilities unearned accumulated receivable payable interest"
 )
-"""Words of a label that make another measure of it: cost of sales are no sales."""
+"""Words that turn a label into a different measure: 'cost of sales' is not 'sales'."""
 KIND_CONCEPTS = _concepts("sales expenses income cash flow tax rate assets shares margin")
 """Words for the kind of measure."""
 GENERIC_CONCEPTS = _concepts(
@@ -114,7 +114,7 @@ _ASKING = _concepts(
     "breakdown various examine report reflects suggest time indicate separate given during filing quarterly latest "
     "recent year month key"
 )
-"""Words of a question that say how is asked, not for which measure."""
+"""Words of a question that do not name a measure."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,7 @@ class Measure:
 
     @property
     def is_generic(self) -> bool:
-        """It says what kind of measure it is, and nothing more."""
+        """Whether it names a kind of measure and nothing more specific."""
         return self.weights.keys() <= COMMON_CONCEPTS
 
     @property

@@ -1,8 +1,8 @@
-"""What a question says of documents, or asks of them, that the sentences found for it do not state.
+"""Finds a fact that a question requires and that the quoted sentences do not state.
 
-Reports of one kind resemble each other: a passage on the sales of another year, of another company or of all that it
-sells has all that makes a passage on the sales asked for look right. So what the question names must stand there, and
-a figure counts only for what is named beside it.
+Reports of one kind resemble each other: a passage on the sales of another year or company looks like the passage that
+was asked for. So the quotes must state each fact that the question names, and a figure counts only for the names beside
+it.
 """
 
 from __future__ import annotations
@@ -65,12 +65,15 @@ class _QuoteFacts:
 
 
 def find_missing_fact(part: Subquery, passages: Sequence[Passage], sentences: Sequence[DraftSentence]) -> str | None:
-    """What is missing of a question about long documents, as a reader is told; None when nothing is.
+    """The first required fact that the quotes do not state, as it is shown to readers; None when none is missing.
 
-    Whose it is must stand in a title or the first quote, a year in a title or a quote, another name there or, where no
-    measure is asked for, in some passage, like the word for what is asked then; the figure, the thing counted and the
-    measure asked for in a quote. What a measure is asked of must stand in one quote with whose it is and the year, and
-    beside a figure of that measure where one is asked for.
+    Required are:
+    - the owner, in a title or the first quote;
+    - each year, in a title or a quote;
+    - each other name, in a title or a quote; without a measure in the question any passage will do, and the word for
+      what is asked is required as well;
+    - the thing counted and the measure, in a quote; where a figure is asked for, one quote states owner, year, measure
+      and figure together.
     """
     titles = " ".join(dict.fromkeys(one.chunk.document_title for one in passages))
     quotes = [_quote_text(one, passages) for one in sentences]

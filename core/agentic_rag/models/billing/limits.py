@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time, timedelta
 from agentic_rag.kernel.errors import BudgetExceeded, InvalidInput
 
 DEFAULT_SOFT_SHARE = 0.8
-"""Of a ceiling; crossing it is told once a day or month, and stops nothing."""
+"""Share of a ceiling. Crossing it is reported once a day or month and stops nothing."""
 
 
 @dataclass(frozen=True, slots=True)

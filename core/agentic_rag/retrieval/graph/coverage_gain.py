@@ -13,14 +13,14 @@ from agentic_rag.retrieval.graph.multi_hop import Floats, PathExtension
 from agentic_rag.retrieval.lexical.bm25 import TermProfile
 
 COVERAGE_GAIN = 0.24
-"""Of all that a question asks, beside the text arms' score, where all trails go on over entities. Over three sets of
+"""Of all that a question asks, beside the text arms' score, where all paths go on over entities. Over three sets of
 questions that need several passages, each alone and among 9,990: +0.8 points of R@5, +0.6 of R@10, +1.2 of nDCG@10;
 0.34 gave the same, 0.2 less.
 """
 
 
 def link_probability(first: PathExtension) -> float:
-    """How likely the trails of one passage go on to a passage that an entity leads to, in [0, 1]; 0 without any."""
+    """How likely the paths of one passage go on to a passage that an entity leads to, in [0, 1]; 0 without any."""
     begun = sum(trail.probability for trail in first.paths)
     return min(1.0, float(first.link_probability.sum()) / begun) if begun else 0.0
 

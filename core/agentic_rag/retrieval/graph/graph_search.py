@@ -52,7 +52,7 @@ class GraphQuery:
 
 @dataclass(frozen=True, slots=True)
 class GraphHits:
-    """The arm's candidates, best first, with what the text arms say of each of them; and the trails behind them, None
+    """The arm's candidates, best first, with what the text arms say of each of them; and the paths behind them, None
     without candidates.
     """
 

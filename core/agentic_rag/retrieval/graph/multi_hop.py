@@ -1,15 +1,15 @@
 """Multi-hop by rule: from the first passages, over shared entities and titles, to what covers the rest of the question.
 
 "Who founded the league in which X played?" is answered by two passages, and the second resembles the question little.
-Let s be a passage's score by the text arms and P1 = softmax(s / T) over a pool of candidates. P2(p | trail) is the
-softmax, over all p and the choice to end here, of a linear score of how the trail's last passage is linked to p and of
-how much p covers of the terms that the trail leaves open. A passage's lift is log(1 + (Σ P1·P2 + Σ P1·P2·P3) / P1): how
-much likelier trails make it than the text arms alone, so ranking by s + T·lift is ranking by
+Let s be a passage's score by the text arms and P1 = softmax(s / T) over a pool of candidates. P2(p | path) is the
+softmax, over all p and the choice to end here, of a linear score of how the path's last passage is linked to p and of
+how much p covers of the terms that the path leaves open. A passage's lift is log(1 + (Σ P1·P2 + Σ P1·P2·P3) / P1): how
+much likelier paths make it than the text arms alone, so ranking by s + T·lift is ranking by
 P1 + Σ P1·P2 + Σ P1·P2·P3.
 
 Pure. What is linked comes from `retrieval.ports.GraphReader.vicinity`, which the caller asks between the steps:
     1. `Pool` of what the text arms found and what is linked to its `start_paths`
-    2. `extend` those trails, and take the `strongest` of the longer ones
+    2. `extend` those paths, and take the `strongest` of the longer ones
     3. the same from a pool that also holds what is linked to these; `score_boosts` both
 """
 
@@ -35,13 +35,13 @@ PASSAGE_CAP = 40
 """An entity in more passages links nothing: 40 cost 0.1 points of R@5 against 5 % of the set, 20 cost 0.9."""
 
 FIRST_PASSAGES = 8
-"""Passages whose links are looked up; trails begin with the best of them."""
+"""Passages whose links are looked up; paths begin with the best of them."""
 
 FIRST_PATHS = 4
-"""Passages that trails begin with: 2 cost 0.3 points of R@5, 8 gave 0.4."""
+"""Passages that paths begin with: 2 cost 0.3 points of R@5, 8 gave 0.4."""
 
 LONGER_PATHS = 4
-"""Trails of two passages that a third is looked for."""
+"""Paths of two passages that a third is looked for."""
 
 TEMPERATURE = 1 / 20.5
 """Of scores in [0, 1]: 10 on the scale of cos + 0.8·bn + 0.25·cov, whose largest value is 2.05."""
@@ -69,9 +69,9 @@ class StepWeights:
     unlinked: float = 0.7
     """Nothing leads to it."""
     open_share: float = 9.3
-    """The share of the question's weight (idf of content terms) that it holds and the trail does not."""
+    """The share of the question's weight (idf of content terms) that it holds and the path does not."""
     open_bm25: float = 10.7
-    """BM25 over its bound, of the terms that the trail does not hold."""
+    """BM25 over its bound, of the terms that the path does not hold."""
     named: float = 3.7
     """How specific a title of it is that the question names."""
     cosine: float = 4.2
@@ -79,11 +79,11 @@ class StepWeights:
     score: float = 2.0
     """Of the passage by itself."""
     end: float = 6.9
-    """Of every trail's end."""
+    """Of every path's end."""
     end_covered: float = 3.6
-    """The share of the question's weight that the trail holds."""
+    """The share of the question's weight that the path holds."""
     end_score: float = 1.6
-    """Of the trail's first passage by itself."""
+    """Of the path's first passage by itself."""
     end_unnamed: float = 0.0
     """The question names no entity of the corpus."""
 
@@ -145,7 +145,7 @@ class CandidatePool:
 
     @cached_property
     def own_features(self) -> Floats:
-        """(n + 1, 16) what `path_features` says of passages by themselves, whatever the trail; 0 elsewhere."""
+        """(n + 1, 16) what `path_features` says of passages by themselves, whatever the path; 0 elsewhere."""
         features = np.zeros((len(self.ordinals) + 1, len(_STEP_WEIGHTS)))
         features[:-1, 8:12] = np.column_stack([self.named, self.cosine, self.bm25, self.score])
         return features
@@ -209,9 +209,9 @@ class PathExtension:
     ordinals: NDArray[np.int64]
     """(n,)"""
     probability: Floats
-    """(trails, n) of the trail with that passage behind it."""
+    """(paths, n) of the path with that passage behind it."""
     link_probability: Floats
-    """(trails,) of the trail with any passage behind it that an entity leads to."""
+    """(paths,) of the path with any passage behind it that an entity leads to."""
 
 
 def specificity(passages: int, passages_total: int) -> float:
@@ -232,7 +232,7 @@ def first_passages(arms: Mapping[Retriever, Sequence[ArmHit]], lexical_share: fl
 
 
 def start_paths(pool: CandidatePool, among: Sequence[int]) -> tuple[GraphPath, ...]:
-    """Trails of one passage: the best of those `among` that the pool holds."""
+    """Paths of one passage: the best of those `among` that the pool holds."""
     rows = np.array([pool.rows[ordinal] for ordinal in among if ordinal in pool.rows], np.int64)
     best = rows[np.lexsort((pool.ordinals[rows], -pool.score[rows]))[:FIRST_PATHS]]
     return tuple(GraphPath((int(pool.ordinals[row]),), float(pool.probability[row])) for row in best)
@@ -245,7 +245,7 @@ def extend_paths(
     trails: Sequence[GraphPath],
     weights: StepWeights = StepWeights(),
 ) -> PathExtension:
-    """How likely each passage comes behind each trail; all passages of the trails are in the pool. `asked` are the
+    """How likely each passage comes behind each path; all passages of the paths are in the pool. `asked` are the
     entities of the question: sharing one of them links nothing new.
     """
     chance = np.zeros((len(trails), len(pool.ordinals)))
@@ -260,7 +260,7 @@ def extend_paths(
 
 
 def likeliest_paths(extension: PathExtension) -> tuple[GraphPath, ...]:
-    """The likeliest trails with one passage more."""
+    """The likeliest paths with one passage more."""
     places = np.flatnonzero(extension.probability)
     chances = np.round(extension.probability.ravel()[places], 2 * SCORE_DIGITS)
     best = places[np.lexsort((places, -chances))[:LONGER_PATHS]]
@@ -276,7 +276,7 @@ def likeliest_paths(extension: PathExtension) -> tuple[GraphPath, ...]:
 
 
 def score_boosts(pool: CandidatePool, extensions: Iterable[PathExtension]) -> Floats:
-    """(n,) log(1 + what trails make a passage ÷ P1), rounded; the pool holds all passages of the extensions."""
+    """(n,) log(1 + what paths make a passage ÷ P1), rounded; the pool holds all passages of the extensions."""
     mass = np.zeros(len(pool.ordinals))
     for extension in extensions:
         mass[pool.ordinals.searchsorted(extension.ordinals)] += extension.probability.sum(axis=0)
@@ -317,8 +317,8 @@ def link_features(pool: CandidatePool, around: GraphNeighbourhood, asked: frozen
 def path_features(
     pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], trail: GraphPath
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """(n + 1, 16) in the order of `StepWeights`, the last row for ending the trail, and (n + 1,) which rows may follow:
-    all but the trail's own.
+    """(n + 1, 16) in the order of `StepWeights`, the last row for ending the path, and (n + 1,) which rows may follow:
+    all but the path's own.
     """
     rows = [pool.rows[ordinal] for ordinal in trail.ordinals]
     idf = pool.terms.idf

@@ -1,4 +1,4 @@
-"""Which trail leads to a passage, and over what: `retrieval.graph.multi_hop` read backwards, for people."""
+"""The path that leads to a passage, for people: reads the results of `retrieval.graph.multi_hop` backwards."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from agentic_rag.retrieval.graph.multi_hop import (
 )
 
 MIN_VISIBLE_BOOST = 0.01
-"""Of a score in [0, 1]: a trail that adds less is not told, since it hardly moves a passage."""
+"""Paths that raise a score by less than this are not shown."""
 
 _PREFERENCE = {HopKind.NAMES: 0, HopKind.NAMED_BY: 1, HopKind.SAME_TITLE: 2, HopKind.SHARES: 3}
-"""Of links that are equally strong, as a reader understands them best."""
+"""The order of equally strong links: the one that a reader understands best comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class PathStep:
 
 @dataclass(frozen=True, eq=False)
 class GraphPaths:
-    """What the graph arm followed for one question: the last pool, and the extensions from the shortest trails on."""
+    """The paths that the graph arm followed for one question: the last pool, and the extensions by length."""
 
     pool: CandidatePool
     around: GraphNeighbourhood
@@ -48,7 +48,7 @@ class GraphPaths:
     extensions: tuple[PathExtension, ...]
 
     def steps_to(self, ordinal: int) -> tuple[PathStep, ...]:
-        """The likeliest trail that ends at the passage; none when trails did not raise it, or when it resembles the
+        """The likeliest path that ends at the passage; none when paths did not raise it, or when it resembles the
         question more than what they begin with.
         """
         row = self.pool.rows.get(ordinal)
@@ -62,17 +62,17 @@ class GraphPaths:
 
     @cached_property
     def score_boost(self) -> Floats:
-        """(n,) as `bridge.score_boosts`, for the passages of the pool."""
+        """(n,) as `multi_hop.score_boosts`, for the passages of the pool."""
         return score_boosts(self.pool, self.extensions)
 
     @property
     def path_probability(self) -> float:
-        """How likely the strongest trail of two passages is (P1·P2), in [0, 1]; 0 without any."""
+        """The probability of the strongest path of two passages (P1·P2), in [0, 1]; 0 without any."""
         chances = self.extensions[0].probability if self.extensions else np.zeros(0)
         return round(float(chances.max()), SCORE_DIGITS) if chances.size else 0.0
 
     def _likeliest(self, ordinal: int) -> tuple[int, ...]:
-        """The ordinals before it; of equally likely trails the first found, which is the shorter one."""
+        """The ordinals before it; of equally likely paths the first found, which is the shorter one."""
         best: tuple[int, ...] = ()
         most = 0.0
         for extension in self.extensions:
@@ -95,7 +95,7 @@ class GraphPaths:
 def links_between(
     pool: CandidatePool, around: GraphNeighbourhood, asked: frozenset[UUID], origin: int, target: int
 ) -> list[tuple[float, UUID, HopKind]]:
-    """Every entity that links two passages of the pool: its strength as `bridge.link_features` weighs it, and how."""
+    """Every entity that links two passages of the pool, its strength as in `multi_hop.link_features`, and its kind."""
     ours, theirs = pool.titles[pool.rows[origin]], pool.titles[pool.rows[target]]
     found: list[tuple[float, UUID, HopKind]] = []
     for entity_id in around.passage_entities.get(origin, ()):

@@ -52,7 +52,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class AccessChanges:
-    """Chunks whose access set is another by now than the one their segment names."""
+    """Chunks whose access set changed after their segment was written."""
 
     ordinals: NDArray[np.int32]
     """(n,) ascending, no repeats; some may be in no segment."""
