@@ -1,4 +1,4 @@
-"""What each arm of retrieval adds: the same questions with one arm off, paired with all of them on."""
+"""The contribution of each retrieval arm: the same questions with one arm off, paired with all arms on."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SHOWN = ("recall@5", "recall@10", "all_gold@5", "ndcg@10", "mrr", "span@5", "ans
 
 
 class Arm(enum.Enum):
-    """What can be switched off."""
+    """A retrieval arm that can be switched off."""
 
     DENSE = "dense"
     LEXICAL = "lexical"
@@ -26,7 +26,7 @@ class Arm(enum.Enum):
 
 
 def without(arm: Arm, weights: FusionWeights) -> FusionWeights:
-    """The same shares with one arm at nothing."""
+    """The weights with one arm at zero."""
     match arm:
         case Arm.DENSE:
             return replace(weights, lexical_share=1.0)
@@ -37,7 +37,7 @@ def without(arm: Arm, weights: FusionWeights) -> FusionWeights:
 
 
 def compare_arms(whole: EvalReport, reports: Mapping[Arm, EvalReport]) -> dict[Arm, Comparison]:
-    """All arms against all but one: a positive difference is what that arm adds."""
+    """Compare all arms with all but one; a positive difference is the contribution of that arm."""
     everything = read_figures(as_json(whole))
     return {arm: compare(read_figures(as_json(report)), everything) for arm, report in reports.items()}
 

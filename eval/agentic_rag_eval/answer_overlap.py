@@ -12,7 +12,7 @@ _NOT_WORD = re.compile(r"[^\w\s]")
 
 
 def exact_match(answer: str, gold: Sequence[str]) -> float:
-    """1 when the answer is one of the gold answers, but for case, punctuation and articles."""
+    """1 when the answer is one of the gold answers, ignoring case, punctuation and articles."""
     words = _words(answer)
     return float(any(words == _words(one) for one in gold))
 

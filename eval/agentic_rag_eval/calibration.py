@@ -1,4 +1,4 @@
-"""Where to draw the line between answering and abstaining, from questions that should have been answered."""
+"""The abstention threshold from the supports of answerable questions, and exact intervals of shares."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 
 def conformal_threshold(supports: Sequence[float], error: float) -> float:
     """The highest threshold at which a further answerable question is abstained on with a chance of at most `error`,
-    when it is exchangeable with those whose supports are given; 0 (never abstain) when they are too few to say.
+    if it is exchangeable with the given ones; 0 (never abstain) when there are too few.
 
     Conformal risk control (Angelopoulos, Bates, Fisch, Lei, Schuster, ICLR 2024) for the loss "support < threshold":
     of n supports at most ⌊error · (n + 1)⌋ − 1 may lie below it.

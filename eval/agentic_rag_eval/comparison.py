@@ -1,4 +1,4 @@
-"""Two reports over the same questions: what differs, and whether that is more than chance."""
+"""Compares two reports over the same questions and tests the differences for significance."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from agentic_rag_eval.resampling import PairedDifference, compare_pairs
 
 @dataclass(frozen=True, slots=True)
 class ReportFigures:
-    """What a comparison needs of a report: each question's figures, by question id."""
+    """The figures of a report's questions, by question id."""
 
     figures: Mapping[str, Mapping[str, float]]
 
@@ -32,7 +32,7 @@ class Comparison:
 
     @property
     def losses(self) -> tuple[str, ...]:
-        """The figures that the second report is significantly worse in."""
+        """The figures in which the second report is significantly worse."""
         return tuple(name for name, one in self.differences.items() if _is_worse(name, one))
 
 

@@ -1,4 +1,4 @@
-"""Runs a dataset through an `ask` function and writes what came out, as a table and as JSON."""
+"""Asks the questions of a dataset, scores the answers, and reports them as a table and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from agentic_rag_eval.resampling import Interval
 
 @dataclass(frozen=True, slots=True)
 class EvalReport:
-    """Every score and their summary."""
+    """All scores and their summary."""
 
     scores: tuple[Score, ...]
     summary: Summary
@@ -32,7 +32,7 @@ async def evaluate(
     progress: Callable[[int, int], None] | None = None,
     judge: Judge | None = None,
 ) -> EvalReport:
-    """Ask every question in turn, and a `judge` of each answer that is no abstention. `progress` is told (done, total).
+    """Ask all questions in turn; a `judge` grades each answer that is not an abstention. `progress` gets (done, total).
     Errors of `ask` propagate.
     """
     scores: list[Score] = []
@@ -48,7 +48,7 @@ async def evaluate(
 
 
 async def ask_one(question: EvalQuestion, ask: Ask, k: int, judge: Judge | None) -> tuple[Score, LlmError | None]:
-    """Ask one question, and a `judge` of its answer; the fault is what kept the judge from it."""
+    """Ask one question and have a `judge` grade the answer; returns the judge's error if it failed."""
     scored = score(question, await ask(question), k)
     if judge is None or scored.abstained:
         return scored, None

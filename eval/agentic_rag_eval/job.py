@@ -1,4 +1,4 @@
-"""The body of EVAL jobs: asks the questions of an evaluation one by one, each kept before the next is asked."""
+"""The handler of EVAL jobs. It asks the questions one by one and stores each score before the next question."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class EvalProgress(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Examiner:
-    """Asks the questions of one workspace, and judges the answers if a judge is wanted."""
+    """Asks questions of one workspace, and grades the answers if there is a judge."""
 
     ask: Ask
     judge: Judge | None = None
@@ -47,7 +47,7 @@ class EvalHandler:
         self._examine = examine
 
     async def run(self, lease: Lease, progress: EvalProgress) -> bool:
-        """Ask what is not answered yet, then report; an attempt goes on where the last one ended.
+        """Ask the remaining questions, then store the report. An attempt resumes where the last one ended.
 
         Errors: `LeaseLost`, `Permanent` code EVALUATION_NOT_FOUND, those of answering a question.
         """
@@ -75,7 +75,7 @@ class EvalHandler:
     async def record_failure(
         self, transaction: Transaction, lease: Lease, error: AgenticRagError, decision: Retry | GiveUp
     ) -> None:
-        """The job shows it; what was answered stays for the next attempt."""
+        """Nothing to do: the job shows the failure, and the scores stay for the next attempt."""
 
 
 async def _check_lease(transaction: Transaction, lease: Lease) -> None:
@@ -84,7 +84,7 @@ async def _check_lease(transaction: Transaction, lease: Lease) -> None:
 
 
 def to_eval_score(scored: Score, fault: LlmError | None) -> EvalScore:
-    """A score without the texts of the answer."""
+    """The score without the answer's text."""
     record = scored.record
     return EvalScore(
         outcome=record.outcome,
@@ -101,7 +101,7 @@ def to_eval_score(scored: Score, fault: LlmError | None) -> EvalScore:
 
 
 def report_of(run: EvalRun, scores: Sequence[EvalScore]) -> str:
-    """What `rag eval --json` prints, with empty answers: their runs have them."""
+    """The report of `rag eval --json` without the answers' texts; the runs hold them."""
     restored = [_score(question, one) for question, one in zip(run.dataset.questions, scores, strict=True)]
     faults = Counter(one.unjudged for one in scores if one.unjudged is not None)
     report = EvalReport(tuple(restored), summarise(restored, run.k), faults)

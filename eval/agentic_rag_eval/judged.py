@@ -1,4 +1,4 @@
-"""A chat model's marks as figures of an answer."""
+"""Grades of a chat model as figures of an answer."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from agentic_rag.models.chat.request import LlmError
 from agentic_rag_eval.records import AskRecord, EvalQuestion
 
 Judge = Callable[[EvalQuestion, AskRecord], Awaitable[Grade | LlmError]]
-"""Grades one answer; what keeps a model from it is a fault, not an error."""
+"""Grades one answer; a failed model call is returned, not raised."""
 
 _SHARE = {GradeLevel.FULL: 1.0, GradeLevel.PART: 0.5, GradeLevel.NONE: 0.0}
 

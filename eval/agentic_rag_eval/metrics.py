@@ -27,7 +27,7 @@ HIGHER_IS_WORSE = frozenset({"false_abstention"})
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How one answer did. A figure that does not apply (recall of an unanswerable question) is left out.
+    """The figures of one answer. A figure that does not apply (recall of an unanswerable question) is left out.
 
     - `hit_rate`: a gold document is among the cited ones; `recall@N`, `all_gold@N` (N: 5, 10, K), `ndcg@10`, `mrr`: of
       the first retrieved documents, each counted once;
@@ -132,7 +132,7 @@ def holds_answer(question: EvalQuestion, text: str) -> bool:
 
 
 def summarise(scores: Sequence[Score], k: int) -> Summary:
-    """Fold single scores into the figures of a report."""
+    """Summarise single scores into the figures of a report."""
     kinds = sorted({one.question.kind for one in scores})
     return Summary(
         questions=len(scores),

@@ -1,8 +1,7 @@
-"""Questions that a corpus answers, made from its own passages by rule, and the same with their answer taken away.
+"""Makes questions from the passages of a corpus by rule, each with and without the document that answers it.
 
-A question asks for some of a passage's telling words. Of these many are replaced by words of another passage, because
-people who ask do not know how the source puts it; how many differs from question to question, so that a set holds easy
-and hard ones.
+A question consists of distinctive words of a passage. Many are replaced by words of another passage, because users do
+not know the wording of the source. The share of replaced words varies, so that a set holds easy and hard questions.
 """
 
 from __future__ import annotations
@@ -43,8 +42,8 @@ class SourcePassage:
 
 
 def own_questions(passages: Sequence[SourcePassage], wanted: int, seed: int = 1) -> list[EvalQuestion]:
-    """At most `wanted` known-item questions, no two of one passage, and as many of the others asked without their
-    document. Equal passages, number and seed give equal questions.
+    """At most `wanted` known-item questions, each of another passage, and as many asked without their document. Equal
+    passages, number and seed give equal questions.
     """
     chance = random.Random(seed)
     order = list(passages)

@@ -1,4 +1,4 @@
-"""Figures of a ranking against the documents that should be in it. Pure functions; relevance is binary."""
+"""Figures of a ranking against the gold documents. Pure functions; relevance is binary."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def ndcg_at(ranked: Sequence[str], gold: Collection[str], k: int) -> float:
 
 
 def _gold_in_top(ranked: Sequence[str], gold: Collection[str], k: int) -> set[str]:
-    """Gold among the first k. A document that a ranking repeats would count twice: that is a fault of the caller."""
+    """Gold among the first k. The caller removes duplicates: a repeated document would count twice."""
     if not gold:
         raise ValueError("a ranking without gold documents has no such figure")
     first = ranked[:k]

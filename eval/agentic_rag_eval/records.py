@@ -1,4 +1,4 @@
-"""What the harness knows of one question and of one answer, however it was asked."""
+"""Questions and answers as the harness scores them, in process or over HTTP."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from agentic_rag.operations.evaluation import EvalQuestion as EvalQuestion
 
 @dataclass(frozen=True, slots=True)
 class EvalDocument:
-    """A line of a corpus. Questions name it by its id, which is its source path once it is ingested."""
+    """A line of a corpus. Its id is its source path after ingestion; questions refer to it by the id."""
 
     document_id: str
     title: str
@@ -19,7 +19,7 @@ class EvalDocument:
 
 @dataclass(frozen=True, slots=True)
 class CitedSpan:
-    """A citation as far as scoring needs it."""
+    """The parts of a citation that scoring uses."""
 
     source_path: str
     snippet: str
@@ -37,7 +37,7 @@ class RetrievedSpan:
 
 @dataclass(frozen=True, slots=True)
 class EmbeddingUsage:
-    """What was sent to the embedder for one question: estimated tokens, and their list price in USD (None: unknown)."""
+    """Embedding of one question: estimated tokens, and their list price in USD (None: unknown)."""
 
     tokens: int
     usd: float | None

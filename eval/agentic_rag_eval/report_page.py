@@ -1,5 +1,5 @@
-"""A report as one HTML page that needs nothing else: plots, tables, and every failing question with the commands that
-show and repeat it.
+"""A report as one self-contained HTML page: plots, tables, and each failed question with the commands that show and
+repeat it.
 """
 
 from __future__ import annotations
@@ -171,7 +171,7 @@ def _differences(found: Mapping[str, Interval]) -> list[PlotRow]:
 
 
 def _reach(marks: Sequence[PlotRow]) -> float:
-    """How far an axis goes from 0: whole tens, so that its ticks are numbers one can read."""
+    """The upper end of an axis from 0, in whole tens so that its ticks are round."""
     return 10.0 * max([1, *(ceil(max(abs(one.low), abs(one.high)) / 10) for one in marks)])
 
 

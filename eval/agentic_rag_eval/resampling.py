@@ -1,5 +1,5 @@
-"""How sure a figure over questions is: percentile bootstrap intervals and paired comparisons (Efron and Tibshirani, "An
-Introduction to the Bootstrap", 1993; for retrieval: Sakai, "Evaluating evaluation metrics based on the bootstrap",
+"""Uncertainty of figures over questions: percentile bootstrap intervals and paired comparisons (Efron and Tibshirani,
+"An Introduction to the Bootstrap", 1993; for retrieval: Sakai, "Evaluating evaluation metrics based on the bootstrap",
 2006). Seeded: the same figures give the same intervals.
 """
 
@@ -78,7 +78,7 @@ def compare_pairs(first: Sequence[float], second: Sequence[float], samples: int 
 
 
 def _bootstrap_means(values: NDArray[np.float64], samples: int) -> NDArray[np.float64]:
-    """Means of samples drawn with replacement, in blocks: a big data set would take gigabytes at once."""
+    """Means of samples drawn with replacement, in blocks, since a large dataset would take gigabytes at once."""
     random = np.random.default_rng(_SEED)
     block = max(1, 2_000_000 // len(values))
     parts = [

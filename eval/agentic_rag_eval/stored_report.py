@@ -1,4 +1,4 @@
-"""A report of `rag eval --json` as typed values, for whoever shows it."""
+"""A report of `rag eval --json` as typed values."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class StoredReport:
 
     @property
     def wrong(self) -> tuple[StoredQuestion, ...]:
-        """Those not answered as wanted."""
+        """The questions without the wanted answer."""
         return tuple(one for one in self.questions if not one.right)
 
 

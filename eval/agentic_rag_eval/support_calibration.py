@@ -1,4 +1,4 @@
-"""Calibrates where a workspace begins to abstain, and says what that costs and catches."""
+"""Calibrates the abstention threshold of a workspace and measures its errors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class AskedSupport:
     support: float
     answerable: bool
     signs: tuple[float, ...] = ()
-    """What it was made of, in the order of `answering.evidence.answerability.Signs`."""
+    """Its features, in the order of `answering.evidence.answerability.AnswerabilityFeatures`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Rate:
 
 @dataclass(frozen=True, slots=True)
 class Calibration:
-    """A threshold and what it does to the questions asked. `false_abstention` is measured on questions that did not set
+    """A threshold and its error rates on the questions. `false_abstention` is measured on questions that did not set
     it: each half of the answerable ones is judged by a threshold from the other half.
     """
 
@@ -44,7 +44,7 @@ class Calibration:
 
 
 def calibrate(asked: Sequence[AskedSupport], error: float, easier: float = 1.0) -> Calibration:
-    """The threshold for a false abstention rate of at most `error` (conformal, see `domain.calibration`) on questions
+    """The threshold for a false abstention rate of at most `error` (conformal, see `calibration`) on questions
     that are abstained on `easier` times as often as these.
     """
     answerable = [one.support for one in asked if one.answerable]

@@ -12,7 +12,7 @@ _PLOT = _WIDTH - _LABEL - _NOTE
 
 
 class Tone(enum.Enum):
-    """What a mark says; the style sheet gives each a colour."""
+    """The meaning of a mark; the style sheet assigns the colours."""
 
     PLAIN = "plain"
     GOOD = "good"

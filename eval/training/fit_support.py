@@ -77,8 +77,8 @@ class TrainedSupport:
 
 
 def train_support(sets: Sequence[SupportSet], in_force: Sequence[float]) -> TrainedSupport:
-    """Fit the weights. `in_force` are those of the code, in the order of `Signs`. Errors: `InvalidInput` for a set
-    without questions of both kinds.
+    """Fit the weights. `in_force` are those of the code, in the order of `AnswerabilityFeatures`. Errors:
+    `InvalidInput` for a set without questions of both kinds.
     """
     halves = {one.name: _halves(one) for one in sets}
     weights = _fit(list(halves.values())).round(1)
