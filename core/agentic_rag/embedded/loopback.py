@@ -1,4 +1,4 @@
-"""Ports and first words on the loopback interface."""
+"""Free ports and readiness probes on the loopback interface."""
 
 import random
 import socket
@@ -35,7 +35,7 @@ def free_port() -> int:
 
 
 def postgres_answers(port: int, database: str) -> bool:
-    """Whether a Postgres on `port` is past its start-up, that is: asks us to authenticate.
+    """Whether a Postgres on `port` is past its start-up: it then asks for authentication.
 
     Sends a StartupMessage and reads one byte, as libpq's PQping does (PostgreSQL documentation,
     "Message Formats"): R is an authentication request; E while starting up or shutting down.

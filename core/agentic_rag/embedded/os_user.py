@@ -11,8 +11,8 @@ from agentic_rag.embedded.errors import EmbeddedServerError
 UNPRIVILEGED_ID = 65532
 """User and group id of the servers when we are root (Postgres refuses to run as root).
 
-A number of its own, known to distroless images as "nonroot", so that nothing else on the machine owns
-files by it, as would be the case with `nobody`. No account is created: the kernel needs only the number.
+The number is the "nonroot" of distroless images: unlike `nobody`, it owns nothing else on the machine. No account is
+created, since the kernel needs only the number.
 """
 
 

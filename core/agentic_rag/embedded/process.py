@@ -1,4 +1,4 @@
-"""A running server process as its owner sees it: started through a keeper, stopped by letting go."""
+"""A server process under a watchdog: it ends when its owner closes the connection to the watchdog, or dies."""
 
 import json
 import signal
@@ -8,7 +8,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from agentic_rag.embedded import watchdog as keeper
+from agentic_rag.embedded import watchdog
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.embedded.os_user import OsUser
 
@@ -35,7 +35,7 @@ class Launch:
 
 
 class WatchedProcess:
-    """A server under a keeper; lives until `stop`, or until this process is gone."""
+    """A server under a watchdog; it lives until `stop`, or until this process ends."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class WatchedProcess:
 
     @classmethod
     def start(cls, launch: Launch, account: OsUser, log: Path, life: int) -> "WatchedProcess":
-        """Start a keeper in a session of its own, so that Ctrl-C in a terminal reaches the owner only.
+        """Start a watchdog in a session of its own, so that Ctrl-C in a terminal reaches the owner only.
 
         Raises EMBEDDED_START_FAILED when the program cannot be executed.
         """
@@ -64,12 +64,12 @@ class WatchedProcess:
             "stops": [(int(step.signal), step.seconds) for step in launch.stops],
             "user": account.uid,
         }
-        lifeline, keepers_end = socket.socketpair()
-        with keepers_end:
+        lifeline, watchdog_end = socket.socketpair()
+        with watchdog_end:
             process = subprocess.Popen(  # noqa: S603 - our own script, no shell
-                [sys.executable, "-I", "-S", keeper.__file__],
-                stdin=keepers_end.fileno(),
-                stdout=keepers_end.fileno(),
+                [sys.executable, "-I", "-S", watchdog.__file__],
+                stdin=watchdog_end.fileno(),
+                stdout=watchdog_end.fileno(),
                 cwd="/",
                 start_new_session=True,
                 pass_fds=(life,),
@@ -86,11 +86,11 @@ class WatchedProcess:
 
     @property
     def running(self) -> bool:
-        """Whether the server is still there."""
+        """Whether the server still runs."""
         return self._process.poll() is None
 
     def stop(self) -> None:
-        """Let go of the server and wait until it has ended."""
+        """Close the connection to the watchdog and wait until the server has ended."""
         self._lifeline.close()
         try:
             self._process.wait(sum(step.seconds for step in self._stops) + _WATCHDOG_MARGIN_SECONDS)

@@ -1,4 +1,4 @@
-"""What the embedded Postgres and Redis have in common: one owner, attached guests, a port and a password."""
+"""The base of the embedded Postgres and Redis: one owner, attached guests, a port and a password."""
 
 import secrets
 import time

@@ -1,4 +1,4 @@
-"""Both embedded servers together, as `rag up`, the demo and the tests want them."""
+"""Both embedded servers together, for `rag up`, the demo and the tests."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -14,7 +14,7 @@ class EmbeddedStack:
     """Postgres and Redis under one home, started at the same time.
 
     Each server belongs to the process that started it first; a second stack on the same home attaches. When
-    an owner ends in whatever way, kill -9 included, its servers stop in an orderly fashion (see `keeper`).
+    an owner ends in any way, kill -9 included, its servers shut down cleanly (see `watchdog`).
     """
 
     def __init__(self, home: Path, *, redis_program: Path | None = None) -> None:
@@ -33,7 +33,7 @@ class EmbeddedStack:
 
     @property
     def running(self) -> bool:
-        """Whether both servers are there."""
+        """Whether both servers run."""
         return self.postgres.running and self.redis.running
 
     def start(self) -> Self:

@@ -1,4 +1,4 @@
-"""What an embedded server must remember between two starts, and the lock that says one is alive."""
+"""The state of an embedded server between two starts, and the lock that a living one holds."""
 
 import contextlib
 import fcntl
@@ -78,7 +78,7 @@ class FileLock:
     """An flock on a file; the kernel frees it when the last process that has the descriptor is gone.
 
     A server has two. The *life* lock is inherited by every process of it: the owner passes the descriptor to
-    the keeper, the keeper to the server, the server to its children. So "locked" means that some of them
+    the watchdog, the watchdog to the server, the server to its children. So "locked" means that some of them
     lives, and "acquired" that none does: no process id has to be trusted. The *owner* lock stays with the
     owner alone: when it is free the server, if any, is on its way out, and nobody should attach to it.
     """
@@ -88,7 +88,7 @@ class FileLock:
 
     @classmethod
     def acquire(cls, path: Path) -> "FileLock":
-        """The lock, after waiting for whoever holds it."""
+        """The lock, after waiting for its holder."""
         return cls._acquire(path, fcntl.LOCK_EX)
 
     @classmethod
@@ -125,7 +125,7 @@ class FileLock:
         return False
 
     def close(self) -> None:
-        """Let go of this process's share; the lock lives on while another process has one."""
+        """Release this process's share; the lock stays held while another process has one."""
         os.close(self.descriptor)
 
 

@@ -1,10 +1,10 @@
 """The parent process of one embedded server: it stops the server as soon as its owner is gone.
 
-Run as a script (`python -I -S keeper.py`), standard library only. The owner writes one line of JSON to our
+Run as a script (`python -I -S watchdog.py`), standard library only. The owner writes one line of JSON to our
 standard input, a socket, and then just keeps its end open. When it closes that, or dies in whatever way, we read
 end-of-file and stop the server in an orderly fashion. So an orderly stop and a kill -9 of the owner take the
 same path, and neither leaves an orphan. On Linux the server moreover receives its stop signal from the
-kernel (PR_SET_PDEATHSIG) if the keeper itself is killed; this process has one thread, so "the parent thread
+kernel (PR_SET_PDEATHSIG) if the watchdog itself is killed; this process has one thread, so "the parent thread
 died", which is what the kernel really watches, means that we died.
 
 The first line on standard output is "started PID" or "failed REASON".
@@ -63,22 +63,22 @@ def _start(request: dict[str, Any]) -> "subprocess.Popen[bytes]":
 
 
 def _die_with_parent(stop_signal: int) -> Callable[[], None] | None:
-    """What the child runs before it becomes the server (after it changed its ids, which clears the request)."""
+    """A function that the child runs after changing its ids, which clears the request, and before the server."""
     if sys.platform != "linux":
         return None
     prctl = ctypes.CDLL(None).prctl
-    keeper = os.getpid()
+    watchdog = os.getpid()
 
     def ask_kernel() -> None:
         prctl(_PR_SET_PDEATHSIG, stop_signal)
-        if os.getppid() != keeper:
+        if os.getppid() != watchdog:
             os._exit(1)
 
     return ask_kernel
 
 
 def _wake_on_signals() -> int:
-    """Descriptor that receives a byte per signal: a child ended, or somebody asks us to stop."""
+    """Descriptor that receives a byte per signal: a child ended, or a stop was requested."""
     readable, writable = os.pipe()
     os.set_blocking(writable, False)
     signal.set_wakeup_fd(writable)
@@ -88,7 +88,7 @@ def _wake_on_signals() -> int:
 
 
 def _only_wake(number: int, frame: FrameType | None) -> None:
-    """The byte written to the wake-up descriptor is all we need of a signal."""
+    """Do nothing: the byte written to the wake-up descriptor is enough."""
 
 
 def _until_server_or_owner_ends(server: "subprocess.Popen[bytes]", wake: int) -> None:
