@@ -16,7 +16,7 @@ def server_options(settings: Settings) -> ServerOptions:
         enabled=settings.answering.enabled,
         graphiql=settings.server.graphiql,
         introspection=settings.server.introspection,
-        persisted_operations=settings.server.persisted_file,
+        persisted_operations=settings.server.operations_file,
         persisted_only=settings.server.persisted_only,
         behind_tls=settings.server.is_production,
         host=settings.server.host,

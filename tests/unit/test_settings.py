@@ -206,11 +206,11 @@ def test_composed_values_are_read() -> None:
     rates = settings.workspaces.default_rates
     assert (rates.limits, rates.caller_share) == (RateLimits(60, 0, 600), 0.5)
     assert settings.tenancy.claims == ClaimNames("tenant.id", "https://x.test/role")
-    assert settings.models.allowed_urls == {"http://vllm.test/v1"}
+    assert settings.models.tenant_urls == {"http://vllm.test/v1"}
     assert settings.models.provider_urls[Provider.GEMINI] == "http://127.0.0.1:9/v1"
     assert settings.models.embedding == ("nomic-embed-text:latest", 768)
     assert settings.server.persisted_only
-    assert settings.server.persisted_file == Path("/etc/operations.json")
+    assert settings.server.operations_file == Path("/etc/operations.json")
 
 
 @given(st.sampled_from([one for one in variables() if one.meta.ge is not None]), st.floats(0.1, 1e6))

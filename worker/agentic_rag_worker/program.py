@@ -101,7 +101,7 @@ def worker_options(settings: Settings) -> WorkerOptions:
     """What the settings say about a worker."""
     return WorkerOptions(
         slots=settings.jobs.concurrency,
-        served=settings.jobs.served_partitions,
+        served=settings.jobs.partition_numbers,
         metrics_host=settings.server.host,
         metrics_port=settings.jobs.metrics_port or None,
         attack_every_seconds=60 * settings.operations.leak_canaries_minutes,

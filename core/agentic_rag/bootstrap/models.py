@@ -143,7 +143,7 @@ class ModelParts(TenancyParts):
             PostgresMasterKeyUsage(self._pool),
             self.clock,
             self.telemetry,
-            allowed_urls=self.settings.models.allowed_urls,
+            allowed_urls=self.settings.models.tenant_urls,
             on_change=self.embedders.forget,
         )
 

@@ -36,14 +36,14 @@ class JobsConfig:
     """How long SIGTERM waits for running jobs."""
 
     @property
-    def served_partitions(self) -> tuple[int, ...] | None:
+    def partition_numbers(self) -> tuple[int, ...] | None:
         """AGENTIC_RAG_WORKER_PARTITIONS as numbers, each once; None for all."""
         return tuple(sorted({int(part) for part in split_list(self.worker_partitions)})) or None
 
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""
         try:
-            served = self.served_partitions or ()
+            served = self.partition_numbers or ()
         except ValueError:
             served = (-1,)
         if all(0 <= partition < self.partitions for partition in served):

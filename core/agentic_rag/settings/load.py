@@ -16,7 +16,7 @@ from agentic_rag.settings.ingestion import IngestionConfig
 from agentic_rag.settings.jobs import JobsConfig
 from agentic_rag.settings.models import ModelsConfig
 from agentic_rag.settings.operations import OperationsConfig
-from agentic_rag.settings.removed import REMOVED, removed_in
+from agentic_rag.settings.removed import REMOVED, upgrade_warnings
 from agentic_rag.settings.retrieval import RetrievalConfig
 from agentic_rag.settings.server import PRODUCTION, ServerConfig
 from agentic_rag.settings.stores import StoresConfig
@@ -126,7 +126,7 @@ def load_settings(
         except ValueError as problem:
             problems.append(f"{variable.name}={variable.show(raw)!r}: {problem}")
     groups = {name: kind(**values[name]) for name, kind in get_type_hints(Settings).items() if name in values}
-    settings = Settings(**groups, warnings=removed_in(merged))
+    settings = Settings(**groups, warnings=upgrade_warnings(merged))
     problems += _contradictions(settings)
     if problems:
         raise SettingsInvalid(tuple(problems))

@@ -129,7 +129,7 @@ class ModelsConfig:
         return {Provider.OPENAI: self.openai_base_url, **parse_provider_urls(self.compatible_urls)[0]}
 
     @property
-    def allowed_urls(self) -> frozenset[str]:
+    def tenant_urls(self) -> frozenset[str]:
         """The addresses that organisations may name, in canonical form."""
         return parse_provider_urls(self.compatible_urls)[1]
 

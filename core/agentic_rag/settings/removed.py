@@ -59,7 +59,7 @@ REMOVED: Mapping[str, str] = {
 """Removed name → what holds instead."""
 
 
-def removed_in(names: Mapping[str, str]) -> tuple[str, ...]:
+def upgrade_warnings(names: Mapping[str, str]) -> tuple[str, ...]:
     """A line for each removed setting that has a value."""
     return tuple(
         f"{name} is no longer a setting and is ignored: {REMOVED[name]}."

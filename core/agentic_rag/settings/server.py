@@ -57,7 +57,7 @@ class ServerConfig:
         return self.profile == PRODUCTION
 
     @property
-    def persisted_file(self) -> Path | None:
+    def operations_file(self) -> Path | None:
         """The file of AGENTIC_RAG_PERSISTED_OPERATIONS; None without one."""
         file = self.persisted_operations.removeprefix(ONLY)
         return Path(file).expanduser() if file else None
@@ -69,6 +69,6 @@ class ServerConfig:
 
     def problems(self) -> list[str]:
         """Settings that contradict each other, a line each."""
-        if self.persisted_only and self.persisted_file is None:
+        if self.persisted_only and self.operations_file is None:
             return [f"AGENTIC_RAG_PERSISTED_OPERATIONS={ONLY} needs the file after the colon"]
         return []

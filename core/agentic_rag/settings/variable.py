@@ -72,13 +72,13 @@ class Variable:
         except msgspec.ValidationError:
             value = None
         if value is None or (isinstance(value, float) and not math.isfinite(value)):
-            raise ValueError(f"expected {self._expected}")
+            raise ValueError(f"expected {self._expectation}")
         if self.env.check is not None:
             self.env.check(text)
         return value
 
     @property
-    def _expected(self) -> str:
+    def _expectation(self) -> str:
         kind = f"one of {', '.join(self.choices)}" if self.choices else _KINDS[self.kind]
         return f"{kind}, {self.limits}" if self.limits else kind
 
