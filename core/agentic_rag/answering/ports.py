@@ -1,4 +1,4 @@
-"""Runs and their stages."""
+"""Stores of runs and cached answers, and the exchange of hypothetical passages."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ class RunStore(Protocol):
     """Opens its own transactions: runs are stored behind the response."""
 
     async def record(self, runs: Sequence[Run], *, durable: bool = False) -> None:
-        """Store runs; `durable` waits for the disk (an idempotency key was given). A document that was erased while a
-        run was under way leaves no words in it.
+        """Store runs; `durable` waits for the disk (for runs with an idempotency key). Text of documents erased
+        meanwhile is redacted.
 
         Errors: `IdempotencyConflict` when a key was used before with another input.
         """
@@ -50,11 +50,11 @@ class AnswerCache(Protocol):
         ...
 
     async def forget(self, workspace: WorkspaceRef) -> int:
-        """Drop every entry of the workspace; how many went. Errors: `DependencyUnavailable` (an erasure must know)."""
+        """Delete all entries of the workspace; returns their number. Errors: `DependencyUnavailable`."""
         ...
 
     async def holding(self, workspace: WorkspaceRef, words: bytes) -> int:
-        """How many entries of the workspace have `words` in their value. Errors: `DependencyUnavailable`."""
+        """The number of entries of the workspace with `words` in their value. Errors: `DependencyUnavailable`."""
         ...
 
     @property
@@ -68,7 +68,7 @@ class AnswerCache(Protocol):
 
 
 class HypotheticalPassages(Protocol):
-    """Never raises for lack of a model, a worker or time: that is a `Fault`."""
+    """A missing model, worker or time is an `LlmError`, never an exception."""
 
     async def write(self, workspace: WorkspaceRef, question: str, deadline: Deadline) -> LlmResult[str] | LlmError:
         """A passage for `question`, within its task's share of the time left."""
@@ -77,7 +77,7 @@ class HypotheticalPassages(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class PassageRequest:
-    """A question whose answer waits for a passage, and for how long it still does."""
+    """A question that waits for a passage, with the remaining seconds."""
 
     question: str
     seconds_left: float
@@ -87,19 +87,19 @@ class PassageExchange(Protocol):
     """A key names one exchange. Errors: `DependencyUnavailable`."""
 
     async def ask(self, key: str, question: str, seconds: float) -> None:
-        """Leave a question; it is gone after `seconds`."""
+        """Offer a question; it expires after `seconds`."""
         ...
 
     async def pending_request(self, key: str) -> PassageRequest | None:
-        """The question, or None when nobody waits any more."""
+        """The question, or None once it has expired."""
         ...
 
     async def give(self, key: str, passage: LlmResult[str] | LlmError, seconds: float) -> None:
-        """Hand over what came of it; it is gone after `seconds`, taken or not."""
+        """Publish the result; it expires after `seconds`."""
         ...
 
     async def wait(self, key: str) -> LlmResult[str] | LlmError:
-        """What came of it, once, as soon as it is there. The caller ends the wait."""
+        """Wait for the result and take it; the caller bounds the wait."""
         ...
 
     async def aclose(self) -> None:

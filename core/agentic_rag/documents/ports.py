@@ -41,14 +41,14 @@ class NewDocument:
     uploaded_by: str
     url: str | None = None
     access_id: int | None = None
-    """Who may read it; None: whoever may now, or everybody for a document that is new."""
+    """The access set; None: the present one, or the default set for a new document."""
     provenance: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
 class StagedChunk:
     """A chunk of an unpublished revision; once embedded, `vector` is its bytes (little-endian float16) in the space
-    numbered `space_id`. Without its text: who stages a revision has it.
+    numbered `space_id`. It carries no text: the caller that stages a revision has it.
     """
 
     index: int
@@ -67,7 +67,7 @@ class DocumentReader(Protocol):
         ...
 
     async def chunks_by_citation(self, cited: Sequence[CitedPassage], access_ids: Sequence[int]) -> list[Chunk]:
-        """Those of the passages that are visible and that the access sets may read, in the order asked."""
+        """The passages that are visible to the access sets, in the order asked."""
         ...
 
     async def chunks_at(self, places: Sequence[ChunkPosition], access_ids: Sequence[int]) -> list[Chunk]:
@@ -75,12 +75,12 @@ class DocumentReader(Protocol):
         ...
 
     async def titles(self, ordinals: Sequence[int], access_ids: Sequence[int]) -> dict[int, str]:
-        """The document titles of those of these chunks that are visible and that the access sets may read."""
+        """The document titles of the chunks that are visible to the access sets, by ordinal."""
         ...
 
     async def placements(self, chunk_ids: Sequence[UUID], access_ids: Sequence[int]) -> list[ChunkVersion]:
         """Every place where these chunks stand or stood, at any version that is kept, for readers of the access sets,
-        by ordinal, then version. It reads the whole workspace: for people, not for questions.
+        by ordinal, then version. It scans the whole workspace: for explanations, not for retrieval.
         """
         ...
 
@@ -117,13 +117,11 @@ class DocumentStore(Protocol):
         ...
 
     async def get_for_update(self, workspace: WorkspaceRef, document_id: UUID) -> Document | None:
-        """The document, which nobody else changes until this transaction ends; None when there is none. Before any
-        lock on a job.
-        """
+        """The document, locked until this transaction ends, or None. Taken before any lock on a job."""
         ...
 
     async def get_many(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> Mapping[UUID, Document]:
-        """Those of the documents that exist."""
+        """The existing ones of the documents, by id."""
         ...
 
     async def page(
@@ -159,7 +157,7 @@ class DocumentStore(Protocol):
     async def set_progress(
         self, workspace: WorkspaceRef, document_id: UUID, chunks_done: int, chunk_count: int
     ) -> None:
-        """Show how far ingestion is."""
+        """Store the progress of ingestion."""
         ...
 
     async def visible_chunks(self, workspace: WorkspaceRef, document_id: UUID) -> list[VisibleChunk]:
@@ -169,9 +167,7 @@ class DocumentStore(Protocol):
     async def stage(
         self, workspace: WorkspaceRef, document_id: UUID, revision: Revision, drafts: Sequence[ChunkDraft]
     ) -> None:
-        """Write a revision that no reader sees yet and its chunks; doing it again for the same revision changes
-        nothing.
-        """
+        """Write an unpublished revision and its chunks; a repeated call for the same revision changes nothing."""
         ...
 
     async def load_staging(self, workspace: WorkspaceRef, revision_id: UUID) -> list[StagedChunk] | None:
@@ -185,13 +181,13 @@ class DocumentStore(Protocol):
         ...
 
     async def discard_staging(self, workspace: WorkspaceRef, document_id: UUID, keep: UUID | None = None) -> int:
-        """Drop staged rows of a document, but not those of revision `keep`; how many chunks went."""
+        """Delete the staged rows of a document except those of revision `keep`; returns the number of chunks."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class StoredBlob:
-    """What a stream turned out to be: bytes, and their SHA-256."""
+    """Size and SHA-256 of a stored stream."""
 
     size: int
     sha256: bytes
@@ -242,12 +238,12 @@ class Original:
 
 
 class OriginalStore(Protocol):
-    """Inside a transaction of one organisation. A key is used for one upload only: what is doomed stays doomed."""
+    """Inside a transaction of one organisation. A blob key serves one upload; a mark for deletion is final."""
 
     async def keep(self, workspace: WorkspaceRef, document_id: UUID, content_hash: bytes, key: str, size: int) -> str:
-        """Write down that `key` holds this content of a document; the key that held it already, if one did.
+        """Record that blob `key` holds this content of a document; returns the earlier key if one holds it already.
 
-        The document must be locked, as after its registration.
+        The caller holds the lock on the document, as after its registration.
         """
         ...
 
@@ -256,33 +252,33 @@ class OriginalStore(Protocol):
         ...
 
     async def supersede(self, workspace: WorkspaceRef, document_ids: Sequence[UUID]) -> int:
-        """Doom what is neither the published content of these documents nor the one they were registered with last;
-        how many blobs.
+        """Mark for deletion all contents of these documents except the published one and the one registered last;
+        returns the number of blobs.
         """
         ...
 
     async def mark_for_deletion(self, workspace: WorkspaceRef, document_id: UUID) -> int:
-        """Doom every content of a document that is being erased; how many blobs."""
+        """Mark all contents of a document for deletion; returns the number of blobs."""
         ...
 
     async def keys_to_delete(self, workspace: WorkspaceRef, document_id: UUID | None, limit: int) -> list[str]:
-        """Keys of doomed blobs of a document (None: of the workspace), sorted."""
+        """Keys of the blobs marked for deletion of a document (None: of the workspace), sorted."""
         ...
 
     async def forget(self, workspace: WorkspaceRef, keys: Sequence[str]) -> int:
-        """Strike out doomed keys whose blob is gone; how many."""
+        """Remove the marks of deleted blobs; returns their number."""
         ...
 
     async def keys_in_use(self, workspace: WorkspaceRef, keys: Sequence[str]) -> frozenset[str]:
-        """Those of the keys that hold an original or are doomed; a blob with any other key belongs to an upload that
-        is under way or never ended.
+        """The given keys that hold an original or are marked for deletion. A blob with another key belongs to an
+        upload that runs or was interrupted.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class UploadRecord:
-    """The first upload under a key. `job_id` is None when the very bytes were published already."""
+    """The first upload under an idempotency key. `job_id` is None when equal bytes were published already."""
 
     input_hash: bytes
     document_id: UUID
@@ -295,9 +291,7 @@ class UploadStore(Protocol):
     async def claim(
         self, workspace: WorkspaceRef, idempotency_key: str, input_hash: bytes, document_id: UUID
     ) -> UploadRecord | None:
-        """Take a key: None when it is the caller's now, else what it was taken for. Waits for another transaction that
-        is just taking it.
-        """
+        """Claim a key: None on success, else the record of the upload that has it. Waits for a concurrent claim."""
         ...
 
     async def settle(self, workspace: WorkspaceRef, idempotency_key: str, job_id: UUID | None) -> None:
@@ -306,15 +300,15 @@ class UploadStore(Protocol):
 
 
 class Parser(Protocol):
-    """Errors: `ParseFailed` with a code that says why; `Retryable` when the machinery, not the document, failed."""
+    """Errors: `ParseFailed` with a code for the reason; `Retryable` when the parser process failed."""
 
     @property
     def version(self) -> str:
-        """Changes whenever the same bytes may give another text: part of the revision id."""
+        """Part of the revision id; changes whenever equal bytes may give another text."""
         ...
 
     async def parse(self, content: bytes, file_name: str, media_type: str | None) -> ParsedDocument:
-        """Parse `content`. `media_type` None means: decide from the name and the bytes."""
+        """Parse `content`. With `media_type` None the name and the bytes decide."""
         ...
 
     async def aclose(self) -> None:
@@ -323,7 +317,7 @@ class Parser(Protocol):
 
 
 HEAD_BYTES = 64 * 1024
-"""How much of a file is looked at."""
+"""Bytes of a file that the sniffer reads."""
 
 SniffMediaType = Callable[[bytes, str], str]
 """The media type of a file, from its first `HEAD_BYTES` and its name. Errors: `ParseFailed` codes PARSE_EMPTY,

@@ -1,4 +1,4 @@
-"""The outbox: the truth about work."""
+"""The outbox of jobs, its queue, and undecodable messages."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class JobStore(Protocol):
         ...
 
     async def cancel_for_document(self, workspace: WorkspaceRef, document_id: UUID, kind: JobKind) -> int:
-        """Cancel unfinished jobs of a document; a running one loses its fence. How many."""
+        """Cancel unfinished jobs of a document; a running one loses its fence. Returns their number."""
         ...
 
     async def lease(self, ref: JobRef, worker: str, ttl: timedelta) -> Lease | None:
@@ -102,18 +102,18 @@ class JobStore(Protocol):
 
 
 class JobBoard(Protocol):
-    """The dispatcher's view over all tenants (own role, only the columns it needs)."""
+    """The dispatcher's reads across tenants, under a database role that sees only the needed columns."""
 
     async def lead(self) -> bool:
         """Try to become (or confirm being) the one leading dispatcher."""
         ...
 
     async def expire_leases(self) -> int:
-        """Put RUNNING jobs whose lease ended back to QUEUED (their fence is void). How many."""
+        """Move RUNNING jobs with an expired lease back to QUEUED, which voids their fence. Returns their number."""
         ...
 
     async def due(self, queue: QueueName, limit: int, partition: int = 0, partitions: int = 1) -> list[JobRef]:
-        """Due jobs of one partition's workspaces, round-robin between these, oldest first inside one."""
+        """Due jobs of one partition: round-robin over its workspaces, oldest first within each."""
         ...
 
     async def upkeep(self) -> list[MaintenanceTask]:
@@ -134,15 +134,15 @@ class JobBoard(Protocol):
 class JobQueue(Protocol):
     """Jobs of a workspace go to its partition (`jobs.job.partition_of`).
 
-    Losing all of it loses nothing: the outbox is the truth. Errors: `DependencyUnavailable`.
+    The outbox holds the truth, so losing the whole queue loses no job. Errors: `DependencyUnavailable`.
     """
 
     async def offer(self, queue: QueueName, refs: Sequence[JobRef]) -> int:
-        """Hand over jobs that are not waiting there yet; how many were new."""
+        """Enqueue the jobs that do not wait there yet; returns their number."""
         ...
 
     async def depth(self, queue: QueueName, partition: int = 0) -> int:
-        """How many jobs wait in one partition of it."""
+        """The number of waiting jobs in one partition."""
         ...
 
     async def mirror_dead(self, job: Job, code: str) -> None:
@@ -150,7 +150,7 @@ class JobQueue(Protocol):
         ...
 
     async def mirror_payload(self, found: UndecodableMessage) -> None:
-        """Show a payload that was no message of ours, its bytes as base64, to the same."""
+        """Show an undecodable message, its bytes as base64, in the same place."""
         ...
 
     async def aclose(self) -> None:
@@ -162,19 +162,19 @@ class DeadPayloads(Protocol):
     """Errors of every use: `DependencyUnavailable`."""
 
     async def keep(self, found: UndecodableMessage) -> bool:
-        """Store; False when the same bytes were found at the same place before (then they are counted)."""
+        """Store a message; False when equal bytes were stored from the same place before (their count rises)."""
         ...
 
     async def get(self, payload_id: UUID) -> StoredUndecodableMessage | None:
-        """The finding, or None."""
+        """The message, or None."""
         ...
 
     async def page(self, request: PageRequest) -> Page[StoredUndecodableMessage]:
-        """Findings, newest first. Errors: `InvalidInput` (page size, cursor)."""
+        """Messages, newest first. Errors: `InvalidInput` (page size, cursor)."""
         ...
 
     async def purge(self, payload_id: UUID) -> bool:
-        """Forget a finding; False when there is none."""
+        """Delete a message; False when there is none."""
         ...
 
     async def aclose(self) -> None:

@@ -1,4 +1,4 @@
-"""Who may read which document."""
+"""Stores of access sets, API keys and the audit log, and the verification of tokens."""
 
 from __future__ import annotations
 
@@ -28,12 +28,12 @@ class AccessStore(Protocol):
     """Inside a transaction of one organisation."""
 
     async def readable(self, workspace: WorkspaceRef, readers: ReadIdentity) -> ReadScope:
-        """What the readers may read now."""
+        """The access sets that the readers may read now."""
         ...
 
     async def intern(self, workspace: WorkspaceRef, principals: tuple[str, ...]) -> int:
-        """The number of the set of exactly these principals (sorted, each once), made when there is none. Before any
-        lock on a document: two transactions that make the same set wait for one another. Errors: `NotFound`
+        """The number of the set of exactly these principals (sorted, each once), created if needed. Called before any
+        lock on a document, since two transactions that create the same set wait for each other. Errors: `NotFound`
         (workspace).
         """
         ...
@@ -45,7 +45,7 @@ class AccessStore(Protocol):
     async def unreadable(
         self, workspace: WorkspaceRef, document_ids: Sequence[UUID], readers: ReadIdentity
     ) -> set[UUID]:
-        """Those of the documents that are there and that the readers may not read."""
+        """The existing ones of the documents that the readers may not read."""
         ...
 
     async def change(self, workspace: WorkspaceRef, document_id: UUID, access_id: int) -> AccessChange | None:
@@ -67,7 +67,7 @@ class ApiKeyStore(Protocol):
         ...
 
     async def revoke(self, key_id: UUID) -> ApiKey | None:
-        """Make a key worthless; None when there is none of that id. One that was revoked before keeps its time."""
+        """Revoke a key; None when it does not exist. A second call keeps the first time."""
         ...
 
 
