@@ -50,7 +50,8 @@ class BoundedParsing(SchemaExtension):
         """
         context = self.execution_context
         document = context.graphql_document = self._parse(context.query or "")
-        if context.context.operation_name is None and not _names_one_operation(document):
+        operations = sum(isinstance(node, OperationDefinitionNode) for node in document.definitions)
+        if context.context.operation_name is None and operations != 1:
             raise CannotGetOperationTypeError(None)
         yield
 
@@ -91,10 +92,6 @@ class Admitting(SchemaExtension):
                 caller.refusal = refused
                 context.result = ExecutionResult(data=None, errors=[])
         yield
-
-
-def _names_one_operation(document: DocumentNode) -> bool:
-    return sum(isinstance(definition, OperationDefinitionNode) for definition in document.definitions) == 1
 
 
 def build_schema(*, introspection: bool = True, limits: Limits | None = None) -> RagSchema:

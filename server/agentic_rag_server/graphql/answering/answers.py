@@ -27,8 +27,6 @@ from agentic_rag_server.graphql.http.fields import mutation
 
 @strawberry.type(description="An answer with its proof; or, in `userErrors`, what to change in the request.")
 class RagAnswerPayload:
-    """The parts of a run that most clients want. A part is converted only when a query selects it."""
-
     answer: str | None = strawberry.field(
         default=None,
         description="The text, with markers such as [1]; empty when the outcome is ABSTAINED; null on user errors.",

@@ -224,13 +224,14 @@ def show_document(document: documents.Document) -> Document:
     """A document, with its ids as clients know them."""
     workspace_id = document.workspace.workspace_id
     public_id = encode(NodeKind.DOCUMENT, workspace_id, document.document_id)
+    cost = read_cost(document.provenance)
     return to_schema(
         Document,
         document,
         id=public_id,
         workspace_id=encode_workspace(workspace_id),
         error=document.fault,
-        embedding=_show_embedding(document),
+        embedding=None if cost is None else to_schema(DocumentEmbedding, cost),
         provenance=[
             Property(name=name, value=value)
             for name, value in sorted(document.provenance.items())
@@ -239,11 +240,6 @@ def show_document(document: documents.Document) -> Document:
         download_path=f"/v1/documents/{public_id}/source",
         source=document,
     )
-
-
-def _show_embedding(document: documents.Document) -> DocumentEmbedding | None:
-    cost = read_cost(document.provenance)
-    return None if cost is None else to_schema(DocumentEmbedding, cost)
 
 
 def _show_deletion(public_id: str, deletion: Deletion) -> DeleteDocumentPayload:
