@@ -11,7 +11,6 @@ from collections.abc import Awaitable, Callable
 
 import uvicorn
 
-from agentic_rag.bootstrap import settle_collector
 from agentic_rag.kernel.errors import Misconfigured
 from agentic_rag_server.app import build_app
 from agentic_rag_server.parts import ServerOptions, ServerParts
@@ -69,6 +68,8 @@ def build_server(parts: ServerParts) -> uvicorn.Server:
 
 def run(open_parts: Callable[[], Awaitable[ServerParts]], options: ServerOptions) -> None:
     """Take the port, make the parts and serve until SIGINT or SIGTERM. Errors: `Misconfigured`."""
+    from agentic_rag.bootstrap import settle_collector
+
     listener = listen(options)
 
     async def work() -> None:
