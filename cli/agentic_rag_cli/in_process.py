@@ -1,8 +1,217 @@
-"""Who the command line is when it runs the system in its own process."""
+"""The system in this process: the server's application as a GraphQL client sees it, and its container for what GraphQL
+does not offer yet.
+"""
 
 from __future__ import annotations
 
-from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import cache, cached_property
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import UUID
 
-OPERATOR = Principal(org_id=DEFAULT_ORG_ID, subject="cli", role=Role.OPERATOR)
-"""Who the command line is in process: whoever holds the database's password may do everything."""
+from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.jobs.job import Job
+from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.pagination import MAX_PAGE, Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import DEFAULT_ORG_ID, Principal, Role, WorkspaceRef
+from agentic_rag.workspaces.organisation import Organisation
+from agentic_rag.workspaces.workspace import Workspace
+from agentic_rag_cli.client.choice import choose_workspace
+from agentic_rag_cli.client.graphql_client import GraphQLClient
+from agentic_rag_cli.client.ids import id_in, workspaces_in
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable
+
+    import httpx2
+
+    from agentic_rag.bootstrap import Container
+    from agentic_rag_server.graphql.schema import RagSchema
+
+T = TypeVar("T")
+
+ACTOR = "cli"
+"""The subject of the command line in process, as the audit log names it."""
+
+_MAX_BODY_BYTES = 256 * 1024 * 1024
+"""Of a request that never leaves the process: a dataset of `rag eval --background` is one."""
+
+
+def operator_of(org_id: UUID) -> Principal:
+    """The command line in process: whoever holds the database's password may do everything."""
+    return Principal(org_id=org_id, subject=ACTOR, role=Role.OPERATOR)
+
+
+class System:
+    """A wired container, and the organisation that commands act in."""
+
+    def __init__(self, container: Container, org_id: UUID = DEFAULT_ORG_ID) -> None:
+        self.container = container
+        self.org_id = org_id
+
+    def client(self, org_id: UUID | None = None) -> GraphQLClient:
+        """A client of the application in this process, as an operator of the organisation; the system's by default."""
+        timeout = self.container.settings.answering.timeout_ms
+        return GraphQLClient("http://in-process", str(org_id or self.org_id), timeout, self._transport)
+
+    @cached_property
+    def _transport(self) -> httpx2.ASGITransport:
+        import httpx2
+
+        from agentic_rag_server.app import build_app
+        from agentic_rag_server.main import server_parts
+
+        parts = server_parts(self.container)
+        options = replace(
+            parts.options, enabled=True, persisted_only=False, persisted_operations=None, max_body_bytes=_MAX_BODY_BYTES
+        )
+        served = replace(parts, options=options, identity=_Operators(), admission=_unlimited())
+        return httpx2.ASGITransport(app=build_app(served, _schema()))
+
+    async def workspaces(self) -> list[Workspace]:
+        """Every workspace, by name."""
+        async with self.container.database.transaction(self.org_id) as transaction:
+            return await transaction.workspaces.all()
+
+    async def workspace(self, name: str | None, *things: str) -> Workspace:
+        """The workspace of that name, else the one that the public ids among `things` belong to, else the only one.
+
+        Errors: see `choose_workspace`.
+        """
+        every = await self.workspaces()
+        if name is None:
+            meant = workspaces_in(things)
+            named = [one for one in every if one.ref.workspace_id in meant]
+            if len(meant) == len(named) == 1:
+                return named[0]
+        return choose_workspace({one.name: one for one in every}, name)
+
+    async def ensure_workspace(self, name: str) -> Workspace:
+        """The workspace of that name, made when there is none. Errors: `InvalidInput`."""
+        from agentic_rag.workspaces.administer import NewWorkspace
+
+        known = await self.find_workspace(name)
+        return known or await self.container.administer.create_workspace(self.org_id, NewWorkspace(name), ACTOR)
+
+    async def find_workspace(self, name: str) -> Workspace | None:
+        """The workspace of that name, or None."""
+        return next((one for one in await self.workspaces() if one.name == name), None)
+
+    async def documents(
+        self, workspace: WorkspaceRef, statuses: Sequence[DocumentStatus] = (), limit: int | None = None
+    ) -> list[Document]:
+        """Documents by source path, at most `limit`."""
+
+        async def page(request: PageRequest) -> Page[Document]:
+            async with self.container.database.transaction(workspace.org_id) as transaction:
+                return await transaction.documents.page(workspace, request, statuses)
+
+        return await collect(page, limit)
+
+    async def document(self, workspace: WorkspaceRef, wanted: str) -> Document:
+        """A document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
+        document_id = id_in(wanted, NodeKind.DOCUMENT)
+        if document_id is not None:
+            async with self.container.database.transaction(workspace.org_id) as transaction:
+                found = await transaction.documents.get(workspace, document_id)
+        else:
+            every = await self.documents(workspace)
+            found = next((one for one in every if one.source_path == wanted), None)
+        if found is None:
+            raise NotFound(f"There is no document {wanted!r}; `rag doc list` shows them.", code="DOCUMENT_NOT_FOUND")
+        return found
+
+    async def documents_of(self, workspace: WorkspaceRef, jobs: Iterable[Job]) -> Mapping[UUID, Document]:
+        """The documents that jobs are about, by id; those that are gone are left out."""
+        wanted = sorted({job.document_id for job in jobs if job.document_id is not None})
+        async with self.container.database.transaction(workspace.org_id) as transaction:
+            return await transaction.documents.get_many(workspace, wanted)
+
+    async def job(self, workspace: WorkspaceRef, job_id: UUID) -> Job | None:
+        """The job, or None."""
+        async with self.container.database.transaction(workspace.org_id) as transaction:
+            return await transaction.jobs.get(workspace, job_id)
+
+    async def organisation(self, text: str | None) -> Organisation:
+        """The one of that id, name or external id; without a text the system's. Errors: `NotFound`."""
+        if text is None:
+            return await self.container.administer.organisation(self.org_id)
+        for one in await self.container.organisations.all():
+            if text in (str(one.org_id), one.name, one.external_ref):
+                return one
+        raise NotFound(f"There is no organisation {text!r}; `rag tenant list` shows them.")
+
+    async def worker_running(self) -> bool:
+        """Whether some worker leads the dispatching of jobs: the lead is taken for a moment to find out."""
+        board = self.container.job_board()
+        try:
+            return not await board.lead()
+        finally:
+            await board.aclose()
+
+
+async def collect(fetch: Callable[[PageRequest], Awaitable[Page[T]]], limit: int | None = None) -> list[T]:
+    """Pages one after the other, at most `limit` items."""
+    items: list[T] = []
+    after: str | None = None
+    while limit is None or len(items) < limit:
+        wanted = MAX_PAGE if limit is None else min(MAX_PAGE, limit - len(items))
+        page = await fetch(PageRequest(wanted, after))
+        items.extend(page.items)
+        if not page.has_next:
+            break
+        after = page.cursors[-1]
+    return items
+
+
+class _Operators:
+    """Takes the id of an organisation for a token: nothing outside this process reaches the application."""
+
+    async def authenticate(self, token: str) -> Principal:
+        return operator_of(UUID(token))
+
+
+def _unlimited() -> Any:
+    from agentic_rag.workspaces.enforce_rate_limits import Admission
+
+    class Unlimited(Admission):
+        """Lets every request pass: limits a minute are for those who send requests to a server."""
+
+        def __init__(self) -> None:
+            """Reads no limits."""
+
+        async def admit(self, principal: Principal, demand: object) -> None:
+            """Let the request pass."""
+
+    return Unlimited()
+
+
+@cache
+def _schema() -> RagSchema:
+    from agentic_rag_server.graphql.schema import build_schema
+
+    return build_schema(introspection=False)
+
+
+@asynccontextmanager
+async def open_system(settings: Settings) -> AsyncIterator[System]:
+    """Wire the system in this process; everything is released when the block ends. Only errors are logged, unless
+    AGENTIC_RAG_LOG_LEVEL is debug: what a person wants to know is the command's output.
+
+    Errors: `DependencyUnavailable`, `Misconfigured` (migrations missing, no pgvector, role too strong), `NotFound` (no
+    such organisation).
+    """
+    from agentic_rag.bootstrap import build_container
+
+    quiet = settings if settings.operations.log_level == "debug" else settings.change(operations={"log_level": "error"})
+    async with build_container(quiet) as container:
+        await container.database.check()
+        await container.first_access.ensure_organisation()
+        system = System(container)
+        if settings.client.tenant:
+            system.org_id = (await system.organisation(settings.client.tenant)).org_id
+        yield system

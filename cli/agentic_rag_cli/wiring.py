@@ -1,4 +1,4 @@
-"""What commands are given instead of reaching for it: settings, servers, a session. Tests give others."""
+"""What commands are given instead of reaching for it: settings, servers, the system. Tests give others."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ from agentic_rag.settings import Settings, load_settings
 if TYPE_CHECKING:
     import httpx2
 
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.in_process import System
     from agentic_rag_cli.processes.children import Children
-    from agentic_rag_cli.session import Session
 
 T = TypeVar("T")
 
@@ -26,10 +27,10 @@ def _servers(settings: Settings) -> AbstractContextManager[Settings]:
     return reachable(settings)
 
 
-def _session(settings: Settings) -> AbstractAsyncContextManager[Session]:
-    from agentic_rag_cli.session import open_session
+def _system(settings: Settings) -> AbstractAsyncContextManager[System]:
+    from agentic_rag_cli.in_process import open_system
 
-    return open_session(settings)
+    return open_system(settings)
 
 
 async def _start_worker(children: Children, settings: Settings) -> None:
@@ -46,11 +47,18 @@ class Wiring:
     settings: Callable[[], Settings] = load_settings
     servers: Callable[[Settings], AbstractContextManager[Settings]] = _servers
     """Settings with addresses of servers that run while the block lasts."""
-    session: Callable[[Settings], AbstractAsyncContextManager[Session]] = _session
+    system: Callable[[Settings], AbstractAsyncContextManager[System]] = _system
     start_worker: Callable[[Children, Settings], Awaitable[None]] = _start_worker
     """Add a worker for as long as the children live."""
     transport: httpx2.AsyncBaseTransport | None = None
     """What carries HTTP requests; None means the network."""
+
+    def remote(self, settings: Settings, address: str) -> GraphQLClient:
+        """A client of a server, with the token of the settings. Errors: `Unauthenticated` code TOKEN_MISSING."""
+        from agentic_rag_cli.client.access import token_of
+        from agentic_rag_cli.client.graphql_client import GraphQLClient
+
+        return GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, self.transport)
 
 
 def wiring_of(context: typer.Context) -> Wiring:
@@ -66,13 +74,37 @@ def run_async(work: Coroutine[Any, Any, T]) -> T:
     return asyncio.run(work)
 
 
-def in_process(context: typer.Context, work: Callable[[Session], Coroutine[Any, Any, T]]) -> T:
+def in_process(context: typer.Context, work: Callable[[System], Coroutine[Any, Any, T]]) -> T:
     """Run `work` against the system of the settings, its embedded servers started when nobody runs them."""
     wiring = wiring_of(context)
 
-    async def with_session(settings: Settings) -> T:
-        async with wiring.session(settings) as session:
-            return await work(session)
+    async def with_system(settings: Settings) -> T:
+        async with wiring.system(settings) as system:
+            return await work(system)
 
     with wiring.servers(wiring.settings()) as settings:
-        return run_async(with_session(settings))
+        return run_async(with_system(settings))
+
+
+def on_graphql(
+    context: typer.Context,
+    work: Callable[[GraphQLClient], Coroutine[Any, Any, T]],
+    *,
+    tenant: str | None = None,
+    address: str = "",
+) -> T:
+    """Run `work` with a GraphQL client: of the server at the address, else of the application in this process, there in
+    the organisation `tenant` when one is named.
+    """
+    wiring = wiring_of(context)
+
+    async def with_server() -> T:
+        async with wiring.remote(wiring.settings(), address) as client:
+            return await work(client)
+
+    async def with_system(system: System) -> T:
+        org_id = None if tenant is None else (await system.organisation(tenant)).org_id
+        async with system.client(org_id) as client:
+            return await work(client)
+
+    return run_async(with_server()) if address else in_process(context, with_system)

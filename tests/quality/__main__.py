@@ -14,9 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from statistics import fmean
 
-from agentic_rag.bootstrap import build_container
 from agentic_rag.settings import Settings, load_settings
-from agentic_rag_cli.session import open_session
+from agentic_rag_cli.in_process import open_system
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.ablation import Arm
 from agentic_rag_eval.metrics import Score
@@ -93,15 +92,16 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
     reported, and only fusion against its better arm is judged.
     """
     must: Callable[[Row], Row] = (lambda row: row) if absolute else without_verdict
-    async with build_container(settings) as container, open_session(settings) as session:
+    async with open_system(settings) as system:
+        container = system.container
         rows: list[Row] = []
         scores: list[Score] = []
         supported: list[Supports] = []
         pooled: dict[str, list[Ranked]] = {}
         single: dict[str, list[Ranked]] = {}
         for name in (one for one in (*MULTI_HOP, *SINGLE_HOP) if one in wanted):
-            given = QuestionSet(name, await ingested(session, name, [name]), tuple(questions_of(name)))
-            asked = await answered(session, given)
+            given = QuestionSet(name, await ingested(system, name, [name]), tuple(questions_of(name)))
+            asked = await answered(container, given)
             scores += asked
             found = await ranked(container, given, arms_of(container))
             for ranking, ones in found.items():
@@ -120,20 +120,20 @@ async def measured(settings: Settings, wanted: Sequence[str], *, absolute: bool)
             if name in CONTAINED:
                 contained = figures(asked, "answer_contained")
                 rows.append(must(at_least(f"{name}: gold answer in the answer", contained, CONTAINED[name])))
-            supported.append(await supports_of(session, given))
+            supported.append(await supports_of(system, given))
             _tell(name, asked, found)
         rows += [must(row) for row in abstention_rows(supported)]
         rows += ablations("multi-hop sets pooled", pooled, (Arm.GRAPH, "recall@5") if absolute else None)
         rows += ablations("single-hop sets pooled", single)
         if POOL in wanted:
-            workspace = await ingested(session, POOL, [*MULTI_HOP, NOISE])
+            workspace = await ingested(system, POOL, [*MULTI_HOP, NOISE])
             for name in MULTI_HOP:
-                asked = await answered(session, QuestionSet(name, workspace, tuple(questions_of(name))))
+                asked = await answered(container, QuestionSet(name, workspace, tuple(questions_of(name))))
                 scores += asked
                 among = figures(asked, "recall@5")
                 rows.append(must(at_least(f"{name} among {NOISE}: R@5", among, IN_THE_POOL[name])))
         if FILINGS in wanted:
-            found_in = await filings(session, settings)
+            found_in = await filings(system, settings)
             scores += found_in.scores
             rows.append(must(at_least(f"{FILINGS}: a gold filing in the top 5", found_in.gold_in_five, 90)))
             rows.append(must(at_least(f"{FILINGS}: a figure of the reference cited", found_in.figure_cited, 60)))

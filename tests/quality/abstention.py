@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from statistics import fmean
 
 from agentic_rag_cli.commands.evaluation.calibrate import own_set, supports
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.in_process import System
 from agentic_rag_eval.calibration import binomial_interval, chance_of_at_least
 from agentic_rag_eval.metrics import normalise
 from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM
@@ -42,15 +42,15 @@ class Supports:
     """Calibrated on questions made from the corpus alone."""
 
 
-async def supports_of(session: Session, given: QuestionSet) -> Supports:
+async def supports_of(system: System, given: QuestionSet) -> Supports:
     """Asks every question with and without its documents; of sets of several hops also without the answer's alone."""
     with_gold = given.with_gold
     others = [one for one in given.questions if not one.answerable]
-    made = await own_set(session, given.workspace, OWN_QUESTIONS, 1)
-    own = await supports(session, given.workspace, [one for one in made if one.kind == KNOWN_ITEM])
+    made = await own_set(system, given.workspace, OWN_QUESTIONS, 1)
+    own = await supports(system, given.workspace, [one for one in made if one.kind == KNOWN_ITEM])
 
     async def found(questions: Sequence[EvalQuestion]) -> list[float]:
-        return [one.support for one in await supports(session, given.workspace, questions)]
+        return [one.support for one in await supports(system, given.workspace, questions)]
 
     hops = _without_answer(with_gold, documents_of(given.name)) if given.name in MULTI_HOP else []
     return Supports(

@@ -12,7 +12,6 @@ from agentic_rag.bootstrap import Container
 from agentic_rag.documents.document import Chunk
 from agentic_rag.retrieval.fusion import FusionWeights
 from agentic_rag_cli.commands.evaluation.eval_asking import ask_here
-from agentic_rag_cli.session import Session
 from agentic_rag_eval.ablation import Arm, without
 from agentic_rag_eval.metrics import Score, score
 from agentic_rag_eval.ranking import ndcg_at, recall_at
@@ -56,9 +55,9 @@ class Ranked:
         )
 
 
-async def answered(session: Session, given: QuestionSet) -> list[Score]:
+async def answered(container: Container, given: QuestionSet) -> list[Score]:
     """Every question through the whole pipeline."""
-    ask = await ask_here(session, given.workspace)
+    ask = await ask_here(container, given.workspace)
     return [score(one, await ask(one), 5) for one in given.questions]
 
 

@@ -12,10 +12,8 @@ from agentic_rag.settings import Settings
 from agentic_rag.tenancy.principals import WorkspaceRef
 from agentic_rag_cli.commands.documents.ingestion import ingest_directory
 from agentic_rag_cli.commands.evaluation.eval_asking import record_of
-from agentic_rag_cli.listing import collect
-from agentic_rag_cli.output.answer_view import view_run
+from agentic_rag_cli.in_process import System, operator_of
 from agentic_rag_cli.processes.children import Children, silent
-from agentic_rag_cli.session import Session
 from agentic_rag_cli.wiring import Wiring
 from agentic_rag_eval.metrics import Score, score
 from tests.bench.reports import ROOT
@@ -52,23 +50,24 @@ def stands_in(figures: frozenset[str], text: str) -> bool:
     return any(number.rstrip(".") in figures for number in numbers)
 
 
-async def filings(session: Session, settings: Settings) -> Filed:
+async def filings(system: System, settings: Settings) -> Filed:
     """Ingest the filings once and ask every question."""
-    workspace = await _ingested(session, settings)
-    documents = await collect(lambda request: session.documents(workspace, request))
+    workspace = await _ingested(system, settings)
+    documents = await system.documents(workspace)
     paths = {document.document_id: document.source_path for document in documents}
     gold: list[float] = []
     cited: list[float] = []
     scores: list[Score] = []
     lines: list[str] = []
     for one in questions_of(FILINGS):
-        run = await session.ask(Question(workspace, one.question, options=AnswerOptions(cache=CacheMode.BYPASS)))
+        asked = Question(workspace, one.question, options=AnswerOptions(cache=CacheMode.BYPASS))
+        run = await system.container.answer.ask(operator_of(workspace.org_id), asked)
         first = [paths[candidate.document_id] for candidate in run.answer.debug.candidates[:DEPTH]]
         gold.append(float(bool(set(first) & set(one.gold_ids))))
         wanted = amounts(" ".join(one.answers))
         if wanted:
             cited.append(float(stands_in(wanted, _cited_text(run))))
-        scores.append(score(one, record_of(view_run(run, paths)), DEPTH))
+        scores.append(score(one, record_of(run, paths), DEPTH))
         lines.append(
             json.dumps(
                 {
@@ -91,16 +90,15 @@ def _cited_text(run: Run) -> str:
     return "\n".join(citation.snippet for citation in run.answer.citations)
 
 
-async def _ingested(session: Session, settings: Settings) -> WorkspaceRef:
+async def _ingested(system: System, settings: Settings) -> WorkspaceRef:
     async with Children(silent, settings.jobs.drain_seconds) as children:
-        if not await session.worker_running():
+        if not await system.worker_running():
             await Wiring().start_worker(children, settings)
         report = await children.guard(
-            ingest_directory(session, FILINGS, DATA / FILINGS / "docs", wait=True, progress=_unseen)
+            ingest_directory(system, FILINGS, DATA / FILINGS / "docs", wait=True, progress=_unseen)
         )
     print(f"  {FILINGS}: {report.summary()}", flush=True)
-    known = [one for one in await session.workspaces() if one.name == FILINGS]
-    return known[0].ref
+    return (await system.workspace(FILINGS)).ref
 
 
 def _unseen(done: int, total: int, step: str) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.in_process import ACTOR, System
 from agentic_rag_eval.dataset import load_corpus, load_dataset
 from agentic_rag_eval.records import EvalDocument, EvalQuestion
 
@@ -45,15 +45,16 @@ def documents_of(name: str) -> list[EvalDocument]:
     return load_corpus(DATA / name / "corpus.jsonl")
 
 
-async def ingested(session: Session, name: str, corpora: Sequence[str]) -> WorkspaceRef:
+async def ingested(system: System, name: str, corpora: Sequence[str]) -> WorkspaceRef:
     """The workspace of that name with the documents of these corpora; what is there already is not embedded again."""
-    known = [one for one in await session.workspaces() if one.name == name]
-    workspace = (known[0] if known else await session.create_workspace(name)).ref
+    workspace = (await system.ensure_workspace(name)).ref
     documents: dict[str, EvalDocument] = {}
     for corpus in corpora:
         for document in documents_of(corpus):
             documents.setdefault(document.document_id, document)
     texts = [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in documents.values()]
-    report = await session.ingest_texts(workspace, texts, lambda _: None)
+    ingest, profile = system.container.ingest_chunks, system.container.settings.ingestion.chunk_profile
+    prepared = [await ingest.cut(text, profile) for text in texts]
+    report = await ingest.run(workspace, prepared, ACTOR, lambda _: None)
     print(f"  {name}: {len(texts)} documents, {report.chunks} chunks, {report.embedded} embedded now", flush=True)
     return workspace

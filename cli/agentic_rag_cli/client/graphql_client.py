@@ -1,9 +1,11 @@
-"""Talks to a server's GraphQL API with the token of the command line."""
+"""Talks to a server's GraphQL API, over HTTP or in this process."""
 
 from __future__ import annotations
 
+import asyncio
+import json
 from collections.abc import Mapping
-from types import MappingProxyType
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -14,66 +16,41 @@ from agentic_rag.kernel.errors import (
     FeatureDisabled,
     Forbidden,
     InvalidInput,
+    Misconfigured,
     NotFound,
+    Permanent,
     Unauthenticated,
 )
-from agentic_rag_cli.choice import choose_workspace
+from agentic_rag.kernel.pagination import MAX_PAGE
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.choice import choose_workspace
+from agentic_rag_cli.client.ids import id_in, workspaces_in
 from agentic_rag_cli.client.server_client import ServerClient
-from agentic_rag_cli.output.answer_view import AnswerView, CitationView
-from agentic_rag_cli.output.path_view import read_hop
 
 _ERRORS: Mapping[str, type[AgenticRagError]] = {
     "UNAUTHENTICATED": Unauthenticated,
     "FORBIDDEN": Forbidden,
     "NOT_FOUND": NotFound,
-    "WORKSPACE_NOT_FOUND": NotFound,
-    "DOCUMENT_NOT_FOUND": NotFound,
     "FEATURE_DISABLED": FeatureDisabled,
+    "INVALID_INPUT": InvalidInput,
+    "INVALID_ID": InvalidInput,
+    "ORIGINAL_MISSING": Permanent,
+    "MISCONFIGURED": Misconfigured,
+    "MASTER_KEY_MISSING": Misconfigured,
+    "MODEL_MISSING": Misconfigured,
+    "MODEL_TOOLS_MISSING": Misconfigured,
+    "MIGRATIONS_PENDING": Misconfigured,
 }
-"""Codes of the server that mean a certain kind of error here; every other code of a user error is InvalidInput."""
+"""Codes of the server that mean a certain kind of error here. A code that ends in _NOT_FOUND is a NotFound."""
+
+_REFUSALS = ("BUDGET_EXCEEDED", "POLICY_REFUSED", "PROVIDER_KEY_MISSING")
+"""User errors that are no wrong input. Every other code of a user error is an InvalidInput."""
 
 _SLACK_SECONDS = 5.0
 """How much longer than the server's own time budget the client waits."""
 
-_WORKSPACES = "query { workspaces { id name } }"
-
-_DOCUMENTS = """
-query Documents($workspaceId: ID!, $after: String) {
-  documents(workspaceId: $workspaceId, first: 100, after: $after) {
-    nodes { id sourcePath }
-    pageInfo { hasNextPage endCursor }
-  }
-}
-"""
-
-_LAST_RUN = "query LastRun($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
-
-_HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
-
-_CITATION = f"marker sourceId sourcePath title snippet page lineStart lineEnd score verified readAt path {{ {_HOP} }}"
-
-_ASK = f"""
-mutation Ask($input: RagAnswerInput!) {{
-  ragAnswer(input: $input) {{
-    answer
-    outcome
-    abstention {{ reason explanation nearest {{ {_CITATION} }} }}
-    degraded
-    citations {{ {_CITATION} }}
-    run {{ id cache seconds versions {{ corpusVersion }} }}
-    debug {{
-      standaloneQuestion
-      candidates {{ sourceId }}
-      selfCheck {{ citationCoverage }}
-      timings {{ stage seconds }}
-    }}
-    userErrors {{ code message path }}
-  }}
-}}
-"""
-
-QUERIES = (_WORKSPACES, _DOCUMENTS, _LAST_RUN, _ASK)
-"""Every query this client sends; a test holds them against the schema."""
+_PREFLIGHT = {"GraphQL-Require-Preflight": "1"}
 
 
 class GraphQLClient(ServerClient):
@@ -87,56 +64,80 @@ class GraphQLClient(ServerClient):
         accept = {"Accept": "application/graphql-response+json"}
         super().__init__(base_url, token, timeout_ms / 1000 + _SLACK_SECONDS, transport, accept)
 
-    async def execute(self, query: str, variables: Mapping[str, Any] | None = None) -> dict[str, Any]:
-        """The `data` of a request that succeeded."""
-        request = {"query": query, "variables": dict(variables or {})}
-        return self._data(await self.send("POST", "/graphql", json=request))
+    async def fetch(self, query: str, **variables: Any) -> Any:
+        """The only root field of a document. Errors: also those of its `userErrors`, with the server's code."""
+        return self._field(await self.send("POST", "/graphql", json={"query": query, "variables": variables}))
 
-    async def workspace_id(self, name: str | None) -> str:
-        """The public id of a workspace. Errors: see `choose_workspace`."""
-        known = (await self.execute(_WORKSPACES))["workspaces"]
+    async def nodes(self, query: str, limit: int | None = None, **variables: Any) -> list[dict[str, Any]]:
+        """The rows of a connection, page after page, at most `limit`."""
+        rows: list[dict[str, Any]] = []
+        after: str | None = None
+        while limit is None or len(rows) < limit:
+            first = MAX_PAGE if limit is None else min(MAX_PAGE, limit - len(rows))
+            page = await self.fetch(query, first=first, after=after, **variables)
+            rows += page["nodes"]
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            after = page["pageInfo"]["endCursor"]
+        return rows
+
+    async def workspace_id(self, name: str | None, *things: str) -> str:
+        """The public id of the workspace of that name, else of the one that the public ids among `things` belong to,
+        else of the only one. Errors: see `choose_workspace`.
+        """
+        known = await self.fetch(queries.WORKSPACES)
+        if name is None:
+            meant = {encode_workspace(one) for one in workspaces_in(things)}
+            named = [one["id"] for one in known if one["id"] in meant]
+            if len(meant) == len(named) == 1:
+                return named[0]
         return choose_workspace({one["name"]: one["id"] for one in known}, name)
 
-    async def source_paths(self, workspace_id: str) -> dict[str, str]:
-        """Source path by public id of every document of a workspace."""
-        paths: dict[str, str] = {}
-        after: str | None = None
-        while True:
-            page = (await self.execute(_DOCUMENTS, {"workspaceId": workspace_id, "after": after}))["documents"]
-            paths.update({one["id"]: one["sourcePath"] for one in page["nodes"]})
-            if not page["pageInfo"]["hasNextPage"]:
-                return paths
-            after = page["pageInfo"]["endCursor"]
+    async def document_id(self, workspace: str | None, wanted: str) -> str:
+        """The public id of a document by id or source path. Errors: `NotFound` code DOCUMENT_NOT_FOUND."""
+        workspace_id = await self.workspace_id(workspace, wanted)
+        public_id = node_id(workspace_id, wanted, NodeKind.DOCUMENT)
+        if public_id is None:
+            every = await self.nodes(queries.DOCUMENT_PATHS, workspaceId=workspace_id)
+            public_id = next((one["id"] for one in every if one["sourcePath"] == wanted), None)
+        elif await self.fetch(queries.DOCUMENT_STATE, id=public_id) is None:
+            public_id = None
+        if public_id is None:
+            raise NotFound(f"There is no document {wanted!r}; `rag doc list` shows them.", code="DOCUMENT_NOT_FOUND")
+        return public_id
 
     async def last_run(self, workspace_id: str) -> str | None:
         """The public id of the newest run of a workspace."""
-        nodes = (await self.execute(_LAST_RUN, {"workspaceId": workspace_id}))["runs"]["nodes"]
-        return nodes[0]["id"] if nodes else None
+        newest = (await self.fetch(queries.LAST_RUN, workspaceId=workspace_id))["nodes"]
+        return newest[0]["id"] if newest else None
 
-    async def ask(
-        self,
-        question: str,
-        workspace_id: str,
-        paths: Mapping[str, str] = MappingProxyType({}),
-        *,
-        fresh: bool = False,
-        after: str | None = None,
-    ) -> AnswerView:
-        """Ask through `ragAnswer`; `paths` names the documents behind the candidates, `fresh` bypasses the cache,
-        `after` is the run that the question follows.
+    async def ask(self, question: str, workspace_id: str, **wish: Any) -> dict[str, Any]:
+        """The run that answers a question; `wish` are further fields of `RagAnswerInput`."""
+        asked = {"question": question, "workspaceId": workspace_id, **wish}
+        return (await self.fetch(queries.ASK, input=asked))["run"]
 
-        Errors: also those of `userErrors`, with the server's code.
-        """
-        given: dict[str, Any] = {"question": question, "workspaceId": workspace_id}
-        if after is not None:
-            given["after"] = after
-        if fresh:
-            given["options"] = {"cache": "BYPASS"}
-        payload = (await self.execute(_ASK, {"input": given}))["ragAnswer"]
-        if payload["userErrors"]:
-            first = payload["userErrors"][0]
-            raise _user_error(first["code"], first["message"])
-        return _answer_view(question, payload, paths)
+    async def upload(
+        self, workspace_id: str, file: Path, key: str | None, readers: Mapping[str, list[str]] | None
+    ) -> dict[str, Any]:
+        """Upload a file, which is read as it is sent, for these readers if such are given."""
+        variables = {"workspaceId": workspace_id, "file": None, "key": key, "readableBy": readers}
+        form = {
+            "operations": json.dumps({"query": queries.UPLOAD, "variables": variables}),
+            "map": json.dumps({"0": ["variables.file"]}),
+        }
+        with await asyncio.to_thread(file.open, "rb") as content:
+            return self._field(
+                await self.send(
+                    "POST", "/graphql", headers=_PREFLIGHT, data=form, files={"0": (file.name, content)}, timeout=120.0
+                )
+            )
+
+    def _field(self, response: httpx2.Response) -> Any:
+        (found,) = self._data(response).values()
+        errors = found.get("userErrors") if isinstance(found, dict) else None
+        if errors:
+            raise _user_error(errors[0]["code"], errors[0]["message"])
+        return found
 
     def _data(self, response: httpx2.Response) -> dict[str, Any]:
         try:
@@ -160,8 +161,23 @@ class GraphQLClient(ServerClient):
         )
 
 
+def node_id(workspace_id: str, text: str, kind: NodeKind) -> str | None:
+    """The public id in what was typed: a public id or the bare UUID of a thing of the workspace; None for anything
+    else.
+    """
+    key = id_in(text, kind)
+    (workspace,) = workspaces_in([workspace_id])
+    return None if key is None else encode(kind, workspace, key)
+
+
+def _kind_of(code: str, otherwise: type[AgenticRagError]) -> type[AgenticRagError]:
+    return NotFound if code.endswith("_NOT_FOUND") else _ERRORS.get(code, otherwise)
+
+
 def _user_error(code: str, message: str) -> AgenticRagError:
-    return _ERRORS.get(code, InvalidInput)(message, code=code)
+    if code in _REFUSALS:
+        return AgenticRagError(message, code=code)
+    return _kind_of(code, InvalidInput)(message, code=code)
 
 
 def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagError:
@@ -172,47 +188,4 @@ def _server_error(extensions: Mapping[str, Any], message: str) -> AgenticRagErro
         return AgenticRagError(f"{message} (trace {extensions['traceId']})", code=code)
     if code == Unauthenticated.code:
         message = f"{message} Set AGENTIC_RAG_TOKEN, or AGENTIC_RAG_HOME to the server's."
-    return _ERRORS.get(code, AgenticRagError)(message, code=code)
-
-
-def _answer_view(question: str, payload: Mapping[str, Any], paths: Mapping[str, str]) -> AnswerView:
-    abstention = payload["abstention"]
-    debug = payload["debug"]
-    check = debug["selfCheck"]
-    return AnswerView(
-        question=question,
-        answer=payload["answer"],
-        outcome=payload["outcome"],
-        abstention_reason=abstention["reason"] if abstention else None,
-        abstention_explanation=abstention["explanation"] if abstention else None,
-        nearest=tuple(_citation(one) for one in abstention["nearest"]) if abstention else (),
-        citations=tuple(_citation(one) for one in payload["citations"]),
-        degraded=tuple(payload["degraded"]),
-        run_id=payload["run"]["id"],
-        corpus_version=payload["run"]["versions"]["corpusVersion"],
-        cache=payload["run"]["cache"],
-        seconds=payload["run"]["seconds"],
-        stage_seconds={one["stage"]: one["seconds"] for one in debug["timings"]},
-        retrieved=tuple(
-            dict.fromkeys(paths[one["sourceId"]] for one in debug["candidates"] if one["sourceId"] in paths)
-        ),
-        citation_coverage=check["citationCoverage"] if check else 0.0,
-        standalone=debug["standaloneQuestion"],
-    )
-
-
-def _citation(found: Mapping[str, Any]) -> CitationView:
-    return CitationView(
-        marker=found["marker"],
-        source_path=found["sourcePath"],
-        title=found["title"],
-        page=found["page"],
-        line_start=found["lineStart"],
-        line_end=found["lineEnd"],
-        snippet=found["snippet"],
-        score=found["score"],
-        verified=found["verified"],
-        document_id=found["sourceId"],
-        read_at=found["readAt"],
-        path=tuple(read_hop(hop) for hop in found["path"]),
-    )
+    return _kind_of(code, InvalidInput if "argument" in extensions else AgenticRagError)(message, code=code)

@@ -2,7 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from agentic_rag.jobs.job import JobKind
 from agentic_rag.settings import Settings
+from agentic_rag.tenancy.principals import WorkspaceRef
+
+if TYPE_CHECKING:
+    from agentic_rag.bootstrap import Container
+    from agentic_rag_eval.job import Examiner
+    from agentic_rag_worker.job_handlers import JobHandler
 
 
 def run_server(settings: Settings) -> None:
@@ -14,7 +24,20 @@ def run_server(settings: Settings) -> None:
 
 def run_worker(settings: Settings) -> None:
     """Work until SIGTERM, then drain. Errors: those of the container."""
-    from agentic_rag_cli.commands.evaluation.evaluating import evaluation_bodies
     from agentic_rag_worker.program import run_program
 
     run_program(settings, evaluation_bodies)
+
+
+def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
+    """What runs evaluations in a worker: the questions are asked as `rag eval` asks them."""
+    from agentic_rag_eval.job import EvalHandler
+
+    async def examine(workspace: WorkspaceRef) -> Examiner:
+        from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
+        from agentic_rag_eval.job import Examiner
+
+        judge = judge_here(container) if container.settings.models.enable_llm_judge else None
+        return Examiner(await ask_here(container, workspace), judge)
+
+    return {JobKind.EVAL: EvalHandler(container.database, examine)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
-from tests.unit.cli.fake_session import NOW, FakeSession, Terminal, abstained, answered, reached, workspace
+from tests.unit.cli.product import NOW, Product, Terminal, abstained, answered, reached, workspace
 
 from agentic_rag.answering.answer import Outcome
 from agentic_rag.kernel.dependency import Dependency
@@ -13,7 +13,7 @@ from agentic_rag.kernel.dependency import Dependency
 
 def terminal(**environ: str) -> Terminal:
     answers = {"Who signs?": answered(), "Which page?": answered(page=4), "Who flies?": abstained()}
-    return Terminal(FakeSession(answers=answers), environ)
+    return Terminal(Product(answers=answers), environ)
 
 
 def test_an_answer_shows_its_numbered_citations_with_place_score_and_quoted_span() -> None:
@@ -32,7 +32,7 @@ def test_a_citation_of_a_paged_format_names_the_page() -> None:
 def test_sources_that_disagree_are_dated() -> None:
     disagreeing = answered()
     answer = replace(disagreeing.answer, outcome=Outcome.CONFLICTING)
-    asked = Terminal(FakeSession(answers={"Who signs?": replace(disagreeing, answer=answer)}), {})
+    asked = Terminal(Product(answers={"Who signs?": replace(disagreeing, answer=answer)}), {})
 
     shown = asked.rag("ask", "Who signs?").stdout
 
@@ -41,7 +41,7 @@ def test_sources_that_disagree_are_dated() -> None:
 
 
 def test_a_citation_over_several_hops_says_how_it_was_reached() -> None:
-    asked = Terminal(FakeSession(answers={"Who trained her?": reached()}), {})
+    asked = Terminal(Product(answers={"Who trained her?": reached()}), {})
 
     shown = asked.rag("ask", "Who trained her?")
     hops = json.loads(asked.rag("ask", "Who trained her?", "--json").stdout)["citations"][0]["path"]
@@ -54,7 +54,7 @@ def test_a_citation_over_several_hops_says_how_it_was_reached() -> None:
 def test_a_degraded_answer_names_the_command_that_tells_why() -> None:
     whole = answered()
     answer = replace(whole.answer, degraded=(Dependency.CACHE, Dependency.GRAPH))
-    asked = Terminal(FakeSession(answers={"Who signs?": replace(whole, answer=answer)}), {})
+    asked = Terminal(Product(answers={"Who signs?": replace(whole, answer=answer)}), {})
 
     shown = asked.rag("ask", "Who signs?").stdout
 
@@ -127,7 +127,7 @@ def test_an_empty_question_is_a_usage_error() -> None:
 
 
 def test_with_several_workspaces_one_must_be_named() -> None:
-    several = Terminal(FakeSession(known=[workspace("a", 1), workspace("b", 2)], answers={"Who signs?": answered()}))
+    several = Terminal(Product(known=[workspace("a", 1), workspace("b", 2)], answers={"Who signs?": answered()}))
 
     assert several.rag("ask", "Who signs?", "--workspace", "b").exit_code == 0
     refused = several.rag("ask", "Who signs?")
@@ -145,7 +145,7 @@ def test_an_unknown_workspace_names_those_there_are() -> None:
 
 
 def test_without_any_workspace_the_remedy_is_named() -> None:
-    refused = Terminal(FakeSession(known=[])).rag("ask", "Who signs?")
+    refused = Terminal(Product(known=[])).rag("ask", "Who signs?")
 
     assert refused.exit_code == 1
     assert "rag ingest" in refused.stderr

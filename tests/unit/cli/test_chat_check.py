@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import pytest
 from tests.provider_stub import Fault, ProviderStub, Shape
-from tests.unit.cli.fake_session import NO_DOTENV
+from tests.unit.cli.product import NO_DOTENV
 
 from agentic_rag.settings import Settings, load_settings
 from agentic_rag_cli.commands.operations.chat_check import check_chat

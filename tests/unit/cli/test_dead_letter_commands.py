@@ -6,13 +6,13 @@ from datetime import UTC, datetime
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, document, job
+from tests.unit.cli.product import Product, Terminal, document, job
 
 from agentic_rag.jobs.job import JobAttempt, JobKind, JobState
 from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage, UndecodableMessage
 from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.tenancy.audit import AuditRecord
-from agentic_rag_cli.views import audit_json
+from agentic_rag_cli.commands.tenancy.audit import audit_json
 
 FIRST, SECOND = UUID(int=700), UUID(int=701)
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -20,7 +20,7 @@ NOW = datetime(2026, 3, 1, tzinfo=UTC)
 
 def terminal(**changes: object) -> Terminal:
     letters = [job(), replace(job(), job_id=SECOND, error_code="WORKER_LOST", kind=JobKind.DELETE)]
-    return Terminal(FakeSession(stored_jobs=letters, **changes))  # type: ignore[arg-type]
+    return Terminal(Product(stored_jobs=letters, **changes))  # type: ignore[arg-type]
 
 
 def test_dead_letters_are_chosen_by_code_and_kind() -> None:
@@ -44,7 +44,7 @@ def test_a_letter_shows_what_went_wrong_in_each_attempt() -> None:
 
 
 def test_a_letter_is_told_by_its_document() -> None:
-    at = Terminal(FakeSession(held=[document("reports/policy.md", 100)], stored_jobs=[job()]))
+    at = Terminal(Product(held=[document("reports/policy.md", 100)], stored_jobs=[job()]))
 
     for command in (("dlq", "list"), ("job", "list"), ("dlq", "show", str(FIRST))):
         assert "reports/policy.md" in at.rag(*command).stdout
@@ -55,7 +55,7 @@ def test_a_letter_is_told_by_its_document() -> None:
 
 def test_work_without_a_document_is_told_by_its_key_and_a_missing_document_as_gone() -> None:
     jobs = [job(), replace(job(), job_id=SECOND, kind=JobKind.GRAPH, key="graph", document_id=None)]
-    gone, whole = Terminal(FakeSession(held=[], stored_jobs=jobs)).rag("job", "list").stdout.splitlines()[1:]
+    gone, whole = Terminal(Product(held=[], stored_jobs=jobs)).rag("job", "list").stdout.splitlines()[1:]
 
     assert gone.endswith("a document that is gone")
     assert whole.endswith("graph")
@@ -72,7 +72,7 @@ def test_an_attempt_whose_worker_died_says_so() -> None:
 def test_a_purged_letter_says_that_the_text_of_its_error_was_removed() -> None:
     purged = replace(job(JobState.PURGED), error_message=None)
 
-    shown = Terminal(FakeSession(stored_jobs=[purged])).rag("dlq", "show", str(FIRST)).stdout
+    shown = Terminal(Product(stored_jobs=[purged])).rag("dlq", "show", str(FIRST)).stdout
 
     assert "last error [PARSE_CORRUPT]: its text was removed" in shown
     assert "None" not in shown
@@ -87,11 +87,13 @@ def test_a_replay_of_all_tells_each_outcome_and_twice_is_once() -> None:
     assert [(row["state"], row["outcome"]) for row in json.loads(first.stdout)] == [("QUEUED", "REPLAYED")]
     assert (first.exit_code, second.exit_code) == (0, 0)
     assert second.stdout == "1 NOT_DEAD\n"
-    assert at.session.stored_jobs[1].state is JobState.DEAD
+    assert {one.job_id: one.state for one in at.product.jobs()}[SECOND] is JobState.DEAD
 
 
 def test_a_superseded_letter_makes_the_exit_code_partial() -> None:
-    shown = terminal(superseded={FIRST}).rag("dlq", "replay", "--all")
+    newer = replace(job(JobState.QUEUED), job_id=UUID(int=702))
+    letters = [job(), replace(job(), job_id=SECOND, kind=JobKind.DELETE), newer]
+    shown = Terminal(Product(stored_jobs=letters)).rag("dlq", "replay", "--all")
 
     assert shown.exit_code == 3
     assert shown.stdout == "1 REPLAYED, 1 SUPERSEDED\n"
@@ -102,7 +104,8 @@ def test_a_purge_removes_one() -> None:
     at = terminal()
 
     assert at.rag("dlq", "purge", str(FIRST)).stdout == "1 PURGED\n"
-    assert [one.state for one in at.session.stored_jobs] == [JobState.PURGED, JobState.DEAD]
+    states = {one.job_id: one.state for one in at.product.jobs()}
+    assert states == {FIRST: JobState.PURGED, SECOND: JobState.DEAD}
 
 
 @pytest.mark.parametrize("command", ["replay", "purge"])
@@ -136,10 +139,14 @@ def test_payloads_are_listed_and_forgotten() -> None:
 
 
 def test_the_audit_log_is_shown() -> None:
-    [row] = json.loads(terminal().rag("audit", "list", "--json").stdout)
+    at = terminal()
+    at.rag("dlq", "replay", str(FIRST))
 
-    assert (row["action"], row["actor"]) == ("dead_letter.replay", "ada")
-    assert "dead_letter.replay" in terminal().rag("audit", "list").stdout
+    [row] = json.loads(at.rag("audit", "list", "--json").stdout)
+
+    assert (row["action"], row["actor"]) == ("dead_letter.replay", "cli")
+    assert row["subject"] == encode(NodeKind.JOB, UUID(int=1), FIRST)
+    assert "dead_letter.replay" in at.rag("audit", "list").stdout
 
 
 @pytest.mark.parametrize(

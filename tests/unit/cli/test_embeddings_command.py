@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, job, space
+from tests.unit.cli.product import Product, Terminal, job, space
 
 from agentic_rag.jobs.job import JobState
 from agentic_rag.models.embedding.recall_gate import RecallComparison
@@ -23,7 +23,7 @@ def test_spaces_are_listed_with_their_progress() -> None:
 def test_status_shows_the_switch_under_way() -> None:
     both = [space(SpaceState.RETIRED, 3), space(SpaceState.FILLING, 2)]
 
-    rows = json.loads(Terminal(FakeSession(space_looks=[both])).rag("embeddings", "status", "--json").stdout)
+    rows = json.loads(Terminal(Product(space_looks=[both])).rag("embeddings", "status", "--json").stdout)
 
     assert [(row["state"], row["done"], row["total"]) for row in rows] == [("FILLING", 2, 3)]
 
@@ -37,8 +37,8 @@ def test_a_switch_begins_and_returns() -> None:
 
 def test_waiting_ends_when_the_workspace_answers_in_the_space() -> None:
     looks = [[space(SpaceState.FILLING, 1)], [space(SpaceState.ACTIVE, 3)]]
-    session = FakeSession(space_looks=looks, stored_jobs=[job(JobState.RUNNING)], has_worker=False)
-    terminal = Terminal(session)
+    product = Product(space_looks=looks, stored_jobs=[job(JobState.RUNNING)], has_worker=False)
+    terminal = Terminal(product)
 
     done = terminal.rag(*TO, "--wait")
 
@@ -49,9 +49,9 @@ def test_waiting_ends_when_the_workspace_answers_in_the_space() -> None:
 @pytest.mark.parametrize(("code", "exit_code"), [("SWITCH_GATE_REFUSED", 5), ("PROVIDER_KEY_REJECTED", 1)])
 def test_a_job_that_gives_up_ends_the_wait_with_its_code(code: str, exit_code: int) -> None:
     dead = replace(job(JobState.DEAD), error_code=code, error_message="Why it ended.")
-    session = FakeSession(space_looks=[[space(SpaceState.FILLING, 1)]], stored_jobs=[dead])
+    product = Product(space_looks=[[space(SpaceState.FILLING, 1)]], stored_jobs=[dead])
 
-    ended = Terminal(session).rag(*TO, "--wait")
+    ended = Terminal(product).rag(*TO, "--wait")
 
     assert ended.exit_code == exit_code
     assert f"error [{code}]: Why it ended." in ended.stderr
@@ -59,11 +59,11 @@ def test_a_job_that_gives_up_ends_the_wait_with_its_code(code: str, exit_code: i
 
 def test_a_gate_is_read_from_a_data_set(tmp_path: Path) -> None:
     (tmp_path / "gold.jsonl").write_text('{"id": "1", "question": "who?", "gold_ids": ["a.md"]}\n')
-    session = FakeSession()
+    product = Product()
 
-    Terminal(session).rag(*TO, "--gate", str(tmp_path / "gold.jsonl"), "--gate-k", "3")
+    Terminal(product).rag(*TO, "--gate", str(tmp_path / "gold.jsonl"), "--gate-k", "3")
 
-    [gate] = session.gates
+    [gate] = product.gates
     assert gate is not None
     assert ([one.gold for one in gate.questions], gate.k) == ([("a.md",)], 3)
 
@@ -75,7 +75,7 @@ def test_a_missing_data_set_is_a_usage_error(tmp_path: Path) -> None:
 def test_a_verdict_is_shown_with_both_numbers() -> None:
     refused = space(SpaceState.ABANDONED, 3, RecallComparison(8, 40, 0.9, 0.75, passed=False))
 
-    shown = Terminal(FakeSession(space_looks=[[refused]])).rag("embeddings", "list").stdout
+    shown = Terminal(Product(space_looks=[[refused]])).rag("embeddings", "list").stdout
 
     assert "recall@8 0.9000 -> 0.7500 (refused)" in shown
 

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal
+from tests.unit.cli.product import Product, Terminal
 
 from agentic_rag.embedded.errors import EmbeddedServerError
 from agentic_rag.kernel import errors
@@ -35,7 +35,7 @@ def test_every_kind_of_error_has_its_exit_code(error: AgenticRagError | Embedded
 def test_an_error_is_one_line_on_standard_error_without_a_traceback() -> None:
     down = DependencyUnavailable("Postgres does not answer.", dependency="postgres")
 
-    shown = Terminal(FakeSession(error=down)).rag("workspace", "list")
+    shown = Terminal(Product(error=down)).rag("workspace", "list")
 
     assert shown.exit_code == 4
     assert shown.stdout == ""
@@ -47,7 +47,7 @@ def test_what_the_server_said_is_told_once() -> None:
     down = DependencyUnavailable(f"No server answers ({refused}).", dependency="server")
     down.__cause__ = refused
 
-    shown = Terminal(FakeSession(error=down)).rag("workspace", "list")
+    shown = Terminal(Product(error=down)).rag("workspace", "list")
 
     assert shown.stderr == "error [DEPENDENCY_UNAVAILABLE]: No server answers (All connection attempts failed).\n"
 
@@ -61,10 +61,11 @@ def test_an_unknown_setting_is_refused_with_the_name_that_was_meant() -> None:
 
 
 def test_a_bug_is_not_dressed_up_as_a_product_error() -> None:
-    broken = FakeSession(answers={})
-    shown = Terminal(broken).rag("ask", "never heard of")
+    broken = Product(answers={})
+    broken.graph = None  # type: ignore[assignment]
 
-    assert isinstance(shown.exception, KeyError)
+    assert isinstance(Terminal(broken).rag("graph", "status").exception, AttributeError)
+    assert "error [INTERNAL]" in Terminal(broken).rag("ask", "never heard of").stderr
 
 
 def test_the_documentation_lists_exactly_the_exit_codes() -> None:

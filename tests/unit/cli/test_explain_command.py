@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from uuid import UUID
 
-from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, reached
+from tests.unit.cli.product import HANDBOOK, Product, Terminal, reached
 
 from agentic_rag.kernel.public_ids import NodeKind, encode
 
@@ -14,7 +14,7 @@ CHUNK_ID = encode(NodeKind.CHUNK, HANDBOOK.workspace_id, UUID(int=777))
 
 
 def terminal() -> Terminal:
-    return Terminal(FakeSession(answers={"Who trained her?": reached()}), {})
+    return Terminal(Product(answers={"Who trained her?": reached()}), {})
 
 
 def test_every_candidate_is_a_row_with_its_rank_in_each_arm_and_its_fate() -> None:

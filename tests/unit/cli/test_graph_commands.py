@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal
+from tests.unit.cli.product import Product, Terminal
 
 from agentic_rag.operations.graph.projection import GraphCounts
 from agentic_rag.operations.graph.sync import GraphStatus
@@ -28,22 +28,22 @@ DOWN = GraphStatus(True, 7, 5, COUNTS, fault="[DEPENDENCY_UNAVAILABLE] Neo4j doe
     ],
 )
 def test_status_says_how_far_the_graph_is(status: GraphStatus, code: int, words: str) -> None:
-    shown = Terminal(FakeSession(graph=status)).rag("graph", "status")
+    shown = Terminal(Product(graph=status)).rag("graph", "status")
 
     assert shown.exit_code == code
     assert words in shown.stdout
 
 
 def test_status_in_json_holds_both_counts_and_the_lag() -> None:
-    [row] = json.loads(Terminal(FakeSession(graph=BEHIND)).rag("graph", "status", "--json").stdout)
+    [row] = json.loads(Terminal(Product(graph=BEHIND)).rag("graph", "status", "--json").stdout)
 
     assert (row["workspace"], row["store"], row["lag"], row["equal"]) == ("handbook", "neo4j", 2, False)
     assert (row["expected"]["chunks"], row["held"]["chunks"]) == (3, 2)
 
 
 def test_a_rebuild_names_its_job_and_a_graph_in_postgres_needs_none() -> None:
-    outside = json.loads(Terminal(FakeSession(graph=BEHIND)).rag("graph", "rebuild", "--json").stdout)
-    inside = Terminal(FakeSession()).rag("graph", "rebuild")
+    outside = json.loads(Terminal(Product(graph=BEHIND)).rag("graph", "rebuild", "--json").stdout)
+    inside = Terminal(Product()).rag("graph", "rebuild")
 
     assert outside["jobId"]
     assert (inside.exit_code, "nothing to rebuild" in inside.stdout) == (0, True)

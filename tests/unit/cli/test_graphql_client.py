@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 from graphql import build_schema, parse, validate
-from tests.unit.cli.fake_session import Terminal
+from tests.unit.cli.product import Terminal
 
 from agentic_rag.kernel.errors import (
     AgenticRagError,
@@ -20,7 +20,7 @@ from agentic_rag.kernel.errors import (
     NotFound,
     Unauthenticated,
 )
-from agentic_rag_cli.client import graphql_client
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_server import graphql
 
@@ -28,43 +28,37 @@ URL = "http://127.0.0.1:8080"
 
 CITATION = {
     "marker": 1,
-    "sourceId": "RA==",
     "sourcePath": "policy.md",
     "title": "Policy",
-    "snippet": "Signed by Oona.",
     "page": None,
     "lineStart": 3,
     "lineEnd": 3,
+    "snippet": "Signed by Oona.",
     "score": 0.5,
     "verified": True,
+    "documentId": "RA==",
     "readAt": "2026-03-01T09:00:00+00:00",
-    "path": [
-        {
-            "kind": "SHARES",
-            "via": "Oona",
-            "fromChunkId": "QQ==",
-            "fromTitle": "Staff",
-            "toChunkId": "Qg==",
-            "toTitle": "Policy",
-        }
-    ],
+    "path": [],
 }
-ANSWER = {
+RUN = {
+    "id": "Ug==",
+    "question": "Who?",
     "answer": "Oona. [1]",
     "outcome": "GROUNDED",
     "abstention": None,
-    "degraded": [],
     "citations": [CITATION],
-    "run": {"id": "Ug==", "cache": "MISS", "seconds": 0.01, "versions": {"corpusVersion": 7}},
+    "degraded": [],
+    "cache": "MISS",
+    "seconds": 0.01,
+    "stages": [{"stage": "retrieve", "started": 0.0, "seconds": 0.004, "outcome": "ok"}],
+    "versions": {"corpusVersion": 7},
     "debug": {
         "standaloneQuestion": None,
         "candidates": [{"sourceId": "RA=="}, {"sourceId": "RA=="}, {"sourceId": "gone"}],
         "selfCheck": {"citationCoverage": 1.0},
-        "timings": [{"stage": "retrieve", "seconds": 0.004}],
     },
-    "userErrors": [],
 }
-REFUSED = {**ANSWER, "answer": None, "outcome": None, "citations": [], "run": None, "debug": None}
+ANSWER = {"run": RUN, "userErrors": []}
 
 Respond = Callable[[dict[str, Any]], httpx2.Response]
 
@@ -105,30 +99,33 @@ def test_every_query_is_valid_against_the_committed_schema() -> None:
 
     published = build_schema((Path(graphql.__file__).parent / "schema.graphql").read_text(encoding="utf-8"))
 
-    for query in graphql_client.QUERIES:
-        assert validate(published, parse(query)) == []
+    documents = [document for name, document in vars(queries).items() if name.isupper() and not name.startswith("_")]
+
+    assert len(documents) > 20
+    assert [validate(published, parse(document)) for document in documents] == [[]] * len(documents)
 
 
-async def test_an_answer_arrives_as_the_same_value_as_in_process() -> None:
+async def test_a_question_names_its_workspace_and_brings_a_run() -> None:
     seen: list[httpx2.Request] = []
     async with client(server(), seen) as at:
-        workspace_id = await at.workspace_id(None)
-        paths = await at.source_paths(workspace_id)
-        shown = await at.ask("Who?", workspace_id, paths, fresh=True)
+        run = await at.ask("Who?", await at.workspace_id(None), options={"cache": "BYPASS"})
 
-    assert shown.answer == "Oona. [1]"
-    assert shown.citations[0].place == "policy.md, line 3"
-    assert [(hop.kind, hop.from_title, hop.to_title) for hop in shown.citations[0].path] == [
-        ("SHARES", "Staff", "Policy")
-    ]
-    assert shown.retrieved == ("policy.md",)
-    assert paths == {"RA==": "policy.md", "RB==": "policy.md"}
+    assert run == RUN
     assert {request.headers["authorization"] for request in seen} == {"Bearer secret"}
     assert json.loads(seen[-1].content)["variables"]["input"] == {
         "question": "Who?",
         "workspaceId": "Vw==",
         "options": {"cache": "BYPASS"},
     }
+
+
+async def test_a_list_is_read_page_by_page() -> None:
+    seen: list[httpx2.Request] = []
+    async with client(server(), seen) as at:
+        rows = await at.nodes(queries.DOCUMENT_PATHS, workspaceId="Vw==")
+
+    assert [row["id"] for row in rows] == ["RA==", "RB=="]
+    assert [json.loads(request.content)["variables"]["after"] for request in seen] == [None, "c"]
 
 
 def failing(error: Exception) -> Respond:
@@ -139,7 +136,7 @@ def failing(error: Exception) -> Respond:
 
 
 def user_error(code: str) -> Respond:
-    return server({**REFUSED, "userErrors": [{"code": code, "message": "Mend it.", "path": []}]})
+    return server({"run": None, "userErrors": [{"code": code, "message": "Mend it.", "path": []}]})
 
 
 def graphql_error(code: str, **more: str) -> Respond:
@@ -173,7 +170,7 @@ async def test_every_failure_is_a_typed_error(respond: Respond, kind: type[Agent
 async def test_an_unreachable_server_names_the_remedy() -> None:
     async with client(failing(httpx2.ConnectError("refused"))) as at:
         with pytest.raises(DependencyUnavailable, match="rag up"):
-            await at.execute("{ workspaces { id } }")
+            await at.fetch(queries.WORKSPACES)
 
 
 @pytest.mark.parametrize("where", ["option", "variable"])

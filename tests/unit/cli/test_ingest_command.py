@@ -8,7 +8,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, document, nothing_to_sync
+from tests.unit.cli.product import Product, Terminal, document, nothing_to_sync
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
 from agentic_rag.ingestion.estimate import FileEstimate
@@ -19,14 +19,14 @@ from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
 
 
-def two_files() -> FakeSession:
+def two_files() -> Product:
     waiting = {
         "a.md": document("a.md", 1, DocumentStatus.PENDING, chunks=0),
         "b.pdf": document("b.pdf", 2, DocumentStatus.PROCESSING, chunks=0),
     }
     done = {"a.md": document("a.md", 1), "b.pdf": document("b.pdf", 2, DocumentStatus.FAILED, FAULT, chunks=0)}
     result = replace(nothing_to_sync(), new=("a.md", "b.pdf"), unchanged=4, waiting_for=(UUID(int=1), UUID(int=2)))
-    return FakeSession(result=result, progress=[waiting, done])
+    return Product(result=result, progress=[waiting, done])
 
 
 def test_waiting_ends_with_an_outcome_for_every_file_and_the_code_of_the_failed_one(tmp_path: Path) -> None:
@@ -40,12 +40,12 @@ def test_waiting_ends_with_an_outcome_for_every_file_and_the_code_of_the_failed_
 
 
 def test_one_chunk_is_told_in_the_singular(tmp_path: Path) -> None:
-    session = FakeSession(
+    product = Product(
         result=replace(nothing_to_sync(), new=("a.md",), waiting_for=(UUID(int=1),)),
         progress=[{"a.md": document("a.md", 1, chunks=1)}],
     )
 
-    shown = Terminal(session).rag("ingest", "--source", str(tmp_path))
+    shown = Terminal(product).rag("ingest", "--source", str(tmp_path))
 
     assert "READY      a.md  1 chunk\n" in shown.stdout
 
@@ -87,9 +87,9 @@ def test_without_waiting_files_are_reported_as_queued(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(("has_worker", "started"), [(True, 0), (False, 1)])
 def test_waiting_starts_a_worker_exactly_when_none_is_running(tmp_path: Path, has_worker: bool, started: int) -> None:
-    session = two_files()
-    session.has_worker = has_worker
-    at = Terminal(session)
+    product = two_files()
+    product.has_worker = has_worker
+    at = Terminal(product)
 
     at.rag("ingest", "--source", str(tmp_path), "--wait")
 
@@ -97,23 +97,23 @@ def test_waiting_starts_a_worker_exactly_when_none_is_running(tmp_path: Path, ha
 
 
 def test_waiting_lasts_until_deleted_files_are_gone(tmp_path: Path) -> None:
-    session = FakeSession(
+    product = Product(
         result=replace(nothing_to_sync(), deleted=("old.md",)),
         progress=[{"old.md": document("old.md", 9)}, {"old.md": document("old.md", 9)}, {}],
     )
 
-    report = json.loads(Terminal(session).rag("ingest", "--source", str(tmp_path), "--json").stdout)
+    report = json.loads(Terminal(product).rag("ingest", "--source", str(tmp_path), "--json").stdout)
 
     assert report["deleted"] == 1
-    assert len(session.progress) == 1
+    assert len(product.progress) == 1
 
 
 def test_an_unreadable_file_counts_as_failed_and_a_hidden_one_does_not(tmp_path: Path) -> None:
     hidden = UnreadableItem(".git", "SOURCE_HIDDEN", "Hidden entries are left out.")
     locked = UnreadableItem("secret.md", "SOURCE_UNREADABLE", "This user may not read it.")
 
-    fine = Terminal(FakeSession(result=replace(nothing_to_sync(), unreadable=(hidden,))))
-    partly = Terminal(FakeSession(result=replace(nothing_to_sync(), unreadable=(hidden, locked))))
+    fine = Terminal(Product(result=replace(nothing_to_sync(), unreadable=(hidden,))))
+    partly = Terminal(Product(result=replace(nothing_to_sync(), unreadable=(hidden, locked))))
 
     assert fine.rag("ingest", "--source", str(tmp_path)).exit_code == 0
     shown = partly.rag("ingest", "--source", str(tmp_path))
@@ -123,38 +123,37 @@ def test_an_unreadable_file_counts_as_failed_and_a_hidden_one_does_not(tmp_path:
 
 
 def test_a_dry_run_says_what_it_would_do_and_makes_no_workspace(tmp_path: Path) -> None:
-    session = FakeSession(known=[], result=replace(nothing_to_sync(), new=("a.md",), deleted=("b.md",)))
+    product = Product(known=[], result=replace(nothing_to_sync(), new=("a.md",)))
 
-    shown = Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "new", "--dry-run", "--json")
+    shown = Terminal(product).rag("ingest", "--source", str(tmp_path), "--workspace", "new", "--dry-run", "--json")
 
     assert shown.exit_code == 0
     assert [(file["path"], file["outcome"]) for file in json.loads(shown.stdout)["files"]] == [
         ("a.md", "NEW"),
-        ("b.md", "GONE"),
     ]
-    assert session.known == []
+    assert product.names() == []
 
 
 def test_the_workspace_is_made_when_there_is_none(tmp_path: Path) -> None:
-    session = FakeSession(known=[])
+    product = Product(known=[])
 
-    Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "reports")
+    Terminal(product).rag("ingest", "--source", str(tmp_path), "--workspace", "reports")
 
-    assert [one.name for one in session.known] == ["reports"]
+    assert product.names() == ["reports"]
 
 
 def test_the_default_source_is_the_setting_else_the_sample(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    named = Terminal(FakeSession(), {"AGENTIC_RAG_CORPUS_DIR": "elsewhere"})
+    named = Terminal(Product(), {"AGENTIC_RAG_CORPUS_DIR": "elsewhere"})
 
     assert json.loads(named.rag("ingest", "--json").stdout)["source"] == "elsewhere"
     sample = Path(json.loads(Terminal().rag("ingest", "--json").stdout)["source"])
     assert (sample / "glossary.md").is_file()
 
 
-def estimated() -> FakeSession:
+def estimated() -> Product:
     space = "openai/text-embedding-3-small/1536/half"
-    return FakeSession(
+    return Product(
         estimates=[
             FileEstimate("a.md", EmbeddingCost(space, 10, 4_000, 2, 900, 0.02)),
             FileEstimate("b.pdf", None, ParseFailed("it needs a password", code="PARSE_ENCRYPTED")),
@@ -164,34 +163,34 @@ def estimated() -> FakeSession:
 
 
 def test_an_estimate_tells_chunks_tokens_and_price_and_changes_nothing(tmp_path: Path) -> None:
-    session = estimated()
+    product = estimated()
 
-    shown = Terminal(session).rag("ingest", "--source", str(tmp_path), "--workspace", "handbook", "--estimate")
+    shown = Terminal(product).rag("ingest", "--source", str(tmp_path), "--workspace", "handbook", "--estimate")
 
     assert shown.exit_code == 3
     assert "15 chunks, 5000 tokens to embed, about USD 0.000100" in shown.stdout
     assert "[PARSE_ENCRYPTED] it needs a password" in shown.stdout
-    assert session.dry_runs == []
-    assert session.estimated_for == [session.known[0].ref]
+    assert product.dry_runs == []
+    assert product.estimated_for == [product.known[0].ref]
 
 
 def test_an_estimate_for_a_workspace_that_is_not_there_yet_makes_none(tmp_path: Path) -> None:
-    session = estimated()
+    product = estimated()
 
     report = json.loads(
-        Terminal(session).rag("ingest", "-s", str(tmp_path), "-w", "other", "--estimate", "--json").stdout
+        Terminal(product).rag("ingest", "-s", str(tmp_path), "-w", "other", "--estimate", "--json").stdout
     )
 
-    assert session.estimated_for == [None]
+    assert product.estimated_for == [None]
     assert (report["chunks"], report["tokens"], report["reusedChunks"]) == (15, 5_000, 2)
     assert report["costUsd"] == pytest.approx(0.0001)
     assert [one["path"] for one in report["files"]] == ["a.md", "b.pdf", "c.md"]
 
 
 def test_a_model_without_a_known_price_has_an_unknown_cost(tmp_path: Path) -> None:
-    session = FakeSession(estimates=[FileEstimate("a.md", EmbeddingCost("openai/own/8/half", 1, 9, 0, 0, None))])
+    product = Product(estimates=[FileEstimate("a.md", EmbeddingCost("openai/own/8/half", 1, 9, 0, 0, None))])
 
-    shown = Terminal(session).rag("ingest", "-s", str(tmp_path), "-w", "handbook", "--estimate")
+    shown = Terminal(product).rag("ingest", "-s", str(tmp_path), "-w", "handbook", "--estimate")
 
     assert shown.exit_code == 0
     assert "price of the model not known" in shown.stdout

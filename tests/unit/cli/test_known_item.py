@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.unit.cli.fake_session import HANDBOOK, FakeSession, document
+from tests.unit.cli.product import HANDBOOK, Product, document
 
 from agentic_rag.documents.document import DocumentStatus
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag_cli.commands.programs.demo import workspace_name
 from agentic_rag_cli.commands.programs.known_item import make_known_item, question_from
+from agentic_rag_cli.in_process import System
 
 TEXT = """# Heading
 
@@ -40,14 +41,14 @@ def test_what_is_asked_stands_in_the_text_or_nothing_is_asked(text: str) -> None
 async def test_the_first_ready_document_is_asked_about() -> None:
     held = [document("a.pdf", 1, DocumentStatus.FAILED), document("b.pdf", 2)]
 
-    item = await make_known_item(FakeSession(held=held, text=TEXT), HANDBOOK)
+    item = await make_known_item(System(Product(held=held, text=TEXT)), HANDBOOK)  # type: ignore[arg-type]
 
     assert item.source_path == "b.pdf"
 
 
 async def test_a_corpus_without_a_usable_sentence_says_so() -> None:
     with pytest.raises(NotFound, match="--question"):
-        await make_known_item(FakeSession(text="too short."), HANDBOOK)
+        await make_known_item(System(Product(text="too short.")), HANDBOOK)  # type: ignore[arg-type]
 
 
 def test_each_folder_has_a_workspace_of_its_own(tmp_path: Path) -> None:

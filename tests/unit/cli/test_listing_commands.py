@@ -7,7 +7,7 @@ from pathlib import Path
 from uuid import UUID
 
 import pytest
-from tests.unit.cli.fake_session import HANDBOOK, FakeSession, Terminal, document, job, workspace
+from tests.unit.cli.product import HANDBOOK, Product, Terminal, document, job, workspace
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus, document_id_for
 from agentic_rag.jobs.job import JobState
@@ -17,7 +17,7 @@ FAILED = document("b.pdf", 101, DocumentStatus.FAILED, DocumentFault("PARSE_NO_T
 
 
 def terminal() -> Terminal:
-    return Terminal(FakeSession(held=[document("a.md", 100), FAILED]))
+    return Terminal(Product(held=[document("a.md", 100), FAILED]))
 
 
 def test_documents_are_listed_with_status_and_fault() -> None:
@@ -35,7 +35,7 @@ def test_documents_can_be_filtered_by_status() -> None:
 
 
 def test_a_long_list_is_read_page_by_page_up_to_the_limit() -> None:
-    many = Terminal(FakeSession(held=[document(f"{number:03}.md", number + 1) for number in range(250)]))
+    many = Terminal(Product(held=[document(f"{number:03}.md", number + 1) for number in range(250)]))
 
     rows = json.loads(many.rag("doc", "list", "--limit", "230", "--json").stdout)
 
@@ -52,7 +52,7 @@ def test_a_document_is_found_by_path_by_public_id_and_by_bare_id() -> None:
 
 @pytest.mark.parametrize("command", [("doc", "show"), ("doc", "delete"), ("doc", "reingest")])
 def test_a_public_id_says_which_of_several_workspaces_is_meant(command: tuple[str, str]) -> None:
-    several = FakeSession(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("handbook", 1)])
+    several = Product(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("handbook", 1)])
     public = encode(NodeKind.DOCUMENT, UUID(int=1), UUID(int=100))
 
     assert Terminal(several).rag(*command, public).exit_code == 0
@@ -60,7 +60,7 @@ def test_a_public_id_says_which_of_several_workspaces_is_meant(command: tuple[st
 
 
 def test_an_id_of_a_workspace_that_is_not_there_says_nothing_about_which_one_is_meant() -> None:
-    several = FakeSession(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("other", 3)])
+    several = Product(held=[document("a.md", 100)], known=[workspace("demo", 2), workspace("other", 3)])
 
     refused = Terminal(several).rag("doc", "show", encode(NodeKind.DOCUMENT, UUID(int=9), UUID(int=100)))
 
@@ -101,7 +101,7 @@ def test_dead_letters_are_jobs_in_state_dead() -> None:
 
 @pytest.mark.parametrize(("state", "shown"), [(JobState.RUNNING, True), (JobState.DONE, False)])
 def test_only_a_job_that_runs_shows_how_many_steps_it_has_done(state: JobState, shown: bool) -> None:
-    told = Terminal(FakeSession(stored_jobs=[job(state)])).rag("job", "show", str(UUID(int=700))).stdout
+    told = Terminal(Product(stored_jobs=[job(state)])).rag("job", "show", str(UUID(int=700))).stdout
 
     assert ("progress" in told) is shown
 
@@ -145,7 +145,7 @@ def test_an_erasure_is_proven_by_the_path_of_a_document_that_is_gone() -> None:
 
     assert shown.exit_code == 0
     assert "old.md: erased since 2025-03-14" in shown.stdout
-    assert at.session.proven == [document_id_for(HANDBOOK, "old.md")]
+    assert at.product.proven == [document_id_for(HANDBOOK, "old.md")]
 
 
 def test_a_live_document_is_not_proven_erased() -> None:

@@ -7,7 +7,7 @@ import socket
 from pathlib import Path
 
 import pytest
-from tests.unit.cli.fake_session import Terminal
+from tests.unit.cli.product import Terminal
 
 from agentic_rag.settings import Settings, variables
 from agentic_rag_cli.commands.operations.doctor_checks import (

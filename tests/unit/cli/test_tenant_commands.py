@@ -1,77 +1,30 @@
 """`rag tenant`, `rag key` and `rag token`: organisations, their keys, and tokens to try them with."""
 
 import json
-from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
 import jwt
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal
+from tests.unit.cli.product import Product, Terminal
 
 from agentic_rag.operations.leak_canaries import CanaryReport, Leak
-from agentic_rag.tenancy.api_keys import ApiKey
-from agentic_rag.tenancy.manage_api_keys import KeyWish, MadeKey
-from agentic_rag.tenancy.principals import KeyScope, Role
-from agentic_rag.workspaces.organisation import FeatureFlag, Organisation
-from agentic_rag.workspaces.rate_limits import RateLimits
+from agentic_rag.workspaces.organisation import Organisation
 
 NOW = datetime(2026, 11, 21, tzinfo=UTC)
 ACME = Organisation(UUID(int=7), "acme", "org_2x9", NOW)
 
 
-@dataclass
-class FakeTenants:
-    """One organisation and the keys that were wished for."""
-
-    organisation: Organisation = ACME
-    wishes: list[KeyWish] = field(default_factory=list)
-    report: CanaryReport = field(default_factory=lambda: CanaryReport(2, 6, (), (), 0))
-
-    async def all(self) -> list[Organisation]:
-        return [self.organisation]
-
-    async def named(self, text: str | None) -> Organisation:
-        assert text in ("acme", "org_2x9")
-        return self.organisation
-
-    async def set_feature(self, org_id: UUID, flag: FeatureFlag, *, on: bool) -> Organisation:
-        settings = self.organisation.settings.with_flag(flag, on=on)
-        self.organisation = replace(self.organisation, settings=settings)
-        return self.organisation
-
-    async def limits(self, org_id: UUID) -> RateLimits:
-        return self.organisation.settings.rates.over(RateLimits(60, 30, 0))
-
-    async def set_limits(self, org_id: UUID, limits: RateLimits) -> Organisation:
-        self.organisation = replace(self.organisation, settings=replace(self.organisation.settings, rates=limits))
-        return self.organisation
-
-    async def create_key(self, org_id: UUID, wish: KeyWish) -> MadeKey:
-        self.wishes.append(wish)
-        key = ApiKey(UUID(int=9), wish.name, wish.name, wish.role, wish.groups, wish.scopes, NOW, None, None, None)
-        return MadeKey(key, "rag_secret")
-
-    async def attack(self) -> CanaryReport:
-        return self.report
-
-
-class TenantSession(FakeSession):
-    """A session that knows organisations."""
-
-    @property
-    def tenants(self) -> FakeTenants:
-        if not hasattr(self, "_tenants"):
-            self._tenants = FakeTenants()
-        return self._tenants
+def acme() -> Product:
+    return Product(organisation=ACME)
 
 
 def test_a_feature_is_switched_and_shown() -> None:
-    terminal = Terminal(TenantSession())
+    terminal = Terminal(acme())
 
     switched = terminal.rag("tenant", "set", "acme", "--feature", "ragGuidelines=on")
-    [listed] = json.loads(terminal.rag("tenant", "list", "--json").stdout)
+    listed = json.loads(terminal.rag("tenant", "list", "--json").stdout)[-1]
 
     assert "ragGuidelines on" in switched.stdout
     assert (listed["name"], listed["features"]) == ("acme", {"ragGuidelines": True})
@@ -79,11 +32,11 @@ def test_a_feature_is_switched_and_shown() -> None:
 
 @pytest.mark.parametrize("feature", ["ragGuidelines", "ragGuidelines=yes", "nothing=on"])
 def test_a_feature_that_cannot_be_switched_is_a_usage_error(feature: str) -> None:
-    assert Terminal(TenantSession()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2
+    assert Terminal(acme()).rag("tenant", "set", "acme", "--feature", feature).exit_code == 2
 
 
 def test_limits_are_shown_set_one_by_one_and_given_back_to_the_settings() -> None:
-    terminal = Terminal(TenantSession())
+    terminal = Terminal(acme())
 
     terminal.rag("tenant", "limits", "acme", "--asks", "120")
     both = json.loads(terminal.rag("tenant", "limits", "acme", "--writes", "0", "--json").stdout)
@@ -98,11 +51,11 @@ def test_limits_are_shown_set_one_by_one_and_given_back_to_the_settings() -> Non
 
 @pytest.mark.parametrize("given", ["-1", "many"])
 def test_a_limit_that_is_none_is_a_usage_error(given: str) -> None:
-    assert Terminal(TenantSession()).rag("tenant", "limits", "acme", "--reads", given).exit_code == 2
+    assert Terminal(acme()).rag("tenant", "limits", "acme", "--reads", given).exit_code == 2
 
 
 def test_walls_that_hold_end_the_self_attack_with_zero() -> None:
-    shown = Terminal(TenantSession()).rag("tenant", "canaries")
+    shown = Terminal(acme()).rag("tenant", "canaries")
 
     assert (shown.exit_code, shown.stdout) == (0, "2 organisations, 6 checks, 0 leaks, 0 failed\n")
 
@@ -117,9 +70,7 @@ def test_walls_that_hold_end_the_self_attack_with_zero() -> None:
     ids=["a leak", "a canary that is not found", "an attack that failed"],
 )
 def test_a_self_attack_that_does_not_prove_the_walls_ends_with_five(report: CanaryReport) -> None:
-    session = TenantSession()
-    session.tenants.report = report
-    shown = Terminal(session).rag("tenant", "canaries", "--json")
+    shown = Terminal(Product(report=report)).rag("tenant", "canaries", "--json")
 
     said = json.loads(shown.stdout)
     assert shown.exit_code == 5
@@ -131,19 +82,29 @@ def test_a_self_attack_that_does_not_prove_the_walls_ends_with_five(report: Cana
 
 
 def test_a_key_prints_its_token_alone_on_standard_output() -> None:
-    session = TenantSession()
-    shown = Terminal(session).rag(
-        "key", "create", "ci", "--tenant", "acme", "--scope", "upload", "--scope", "read", "--days", "90"
-    )
+    at = Terminal(acme())
 
-    [wish] = session.tenants.wishes
-    assert shown.stdout == "rag_secret\n"
-    assert (wish.name, wish.role, wish.scopes) == ("ci", Role.MEMBER, {KeyScope.UPLOAD, KeyScope.READ})
-    assert wish.expires_at is not None
+    shown = at.rag("key", "create", "ci", "--tenant", "acme", "--scope", "upload", "--scope", "read", "--days", "90")
+    [key] = json.loads(at.rag("key", "list", "--tenant", "acme", "--json").stdout)
+
+    assert shown.stdout.count("\n") == 1
+    assert (key["name"], key["role"], key["scopes"]) == ("ci", "member", ["read", "upload"])
+    assert key["expiresAt"] is not None
+    assert json.loads(at.rag("key", "list", "--json").stdout) == []
+
+
+def test_a_key_is_revoked_by_the_id_that_the_list_shows() -> None:
+    at = Terminal(acme())
+    made = json.loads(at.rag("key", "create", "ci", "--tenant", "acme", "--json").stdout)
+
+    revoked = json.loads(at.rag("key", "revoke", made["id"], "--tenant", "acme", "--json").stdout)
+
+    assert (revoked["id"], revoked["revokedAt"] is None) == (str(UUID(made["id"])), False)
+    assert "revoked" in at.rag("key", "list", "--tenant", "acme").stdout
 
 
 def test_a_development_token_is_signed_with_the_secret_of_the_home(tmp_path: Path) -> None:
-    terminal = Terminal(TenantSession(), {"AGENTIC_RAG_HOME": str(tmp_path)})
+    terminal = Terminal(acme(), {"AGENTIC_RAG_HOME": str(tmp_path)})
     shown = terminal.rag("token", "dev", "--tenant", "acme", "--role", "admin", "--group", "engineering")
 
     secret = tmp_path / "jwt-secret"
@@ -166,7 +127,7 @@ def test_a_development_token_is_signed_with_the_secret_of_the_home(tmp_path: Pat
     ids=["a server that others can reach", "production", "an issuer"],
 )
 def test_there_is_no_development_token_where_it_would_be_a_way_in(tmp_path: Path, environ: dict[str, str]) -> None:
-    shown = Terminal(TenantSession(), environ | {"AGENTIC_RAG_HOME": str(tmp_path)}).rag("token", "dev")
+    shown = Terminal(acme(), environ | {"AGENTIC_RAG_HOME": str(tmp_path)}).rag("token", "dev")
 
     assert shown.exit_code == 4
     assert not (tmp_path / "jwt-secret").exists()

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from pathlib import Path
-from uuid import UUID
 
 import httpx2
-from tests.unit.cli.fake_session import FakeSession, Terminal, document
+from tests.unit.cli.product import Product, Terminal, document
 
 from agentic_rag.documents.document import DocumentFault, DocumentStatus
 
 FAULT = DocumentFault("PARSE_ENCRYPTED", "The file needs a password.", 1, False)
-STATUS_URL = "/v1/workspaces/w/documents/d"
 
 
 def a_file(folder: Path, name: str, content: bytes = b"Water flows.") -> str:
@@ -21,25 +20,25 @@ def a_file(folder: Path, name: str, content: bytes = b"Water flows.") -> str:
 
 
 def test_files_are_handed_over_and_queued(tmp_path: Path) -> None:
-    session = FakeSession(held=[document("a.md", 1, DocumentStatus.PENDING, chunks=0)])
+    product = Product(held=[document("a.md", 1, DocumentStatus.PENDING, chunks=0)])
 
-    shown = Terminal(session).rag("upload", a_file(tmp_path, "a.md"), "--idempotency-key", "k")
+    shown = Terminal(product).rag("upload", a_file(tmp_path, "a.md"), "--idempotency-key", "k")
 
     assert (shown.exit_code, shown.stdout) == (0, f"QUEUED     {tmp_path}/a.md\n")
-    assert session.uploaded == [("a.md", b"Water flows.", "k")]
+    assert product.uploaded == [("a.md", b"Water flows.", "k")]
 
 
 def test_a_refused_file_does_not_hinder_the_others_and_each_has_a_key(tmp_path: Path) -> None:
-    session = FakeSession(held=[document("a.md", 1), document("b.md", 2, DocumentStatus.FAILED, FAULT, chunks=0)])
+    product = Product(held=[document("a.md", 1), document("b.md", 2, DocumentStatus.FAILED, FAULT, chunks=0)])
     files = [a_file(tmp_path, "a.md"), a_file(tmp_path, "b.md"), a_file(tmp_path, "c.md", b"")]
 
-    shown = Terminal(session).rag("upload", *files, "--wait", "--idempotency-key", "k", "--json")
+    shown = Terminal(product).rag("upload", *files, "--wait", "--idempotency-key", "k", "--json")
 
     outcomes = {Path(one["file"]).name: one for one in json.loads(shown.stdout)}
     assert shown.exit_code == 3
     assert [outcomes[name]["outcome"] for name in ("a.md", "b.md", "c.md")] == ["READY", "FAILED", "REFUSED"]
     assert outcomes["c.md"]["error"]["code"] == "UPLOAD_EMPTY"
-    assert [key for _, _, key in session.uploaded] == ["k:a.md", "k:b.md"]
+    assert [key for _, _, key in product.uploaded] == ["k:a.md", "k:b.md"]
 
 
 def test_nothing_taken_is_a_failure(tmp_path: Path) -> None:
@@ -50,7 +49,7 @@ def test_nothing_taken_is_a_failure(tmp_path: Path) -> None:
 
 
 def test_a_worker_is_started_to_wait_for_when_none_runs(tmp_path: Path) -> None:
-    terminal = Terminal(FakeSession(has_worker=False, held=[document("a.md", 1)]))
+    terminal = Terminal(Product(has_worker=False, held=[document("a.md", 1)]))
 
     terminal.rag("upload", a_file(tmp_path, "a.md"), "--wait")
 
@@ -58,27 +57,33 @@ def test_a_worker_is_started_to_wait_for_when_none_runs(tmp_path: Path) -> None:
 
 
 def a_server(request: httpx2.Request) -> httpx2.Response:
-    if request.url.path == "/graphql":
-        return httpx2.Response(200, json={"data": {"workspaces": [{"id": "w", "name": "handbook"}]}})
-    if request.method == "GET":
-        progress = {"chunksDone": 3, "chunkCount": 3}
-        return httpx2.Response(200, json={"status": "READY", "error": None, "progress": progress})
+    if b"uploadDocument" not in request.content:
+        asked = json.loads(request.content)["query"]
+        if "workspaces" in asked:
+            return httpx2.Response(200, json={"data": {"workspaces": [{"id": "w", "name": "handbook"}]}})
+        state = {"status": "READY", "error": None, "chunksDone": 3, "chunkCount": 3}
+        return httpx2.Response(200, json={"data": {"document": state}})
+    taken = {"document": {"id": "d", "workspaceId": "w", "sourcePath": "a.md"}, "job": {"id": "j"}, "unchanged": False}
     if b"Water" not in request.content:
-        return httpx2.Response(413, json={"error": {"code": "UPLOAD_TOO_LARGE", "message": "Too large."}})
-    assert request.headers["idempotency-key"].startswith("k")
-    return httpx2.Response(202, json={"id": "d", "statusUrl": STATUS_URL, "unchanged": False, "jobId": "j"})
+        error = {"code": "UPLOAD_TOO_LARGE", "message": "Too large.", "path": []}
+        taken = {"document": None, "job": None, "unchanged": False, "userErrors": [error]}
+    assert b'"key": "k' in request.content
+    return httpx2.Response(200, json={"data": {"uploadDocument": taken}})
 
 
-def test_a_server_takes_files_by_rest(tmp_path: Path) -> None:
+def test_a_server_takes_files_by_graphql(tmp_path: Path) -> None:
     terminal = Terminal(environ={"AGENTIC_RAG_TOKEN": "t"}, transport=httpx2.MockTransport(a_server))
     files = [a_file(tmp_path, "a.md"), a_file(tmp_path, "b.md", b"large")]
 
-    shown = terminal.rag("upload", *files, "--url", "http://127.0.0.1:1", "--idempotency-key", "k", "--wait")
+    shown = terminal.rag("upload", *files, "--url", "http://127.0.0.1:1", "--idempotency-key", "k", "--wait", "--json")
 
+    refused, taken = json.loads(shown.stdout)
     assert shown.exit_code == 3
-    assert f"READY      {tmp_path}/a.md  3 chunks" in shown.stdout
-    assert f"REFUSED    {tmp_path}/b.md  [UPLOAD_TOO_LARGE] Too large." in shown.stdout
-    assert terminal.session.uploaded == []
+    assert (taken["outcome"], taken["chunkCount"], taken["jobId"], taken["size"]) == ("READY", 3, "j", 12)
+    assert taken["contentSha256"] == hashlib.sha256(b"Water flows.").hexdigest()
+    assert taken["statusUrl"] == "/v1/workspaces/w/documents/d"
+    assert (refused["outcome"], refused["error"]["code"]) == ("REFUSED", "UPLOAD_TOO_LARGE")
+    assert terminal.product.uploaded == []
 
 
 def test_the_token_of_the_command_line_must_be_good(tmp_path: Path) -> None:
@@ -92,12 +97,12 @@ def test_the_token_of_the_command_line_must_be_good(tmp_path: Path) -> None:
 
     assert shown.exit_code == 1
     assert "UNAUTHENTICATED" in shown.stderr
-    assert terminal.session.held[0].document_id == UUID(int=100)
+    assert terminal.product.uploaded == []
 
 
 def test_a_server_that_is_slow_with_a_file_is_not_taken_for_one_that_is_away(tmp_path: Path) -> None:
     def late(request: httpx2.Request) -> httpx2.Response:
-        if request.url.path == "/graphql":
+        if b"uploadDocument" not in request.content:
             return a_server(request)
         raise httpx2.ReadTimeout("late")
 

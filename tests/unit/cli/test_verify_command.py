@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 
 import pytest
-from tests.unit.cli.fake_session import FakeSession, Terminal, workspace
+from tests.unit.cli.product import Product, Terminal, workspace
 
 from agentic_rag.kernel.errors import DependencyUnavailable
 from agentic_rag.operations.findings import RULES, finding
 
 
 def test_a_sound_system_is_checked_workspace_by_workspace() -> None:
-    at = Terminal(FakeSession(known=[workspace(), workspace("reports", 2)]))
+    at = Terminal(Product(known=[workspace(), workspace("reports", 2)]))
 
     shown = at.rag("verify", "--full")
 
@@ -23,7 +23,7 @@ def test_a_sound_system_is_checked_workspace_by_workspace() -> None:
 
 @pytest.mark.parametrize(("kind", "code"), [("CHUNK_GAP", 1), ("VECTOR_NOT_UNIT", 0), ("DUPLICATE_DOCUMENT", 0)])
 def test_only_errors_make_it_fail(kind: str, code: int) -> None:
-    at = Terminal(FakeSession(wrong=[finding(kind, "a.md")]))
+    at = Terminal(Product(wrong=[finding(kind, "a.md")]))
 
     (report,) = json.loads(at.rag("verify", "--json").stdout)
 
@@ -33,7 +33,7 @@ def test_only_errors_make_it_fail(kind: str, code: int) -> None:
 
 
 def test_a_finding_is_told_with_its_remedy() -> None:
-    at = Terminal(FakeSession(wrong=[finding("CHUNK_GAP", "a.md")]))
+    at = Terminal(Product(wrong=[finding("CHUNK_GAP", "a.md")]))
 
     shown = at.rag("verify", "-w", "handbook").stdout
 
@@ -43,7 +43,7 @@ def test_a_finding_is_told_with_its_remedy() -> None:
 
 @pytest.mark.parametrize(("found", "kind", "code"), [(0.95, None, 0), (0.9, None, 5), (0.9, "CHUNK_GAP", 1)])
 def test_recall_is_told_with_the_rest_and_has_its_own_exit_code(found: float, kind: str | None, code: int) -> None:
-    at = Terminal(FakeSession(recalled=found, wrong=[] if kind is None else [finding(kind, "a.md")]))
+    at = Terminal(Product(recalled=found, wrong=[] if kind is None else [finding(kind, "a.md")]))
 
     shown = at.rag("verify", "--recall")
     (report,) = json.loads(at.rag("verify", "--recall", "--json").stdout)
@@ -54,14 +54,14 @@ def test_recall_is_told_with_the_rest_and_has_its_own_exit_code(found: float, ki
 
 
 def test_recall_of_a_workspace_without_passages_is_no_failure() -> None:
-    shown = Terminal(FakeSession(recalled=None)).rag("verify", "--recall")
+    shown = Terminal(Product(recalled=None)).rag("verify", "--recall")
 
     assert shown.exit_code == 0
     assert "no passages to measure with" in shown.stdout
 
 
 def test_a_dependency_that_is_down_is_another_exit_code() -> None:
-    at = Terminal(FakeSession(error=DependencyUnavailable("Postgres does not answer.", dependency="postgres")))
+    at = Terminal(Product(error=DependencyUnavailable("Postgres does not answer.", dependency="postgres")))
 
     assert at.rag("verify").exit_code == 4
 

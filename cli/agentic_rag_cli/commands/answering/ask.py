@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.settings import Settings
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
+from agentic_rag_cli.wiring import on_graphql, wiring_of
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
-    from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.output.answer_view import AnswerView
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 LAST = "last"
 NO_RUN = "Nothing was asked in this workspace yet: `--after last` has no run to follow."
@@ -41,59 +36,35 @@ def ask(
 
     Example: rag ask --after last "And when?"
     """
-    from agentic_rag.answering.question import Question
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text, view_run
+    from agentic_rag_cli.client.ids import require_id
+    from agentic_rag_cli.output.answer_view import answer_json, answer_text
 
-    if after not in (None, LAST):
+    if after is not None and after != LAST:
         require_id(after, NodeKind.RUN)
     text = (sys.stdin.read() if question == "-" else question).strip()
     if not text:
         raise InvalidInput("The question is empty.", code="QUESTION_EMPTY")
-    wiring = wiring_of(context)
-    settings = wiring.settings()
-    address = url or settings.client.url
-    if address:
-        shown = run_async(_remote(wiring, settings, address, text, workspace, after))
-    else:
 
-        async def work(session: Session) -> AnswerView:
-            chosen = (await the_workspace(session, workspace, *filter(None, [after]))).ref
-            followed = await _run_to_follow(session, chosen, after)
-            return view_run(await session.ask(Question(chosen, text, after=followed)), {})
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        chosen = await client.workspace_id(workspace, *filter(None, [after]))
+        return await client.ask(text, chosen, after=await _run_to_follow(client, chosen, after))
 
-        shown = in_process(context, work)
+    run = on_graphql(context, work, address=url or wiring_of(context).settings().client.url)
     if as_json:
-        terminal.result_json(answer_json(shown))
+        terminal.result_json(answer_json(run))
     else:
-        terminal.result(answer_text(shown))
+        terminal.result(answer_text(run))
 
 
-async def _run_to_follow(session: Session, workspace: WorkspaceRef, after: str | None) -> UUID | None:
-    """The run that was named, or the newest one. Errors: `NotFound`."""
+async def _run_to_follow(client: GraphQLClient, workspace_id: str, after: str | None) -> str | None:
+    """The public id of the run that was named, or of the newest one. Errors: `NotFound`."""
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import collect, require_id
+    from agentic_rag_cli.client.graphql_client import node_id
 
     if after is None:
         return None
-    if after != LAST:
-        return require_id(after, NodeKind.RUN)
-    newest = await collect(lambda request: session.runs(workspace, request), 1)
-    if not newest:
+    found = await client.last_run(workspace_id) if after == LAST else node_id(workspace_id, after, NodeKind.RUN)
+    if found is None:
         raise NotFound(NO_RUN, code="RUN_NOT_FOUND")
-    return newest[0].run_id
-
-
-async def _remote(
-    wiring: Wiring, settings: Settings, address: str, question: str, workspace: str | None, after: str | None
-) -> AnswerView:
-    from agentic_rag_cli.client.access import token_of
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
-
-    async with GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, wiring.transport) as client:
-        chosen = await client.workspace_id(workspace)
-        followed = await client.last_run(chosen) if after == LAST else after
-        if after is not None and followed is None:
-            raise NotFound(NO_RUN, code="RUN_NOT_FOUND")
-        return await client.ask(question, chosen, after=followed)
+    return found

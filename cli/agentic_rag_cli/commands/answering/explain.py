@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 if TYPE_CHECKING:
-    from agentic_rag.answering.runs.explain import Explanation
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 
 def explain(
@@ -33,17 +32,20 @@ def explain(
 
     Example: rag explain UgGYwN4AAHAA… --why-not QwGYwN4AAHAA…
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
+    from agentic_rag.kernel.public_ids import NodeKind, encode
+    from agentic_rag_cli.client import queries
+    from agentic_rag_cli.client.ids import require_id, workspaces_in
     from agentic_rag_cli.output.explain_view import explanation_json, explanation_text
 
     run_id = require_id(run, NodeKind.RUN)
-    asked = [require_id(one, NodeKind.CHUNK) for one in why_not or ()]
+    chunk_ids = [require_id(one, NodeKind.CHUNK) for one in why_not or ()]
 
-    async def work(session: Session) -> Explanation:
-        return await session.explain((await the_workspace(session, workspace, run)).ref, run_id, asked)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        (chosen,) = workspaces_in([await client.workspace_id(workspace, run)])
+        asked = [encode(NodeKind.CHUNK, chosen, one) for one in chunk_ids]
+        return await client.fetch(queries.EXPLAIN, runId=encode(NodeKind.RUN, chosen, run_id), whyNot=asked)
 
-    found = in_process(context, work)
+    found = on_graphql(context, work)
     if as_json:
         terminal.result_json(explanation_json(found))
     else:

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 if TYPE_CHECKING:
-    from agentic_rag.answering.run import Run
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(
     help="Questions that were asked, and how they were answered.", no_args_is_help=True, rich_markup_mode=None
@@ -28,15 +28,12 @@ def list_runs(
 
     Example: rag run list --limit 5
     """
+    from agentic_rag_cli.client import queries
 
-    from agentic_rag_cli.listing import collect, the_workspace
-    from agentic_rag_cli.views import run_row_json
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await client.nodes(queries.RUNS, limit, workspaceId=await client.workspace_id(workspace))
 
-    async def work(session: Session) -> list[Run]:
-        chosen = (await the_workspace(session, workspace)).ref
-        return await collect(lambda request: session.runs(chosen, request), limit)
-
-    found = [run_row_json(one) for one in in_process(context, work)]
+    found = [_row_json(one) for one in on_graphql(context, work)]
     if as_json:
         terminal.result_json(found)
         return
@@ -55,26 +52,17 @@ def show(
 
     Example: rag run show UgGYwN4AAHAA…
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text, view_run
-    from agentic_rag_cli.views import run_details_json
+    from agentic_rag_cli.output.answer_view import answer_json, answer_text
 
-    run_id = require_id(run, NodeKind.RUN)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        return (await _stored_run(client, workspace, run))[1]
 
-    async def work(session: Session) -> Run:
-        found = await session.run((await the_workspace(session, workspace, run)).ref, run_id)
-        if found is None:
-            raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
-        return found
-
-    found = in_process(context, work)
-    shown = view_run(found, {})
+    found = on_graphql(context, work)
     if as_json:
-        terminal.result_json({**answer_json(shown), **run_details_json(found)})
+        terminal.result_json({**answer_json(found), **_details_json(found)})
         return
-    terminal.result(f"Q: {shown.question}\n\n{answer_text(shown)}\n")
-    rows = [(one.stage, f"{1000 * one.seconds:.2f}", one.outcome) for one in found.stages]
+    terminal.result(f"Q: {found['question']}\n\n{answer_text(found)}\n")
+    rows = [(one["stage"], f"{1000 * one['seconds']:.2f}", one["outcome"]) for one in found["stages"]]
     terminal.result(terminal.table(("STAGE", "MS", "OUTCOME"), rows))
 
 
@@ -93,22 +81,73 @@ def replay(
 
     Example: rag run replay UgGYwN4AAHAA…
     """
-    from agentic_rag_cli.commands.answering.replaying import ask_again, differences
-    from agentic_rag_cli.output.answer_view import answer_json, answer_text, view_run
+    from agentic_rag_cli.output.answer_view import answer_json, answer_text
 
-    async def work(session: Session) -> tuple[Run, Run]:
-        return await ask_again(session, workspace, run, newest=newest)
+    async def work(client: GraphQLClient) -> tuple[dict[str, Any], dict[str, Any]]:
+        chosen, before = await _stored_run(client, workspace, run)
+        question = before["debug"]["standaloneQuestion"] or before["question"]
+        version = None if newest else before["versions"]["corpusVersion"]
+        return before, await client.ask(question, chosen, asOf=version, options={"cache": "BYPASS"})
 
-    before, after = in_process(context, work)
-    old, new = view_run(before, {}), view_run(after, {})
-    found = differences(old, new)
+    before, after = on_graphql(context, work)
+    rows = [row for row in zip(_COMPARED, _compared(before), _compared(after), strict=True) if row[1] != row[2]]
     if as_json:
-        terminal.result_json({**answer_json(new), "before": answer_json(old), "differs": [one.what for one in found]})
+        differs = [row[0] for row in rows]
+        terminal.result_json({**answer_json(after), "before": answer_json(before), "differs": differs})
         return
-    terminal.result(f"Q: {new.question}\n\n{answer_text(new)}\n")
-    if not found:
-        terminal.result(f"The same as run {old.run_id}; this one is {new.run_id}.")
+    terminal.result(f"Q: {after['question']}\n\n{answer_text(after)}\n")
+    if not rows:
+        terminal.result(f"The same as run {before['id']}; this one is {after['id']}.")
         return
-    rows = [(one.what, one.before, one.after) for one in found]
     terminal.result(terminal.table(("DIFFERS", "BEFORE", "NOW"), rows))
-    terminal.result(f"\nThis is run {new.run_id}.")
+    terminal.result(f"\nThis is run {after['id']}.")
+
+
+async def _stored_run(client: GraphQLClient, workspace: str | None, run: str) -> tuple[str, dict[str, Any]]:
+    """The workspace's public id and the run. Errors: `NotFound` code RUN_NOT_FOUND, `InvalidInput` code INVALID_ID."""
+    from agentic_rag.kernel.public_ids import NodeKind, encode
+    from agentic_rag_cli.client import queries
+    from agentic_rag_cli.client.ids import require_id, workspaces_in
+
+    run_id = require_id(run, NodeKind.RUN)
+    chosen = await client.workspace_id(workspace, run)
+    (workspace_id,) = workspaces_in([chosen])
+    found = await client.fetch(queries.RUN, id=encode(NodeKind.RUN, workspace_id, run_id))
+    if found is None:
+        raise NotFound(f"There is no run {run}; `rag run list` shows them.", code="RUN_NOT_FOUND")
+    return chosen, found
+
+
+_COMPARED = ("outcome", "answer", "citations", "corpus version")
+
+
+def _compared(run: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    """What a reader of two answers would see differ."""
+    from agentic_rag_cli.output.answer_view import citation_place
+
+    places = "; ".join(map(citation_place, run["citations"]))
+    return run["outcome"], run["answer"], places, str(run["versions"]["corpusVersion"])
+
+
+def _row_json(run: Mapping[str, Any]) -> dict[str, Any]:
+    """A run as a line of a list."""
+    version = {"corpusVersion": run["versions"]["corpusVersion"], "createdAt": run["createdAt"]}
+    return {name: run[name] for name in ("id", "question", "outcome", "cache", "seconds")} | version
+
+
+def _details_json(run: Mapping[str, Any]) -> dict[str, Any]:
+    """What `rag run show` adds to the answer: versions, gate, plan, stages."""
+    debug, plan = run["debug"], run["debug"]["plan"]
+    return {
+        **{name: run[name] for name in ("traceId", "subject", "createdAt", "versions")},
+        "gate": {**run["gate"], "planType": run["gate"]["planType"].lower()},
+        "plan": None
+        if plan is None
+        else {
+            **plan,
+            "subQuestions": [part["text"] for part in plan["subQuestions"]],
+            "answerType": plan["answerType"].lower(),
+        },
+        "rewrittenQuery": debug["rewrittenQuery"],
+        "stages": run["stages"],
+    }

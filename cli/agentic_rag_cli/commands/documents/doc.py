@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.documents.document import Chunk, Document, DocumentStatus
 from agentic_rag.kernel.formatting import format_count
-from agentic_rag_cli.commands.documents.readers import readers_of
+from agentic_rag_cli.commands.documents.readers import readers_input, readers_of
 from agentic_rag_cli.options import GroupOption, JsonOption, LimitOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
     from agentic_rag.erasure.delete import Deletion
-    from agentic_rag.ingestion.reingest import Reingestion
     from agentic_rag.operations.prove_erased import ErasureProof
     from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Documents of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -42,24 +42,23 @@ def list_documents(
 
     Example: rag doc list --workspace handbook --status FAILED
     """
+    from agentic_rag_cli.client import queries
 
-    from agentic_rag_cli.listing import collect, the_workspace
-    from agentic_rag_cli.views import document_json
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        chosen = await client.workspace_id(workspace)
+        wanted = [one.name for one in status or ()]
+        return await client.nodes(queries.DOCUMENTS, limit, workspaceId=chosen, statuses=wanted)
 
-    async def work(session: Session) -> list[Document]:
-        chosen = (await the_workspace(session, workspace)).ref
-        return await collect(lambda request: session.documents(chosen, request, status or ()), limit)
-
-    found = in_process(context, work)
+    found = [_json(one) for one in on_graphql(context, work)]
     if as_json:
-        terminal.result_json([document_json(one) for one in found])
+        terminal.result_json(found)
         return
     rows = [
         (
-            one.status.value,
-            one.chunk_count,
-            one.source_path,
-            f"[{one.fault.code}] {one.fault.message}" if one.fault else "",
+            one["status"],
+            one["chunkCount"],
+            one["sourcePath"],
+            f"[{one['error']['code']}] {one['error']['message']}" if one["error"] else "",
         )
         for one in found
     ]
@@ -74,16 +73,14 @@ def show(
 
     Example: rag doc show policies/travel.pdf
     """
+    from agentic_rag_cli.client import queries
 
-    from agentic_rag_cli.listing import the_document, the_workspace
-    from agentic_rag_cli.views import document_json
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        return await client.fetch(queries.DOCUMENT, id=await client.document_id(workspace, document))
 
-    async def work(session: Session) -> tuple[Document, tuple[str, ...]]:
-        found = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
-        return found, await session.readers_of(found)
-
-    found, readers = in_process(context, work)
-    shown = {**document_json(found), "readableBy": list(readers) or None}
+    shown = _json(on_graphql(context, work))
+    readers = _principals(shown["readableBy"])
+    shown["readableBy"] = readers or None
     if as_json:
         terminal.result_json(shown)
         return
@@ -112,25 +109,36 @@ def chunks(
     Example: rag doc chunks policies/travel.pdf --containing "per diem"
     """
 
-    from agentic_rag_cli.listing import the_document, the_workspace
-    from agentic_rag_cli.views import chunk_json
-
-    async def work(session: Session) -> tuple[Document, list[Chunk]]:
-        chosen = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
-        return chosen, await session.chunks(chosen)
+    async def work(system: System) -> tuple[Document, list[Chunk]]:
+        chosen = await system.document((await system.workspace(workspace, document)).ref, document)
+        async with system.container.database.transaction(system.org_id) as transaction:
+            places = await transaction.documents.visible_chunks(chosen.workspace, chosen.document_id)
+        async with system.container.database.snapshot(chosen.workspace) as snapshot:
+            return chosen, await snapshot.documents.chunks([one.ordinal for one in places], [chosen.access_id])
 
     chosen, every = in_process(context, work)
     wanted = " ".join((containing or "").casefold().split())
-    found = [
-        chunk_json(one, chosen.workspace.workspace_id)
-        for one in every
-        if wanted in " ".join(one.text.casefold().split())
-    ]
+    found = [_chunk_json(one, chosen.workspace) for one in every if wanted in " ".join(one.text.casefold().split())]
     if as_json:
         terminal.result_json(found)
         return
     rows = [(one["id"], _place(one["page"], one["lineStart"]), _opening(one["text"])) for one in found]
     terminal.result(terminal.table(("ID", "PLACE", "BEGINS"), rows))
+
+
+def _chunk_json(chunk: Chunk, workspace: WorkspaceRef) -> dict[str, Any]:
+    """A passage as readers see it."""
+    from agentic_rag.kernel.public_ids import NodeKind, encode
+
+    return {
+        "id": encode(NodeKind.CHUNK, workspace.workspace_id, chunk.chunk_id),
+        "sourceId": encode(NodeKind.DOCUMENT, workspace.workspace_id, chunk.document_id),
+        "page": chunk.page,
+        "lineStart": chunk.line_start,
+        "lineEnd": chunk.line_end,
+        "headingPath": list(chunk.heading_path),
+        "text": chunk.text,
+    }
 
 
 def _place(page: int | None, line: int) -> str:
@@ -150,16 +158,14 @@ def delete(
 
     Example: rag doc delete policies/travel-2019.pdf
     """
+    from agentic_rag_cli.in_process import ACTOR
 
-    from agentic_rag_cli.listing import the_document, the_workspace
-    from agentic_rag_cli.views import deletion_json, document_key_json
-
-    async def work(session: Session) -> tuple[Document, Deletion]:
-        found = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
-        return found, await session.delete_document(found.workspace, found.document_id)
+    async def work(system: System) -> tuple[Document, Deletion]:
+        found = await system.document((await system.workspace(workspace, document)).ref, document)
+        return found, await system.container.delete.run(found.workspace, found.document_id, ACTOR)
 
     found, deletion = in_process(context, work)
-    erased = {**document_key_json(found), **deletion_json(deletion)}
+    erased = _deletion_json(found, deletion)
     if as_json:
         terminal.result_json(erased)
         return
@@ -187,22 +193,22 @@ def share(
 
     Example: rag doc share policies/salaries.pdf --group people --user ada
     """
-    from agentic_rag_cli.listing import the_document, the_workspace
+    from agentic_rag_cli.client import queries
 
     readers = readers_of(user, group)
     if (readers is None) != everyone:
         raise typer.BadParameter("name users and groups, or give --everyone")
 
-    async def work(session: Session) -> Document:
-        chosen = await the_document(session, (await the_workspace(session, workspace, document)).ref, document)
-        await session.share(chosen, readers or ())
-        return chosen
+    async def work(client: GraphQLClient) -> str:
+        chosen = await client.document_id(workspace, document)
+        shared = await client.fetch(queries.SHARE, id=chosen, readableBy=readers_input(readers))
+        return shared["document"]["sourcePath"]
 
-    shared = in_process(context, work)
+    shared = on_graphql(context, work)
     if as_json:
-        terminal.result_json({"document": shared.source_path, "readableBy": list(readers) if readers else None})
+        terminal.result_json({"document": shared, "readableBy": list(readers) if readers else None})
     else:
-        terminal.result(f"{shared.source_path}: {', '.join(readers) if readers else 'the whole workspace'}")
+        terminal.result(f"{shared}: {', '.join(readers) if readers else 'the whole workspace'}")
 
 
 @app.command("prove-erased")
@@ -214,11 +220,10 @@ def prove_erasure(
     Example: rag doc prove-erased policies/travel-2019.pdf
     """
     from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
-    from agentic_rag_cli.listing import the_workspace
 
-    async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await the_workspace(session, workspace, document)).ref
-        return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
+    async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
+        chosen = (await system.workspace(workspace, document)).ref
+        return chosen, await system.container.prove_erasure.run(chosen, document_id_of(chosen, document))
 
     tell_proof(document, *in_process(context, work), as_json=as_json)
 
@@ -242,23 +247,66 @@ def reingest(
         raise typer.BadParameter("name one document, or give --all-failed")
     if all_failed and force:
         raise typer.BadParameter("--force is for one document")
-    from agentic_rag_cli.listing import the_document, the_workspace
-    from agentic_rag_cli.views import reingestion_json
+    from agentic_rag_cli.client import queries
 
-    async def work(session: Session) -> list[Reingestion]:
-        chosen = (await the_workspace(session, workspace, document or "")).ref
-        if document is None:
-            return await session.reingest_failed(chosen)
-        found = await the_document(session, chosen, document)
-        return [await session.reingest(chosen, found.document_id, force=force)]
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        if document is not None:
+            chosen = await client.document_id(workspace, document)
+            return [await client.fetch(queries.REINGEST, id=chosen, force=force)]
+        failed = await client.nodes(
+            queries.DOCUMENT_PATHS, workspaceId=await client.workspace_id(workspace), statuses=["FAILED"]
+        )
+        queued = [await _reingest_kept(client, one["id"]) for one in failed]
+        return [one for one in queued if one is not None]
 
-    queued = in_process(context, work)
+    queued = on_graphql(context, work)
     if as_json:
-        terminal.result_json([reingestion_json(one) for one in queued])
+        terminal.result_json([{**one["document"], "jobId": one["jobId"], "new": one["new"]} for one in queued])
         return
     for one in queued:
-        terminal.result(f"{'queued' if one.is_new else 'under way already'}: {one.document.source_path}")
+        terminal.result(f"{'queued' if one['new'] else 'under way already'}: {one['document']['sourcePath']}")
     if not queued:
         terminal.result("nothing to do")
     else:
         terminal.note("a worker does it: rag up, or rag worker; rag job list shows how it goes")
+
+
+async def _reingest_kept(client: GraphQLClient, document_id: str) -> dict[str, Any] | None:
+    """Queue the ingestion of a document; None when its original is gone."""
+    from agentic_rag.kernel.errors import NotFound, Permanent
+    from agentic_rag_cli.client import queries
+
+    try:
+        return await client.fetch(queries.REINGEST, id=document_id, force=False)
+    except (NotFound, Permanent):
+        return None
+
+
+def _json(document: dict[str, Any]) -> dict[str, Any]:
+    """A document with what went wrong, if anything did."""
+    return {**document, "provenance": {one["name"]: one["value"] for one in document["provenance"]}}
+
+
+def _principals(readers: dict[str, list[str]] | None) -> list[str]:
+    """Readers as `user:SUBJECT` and `group:NAME`."""
+    return list(readers_of(readers["users"], readers["groups"]) or ()) if readers else []
+
+
+def _deletion_json(document: Document, deletion: Deletion) -> dict[str, Any]:
+    """What a deletion removed, by store; `unfinished` names stores that a job empties as soon as they answer."""
+    from dataclasses import asdict
+
+    from agentic_rag.erasure.certificate import certificate_json
+    from agentic_rag.kernel.public_ids import NodeKind, encode
+
+    erasure = deletion.erasure
+    left_out = ("document_id", "version", "cache_entries", "ordinals", "is_followed")
+    rows = {} if erasure is None else {name: count for name, count in asdict(erasure).items() if name not in left_out}
+    return {
+        "id": encode(NodeKind.DOCUMENT, document.workspace.workspace_id, document.document_id),
+        "sourcePath": document.source_path,
+        "corpusVersion": erasure.version if erasure else None,
+        "removed": {**rows, "cache_entries": deletion.cache_entries, "blobs": deletion.blobs},
+        "unfinished": list(deletion.unfinished),
+        "certificate": None if deletion.certificate is None else certificate_json(deletion.certificate),
+    }

@@ -9,18 +9,19 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.kernel.formatting import format_count
 from agentic_rag.models.billing.embedding_cost import EmbeddingCost
 from agentic_rag.tenancy.principals import validate_name
+from agentic_rag_cli.in_process import System
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.session import Session
 
 if TYPE_CHECKING:
     from agentic_rag.ingestion.estimate import FileEstimate
 
 
-async def estimate_directory(session: Session, workspace: str, directory: Path) -> list[FileEstimate]:
+async def estimate_directory(system: System, workspace: str, directory: Path) -> list[FileEstimate]:
     """An estimate for every file that `rag ingest` would ingest; changes nothing."""
     name = validate_name(workspace, ("workspace",))
-    known = next((one for one in await session.workspaces() if one.name == name), None)
-    return await session.estimate(known.ref if known else None, directory)
+    known = await system.find_workspace(name)
+    source = system.container.directory_source(directory)
+    return await system.container.estimate.run(known.ref if known else None, source)
 
 
 def show_estimates(workspace: str, found: Sequence[FileEstimate]) -> None:

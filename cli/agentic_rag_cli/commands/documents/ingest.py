@@ -79,8 +79,8 @@ def _show_estimates(wiring: Wiring, settings: Settings, directory: Path, name: s
     from agentic_rag_cli.commands.documents.estimates import estimate_directory, estimates_json, show_estimates
 
     async def work() -> list[FileEstimate]:
-        async with wiring.session(settings) as session:
-            return await estimate_directory(session, name, directory)
+        async with wiring.system(settings) as system:
+            return await estimate_directory(system, name, directory)
 
     found = run_async(work())
     if as_json:
@@ -97,13 +97,13 @@ async def _ingest(
     from agentic_rag_cli.commands.documents.ingestion import ingest_directory
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
-        if wait and not await session.worker_running():
+    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
+        if wait and not await system.worker_running():
             await wiring.start_worker(children, settings)
         bar = terminal.ProgressLine("ingesting")
         try:
             return await children.guard(
-                ingest_directory(session, name, directory, readers, wait=wait, progress=bar.update)
+                ingest_directory(system, name, directory, readers, wait=wait, progress=bar.update)
             )
         finally:
             bar.close()
@@ -112,5 +112,5 @@ async def _ingest(
 async def _plan(wiring: Wiring, settings: Settings, directory: Path, name: str) -> IngestSummary:
     from agentic_rag_cli.commands.documents.ingestion import plan_directory
 
-    async with wiring.session(settings) as session:
-        return await plan_directory(session, name, directory)
+    async with wiring.system(settings) as system:
+        return await plan_directory(system, name, directory)

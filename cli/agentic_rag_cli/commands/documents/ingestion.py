@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 from agentic_rag.documents.document import Document, DocumentStatus
 from agentic_rag.kernel.errors import Retryable
 from agentic_rag.tenancy.principals import WorkspaceRef, validate_name
-from agentic_rag.workspaces.workspace import Workspace
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.in_process import ACTOR, System
 
 if TYPE_CHECKING:
+    from agentic_rag.ingestion.ports import SourceConnector
     from agentic_rag.ingestion.sync import SyncResult
 
 STALL_SECONDS = 120.0
@@ -107,17 +107,21 @@ class IngestSummary:
         return f"{self.workspace}: {', '.join(counts) or 'the source holds no file'} ({self.seconds:.1f} s)"
 
 
-async def plan_directory(session: Session, workspace: str, directory: Path) -> IngestSummary:
+async def plan_directory(system: System, workspace: str, directory: Path) -> IngestSummary:
     """What synchronising would do; changes nothing, also when there is no such workspace yet."""
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
-    known = await _find_workspace(session, workspace)
-    result = await (session.sync(known.ref, directory, dry_run=True) if known else session.preview(directory))
+    known = await system.find_workspace(workspace)
+    source = system.container.directory_source(directory)
+    if known is None:
+        result = await _preview(source)
+    else:
+        result = await system.container.sync_source.run(known.ref, source, ACTOR, dry_run=True)
     return _report(workspace, directory, _plan_outcomes(result), result, began)
 
 
 async def ingest_directory(
-    session: Session,
+    system: System,
     workspace: str,
     directory: Path,
     readers: tuple[str, ...] = (),
@@ -132,14 +136,28 @@ async def ingest_directory(
     """
     began = time.monotonic()
     workspace = validate_name(workspace, ("workspace",))
-    into = await _find_workspace(session, workspace) or await session.create_workspace(workspace)
-    result = await session.sync(into.ref, directory, dry_run=False, readers=readers)
-    documents = await _documents_of(session, into.ref, directory, result, wait=wait, progress=progress)
+    into = await system.ensure_workspace(workspace)
+    source = system.container.directory_source(directory)
+    result = await system.container.sync_source.run(into.ref, source, ACTOR, readable_by=readers)
+    documents = await _documents_of(system, into.ref, directory, result, wait=wait, progress=progress)
     return _report(workspace, directory, _outcomes(result, documents), result, began)
 
 
-async def _find_workspace(session: Session, name: str) -> Workspace | None:
-    return next((one for one in await session.workspaces() if one.name == name), None)
+async def _preview(source: SourceConnector) -> SyncResult:
+    """What a synchronisation with an empty workspace would do."""
+    from agentic_rag.ingestion.sync import SyncResult
+
+    found = await source.changes(frozenset(), None)
+    return SyncResult(
+        new=tuple(item.path for item in found.upserted),
+        changed=(),
+        unchanged=0,
+        in_progress=0,
+        deleted=(),
+        unreadable=found.unreadable,
+        waiting_for=(),
+        dry_run=True,
+    )
 
 
 def _report(
@@ -156,7 +174,7 @@ def _report(
 
 
 async def _documents_of(
-    session: Session,
+    system: System,
     workspace: WorkspaceRef,
     directory: Path,
     result: SyncResult,
@@ -165,11 +183,13 @@ async def _documents_of(
     progress: ProgressReport,
 ) -> Mapping[str, Document]:
     """The directory's documents, once those of `result` are finished and those it deletes are gone."""
+    source_id = system.container.directory_source(directory).source_id
     moved = time.monotonic()
     last: object = None
     while True:
         asked = time.monotonic()
-        documents = await session.directory_documents(workspace, directory)
+        async with system.container.database.transaction(workspace.org_id) as transaction:
+            documents = await transaction.documents.paths(workspace, source_id)
         now = time.monotonic()
         waiting = [one for one in documents.values() if one.document_id in result.waiting_for]
         unfinished = [one for one in waiting if one.status not in _FINISHED]

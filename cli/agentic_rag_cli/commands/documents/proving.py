@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 import typer
 
 from agentic_rag.documents.document import document_id_for
-from agentic_rag.kernel.public_ids import NodeKind
+from agentic_rag.erasure.certificate import certificate_json
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.operations.findings import Finding
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.client.ids import id_in
 from agentic_rag_cli.exits import ExitCode
-from agentic_rag_cli.listing import id_in
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.views import proof_json
 
 if TYPE_CHECKING:
     from agentic_rag.operations.prove_erased import ErasureProof
@@ -27,7 +29,7 @@ def document_id_of(workspace: WorkspaceRef, wanted: str) -> UUID:
 def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_json: bool) -> None:
     """Show a proof; exit code 1 unless the document is gone from every store."""
     if as_json:
-        terminal.result_json(proof_json(workspace, proof))
+        terminal.result_json(_proof_json(workspace, proof))
     else:
         since = "" if proof.certificate is None else f" since {proof.certificate.erased_at:%F %T %Z}"
         terminal.result(f"{wanted}: {f'erased{since}' if proof.is_complete else 'NOT proven erased'}")
@@ -36,3 +38,17 @@ def tell_proof(wanted: str, workspace: WorkspaceRef, proof: ErasureProof, *, as_
             terminal.result(f"{'':<29} {finding.remedy}")
     if not proof.is_complete:
         raise typer.Exit(ExitCode.FAILED)
+
+
+def finding_json(finding: Finding) -> dict[str, Any]:
+    """A finding."""
+    return {**asdict(finding), "severity": finding.severity.value}
+
+
+def _proof_json(workspace: WorkspaceRef, proof: ErasureProof) -> dict[str, Any]:
+    return {
+        "id": encode(NodeKind.DOCUMENT, workspace.workspace_id, proof.document_id),
+        "erased": proof.is_complete,
+        "certificate": None if proof.certificate is None else certificate_json(proof.certificate),
+        "findings": [finding_json(one) for one in proof.findings],
+    }

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Coroutine
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,9 +13,10 @@ from agentic_rag_cli.commands.documents.readers import readers_of
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import GroupOption, JsonOption, UrlOption, UserOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
+from agentic_rag_cli.wiring import Wiring, on_graphql, run_async, wiring_of
 
 if TYPE_CHECKING:
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_cli.commands.documents.uploading import UploadOutcome
 
 
@@ -42,11 +44,22 @@ def upload(
     settings = wiring.settings()
     readers = readers_of(user, group)
     address = url or settings.client.url
-    if address:
-        outcomes = run_async(_remote(wiring, settings, address, files, workspace, idempotency_key, readers, wait=wait))
+
+    async def send(client: GraphQLClient) -> list[UploadOutcome]:
+        from agentic_rag_cli.commands.documents.uploading import Uploads, upload_files
+
+        uploads = Uploads(client, await client.workspace_id(workspace), readers)
+        bar = terminal.ProgressLine("uploading")
+        try:
+            return await upload_files(uploads, files, idempotency_key, wait=wait, progress=bar.update)
+        finally:
+            bar.close()
+
+    if address or not wait:
+        outcomes = on_graphql(context, send, address=address)
     else:
         with wiring.servers(settings) as ready:
-            outcomes = run_async(_local(wiring, ready, files, workspace, idempotency_key, readers, wait=wait))
+            outcomes = run_async(_with_worker(wiring, ready, send))
     if as_json:
         terminal.result_json([one.as_json() for one in outcomes])
     else:
@@ -56,56 +69,13 @@ def upload(
         raise typer.Exit(ExitCode.PARTIAL if any(not one.needs_attention for one in outcomes) else ExitCode.FAILED)
 
 
-async def _remote(
-    wiring: Wiring,
-    settings: Settings,
-    address: str,
-    files: list[Path],
-    workspace: str | None,
-    key: str | None,
-    readers: tuple[str, ...] | None,
-    *,
-    wait: bool,
+async def _with_worker(
+    wiring: Wiring, settings: Settings, send: Callable[[GraphQLClient], Coroutine[Any, Any, list[UploadOutcome]]]
 ) -> list[UploadOutcome]:
-    from agentic_rag_cli.client.access import token_of
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
-    from agentic_rag_cli.commands.documents.uploading import RestUploads, upload_files
-    from agentic_rag_cli.rest_client import RestClient
-
-    token = token_of(settings)
-    async with GraphQLClient(address, token, settings.answering.timeout_ms, wiring.transport) as client:
-        workspace_id = await client.workspace_id(workspace)
-    bar = terminal.ProgressLine("uploading")
-    async with RestClient(address, token, wiring.transport) as rest:
-        try:
-            return await upload_files(
-                RestUploads(rest, workspace_id, readers), files, key, wait=wait, progress=bar.update
-            )
-        finally:
-            bar.close()
-
-
-async def _local(
-    wiring: Wiring,
-    settings: Settings,
-    files: list[Path],
-    workspace: str | None,
-    key: str | None,
-    readers: tuple[str, ...] | None,
-    *,
-    wait: bool,
-) -> list[UploadOutcome]:
-    from agentic_rag_cli.commands.documents.uploading import SessionUploads, upload_files
-    from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
-        chosen = (await the_workspace(session, workspace)).ref
-        if wait and not await session.worker_running():
+    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
+        if not await system.worker_running():
             await wiring.start_worker(children, settings)
-        bar = terminal.ProgressLine("uploading")
-        uploads = SessionUploads(session, chosen, readers)
-        try:
-            return await children.guard(upload_files(uploads, files, key, wait=wait, progress=bar.update))
-        finally:
-            bar.close()
+        async with system.client() as client:
+            return await children.guard(send(client))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import time
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 from agentic_rag.kernel.errors import InvalidInput, NotFound
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.commands.documents.ingestion import STALL_SECONDS, IngestStalled, ProgressReport
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.commands.documents.readers import readers_input
 
-if TYPE_CHECKING:
-    from agentic_rag_cli.rest_client import RestClient
-
-PIECE = 64 * 1024
 _POLL_SECONDS = 0.25
 
 
@@ -67,79 +65,44 @@ class UploadOutcome:
         return {"file": self.file, "outcome": self.outcome, "chunkCount": self.chunks, "error": error, **self.response}
 
 
-class Uploads(Protocol):
-    """A workspace that takes files: in this process, or behind a server."""
+@dataclass(frozen=True, slots=True)
+class Uploads:
+    """A workspace that takes files, new ones for `readers`."""
+
+    client: GraphQLClient
+    workspace_id: str
+    readers: tuple[str, ...] | None = None
 
     async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
-        """Hand a file over; the answer as REST gives it."""
-        ...
+        """Hand a file over. The result has the field names of the REST API."""
+        digest, size = await asyncio.to_thread(_digest, file)
+        taken = await self.client.upload(self.workspace_id, file, key, readers_input(self.readers))
+        document, job = taken["document"], taken["job"]
+        return {
+            "id": document["id"],
+            "workspaceId": document["workspaceId"],
+            "sourcePath": document["sourcePath"],
+            "size": size,
+            "contentSha256": digest,
+            "unchanged": taken["unchanged"],
+            "jobId": None if job is None else job["id"],
+            "statusUrl": f"/v1/workspaces/{document['workspaceId']}/documents/{document['id']}",
+        }
 
-    async def state_of(self, shown: dict[str, Any]) -> UploadState:
-        """Where the document of such an answer stands."""
-        ...
-
-
-class SessionUploads:
-    """`Uploads` in this process."""
-
-    def __init__(self, session: Session, workspace: WorkspaceRef, readers: tuple[str, ...] | None = None) -> None:
-        self._session = session
-        self._workspace = workspace
-        self._readers = readers
-
-    async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
-        """Hand a file over."""
-        import msgspec
-
-        from agentic_rag_server.rest.documents.uploads import show_upload
-
-        upload = await self._session.upload(self._workspace, file.name, pieces_of(file), key, self._readers)
-        return msgspec.to_builtins(show_upload(upload))
-
-    async def state_of(self, shown: dict[str, Any]) -> UploadState:
-        """Where the document stands."""
-        from agentic_rag.kernel.public_ids import NodeKind, decode
-
-        document = await self._session.document(self._workspace, decode(shown["id"], NodeKind.DOCUMENT).key)
-        if document is None:
+    async def state_of(self, response: dict[str, Any]) -> UploadState:
+        """How far the document of an upload is. Errors: `NotFound`."""
+        found = await self.client.fetch(queries.DOCUMENT_STATE, id=response["id"])
+        if found is None:
             raise NotFound("The document was deleted meanwhile.")
-        fault = document.fault
-        return UploadState(
-            document.status.value,
-            fault.code if fault else None,
-            fault.message if fault else None,
-            document.chunks_done,
-            document.chunk_count,
-        )
-
-
-class RestUploads:
-    """`Uploads` through a server."""
-
-    def __init__(self, client: RestClient, workspace_id: str, readers: tuple[str, ...] | None = None) -> None:
-        self._client = client
-        self._workspace_id = workspace_id
-        self._readers = readers
-
-    async def upload(self, file: Path, key: str | None) -> dict[str, Any]:
-        """Hand a file over."""
-        return await self._client.upload(self._workspace_id, file, key, self._readers)
-
-    async def state_of(self, shown: dict[str, Any]) -> UploadState:
-        """Where the document stands."""
-        found = await self._client.get(shown["statusUrl"])
         error = found["error"] or {}
-        progress = found["progress"]
         return UploadState(
-            found["status"], error.get("code"), error.get("message"), progress["chunksDone"], progress["chunkCount"]
+            found["status"], error.get("code"), error.get("message"), found["chunksDone"], found["chunkCount"]
         )
 
 
-async def pieces_of(file: Path) -> AsyncIterator[bytes]:
-    """A file's bytes, piece by piece."""
-    with await asyncio.to_thread(file.open, "rb") as opened:
-        while piece := await asyncio.to_thread(opened.read, PIECE):
-            yield piece
+def _digest(file: Path) -> tuple[str, int]:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest(), content.tell()
 
 
 async def upload_files(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag_cli.in_process import ACTOR, operator_of
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import run_async, wiring_of
@@ -16,7 +17,7 @@ from agentic_rag_cli.wiring import run_async, wiring_of
 if TYPE_CHECKING:
     from agentic_rag.settings import Settings
     from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
     from agentic_rag_cli.wiring import Wiring
     from agentic_rag_eval.records import EvalQuestion
     from agentic_rag_eval.support_calibration import AskedSupport, Calibration, Rate
@@ -101,17 +102,16 @@ def calibrate(
 async def _make_questions(
     wiring: Wiring, settings: Settings, workspace: str | None, wanted: int, seed: int
 ) -> list[EvalQuestion]:
-    from agentic_rag_cli.listing import the_workspace
 
-    async with wiring.session(settings) as session:
-        return await own_set(session, (await the_workspace(session, workspace)).ref, wanted, seed)
+    async with wiring.system(settings) as system:
+        return await own_set(system, (await system.workspace(workspace)).ref, wanted, seed)
 
 
-async def own_set(session: Session, workspace: WorkspaceRef, wanted: int, seed: int) -> list[EvalQuestion]:
+async def own_set(system: System, workspace: WorkspaceRef, wanted: int, seed: int) -> list[EvalQuestion]:
     """Questions made from a workspace's passages. Errors: `InvalidInput` when there are too few."""
     from agentic_rag_eval.own_questions import SourcePassage, own_questions
 
-    chunks = await session.passages(workspace, SPARE * wanted, seed)
+    chunks = await system.container.calibrate_support.passages(workspace, SPARE * wanted, seed)
     passages = [SourcePassage(chunk.source_path, chunk.text) for chunk in chunks]
     made = own_questions(passages, wanted, seed)
     if len(made) < 2 * FEWEST:
@@ -131,15 +131,14 @@ async def _run_calibration(
     seed: int,
     error: float,
 ) -> Calibration:
-    from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.dataset import load_dataset
     from agentic_rag_eval.own_questions import EASIER, KNOWN_ITEM, REMOVED_GOLD
     from agentic_rag_eval.support_calibration import calibrate as calibrate_on
 
     given = None if dataset is None else load_dataset(dataset)
-    async with wiring.session(settings) as session:
-        chosen = (await the_workspace(session, workspace)).ref
-        asked = await supports(session, chosen, given or await own_set(session, chosen, wanted, seed))
+    async with wiring.system(settings) as system:
+        chosen = (await system.workspace(workspace)).ref
+        asked = await supports(system, chosen, given or await own_set(system, chosen, wanted, seed))
     answerable = sum(one.answerable for one in asked)
     if answerable < FEWEST:
         raise InvalidInput(
@@ -149,16 +148,15 @@ async def _run_calibration(
     return calibrate_on(asked, error, EASIER if made else 1.0)
 
 
-async def supports(session: Session, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
+async def supports(system: System, workspace: WorkspaceRef, questions: Sequence[EvalQuestion]) -> list[AskedSupport]:
     """The support of every question that is answered from passages."""
     from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
     from agentic_rag.documents.document import DocumentFilter
-    from agentic_rag_cli.listing import collect
     from agentic_rag_eval.support_calibration import AskedSupport
 
     ids = {}
     if any(one.without for one in questions):
-        documents = await collect(lambda request: session.documents(workspace, request))
+        documents = await system.documents(workspace)
         ids = {document.source_path: document.document_id for document in documents}
     found: list[AskedSupport] = []
     bar = terminal.ProgressLine("asking")
@@ -166,7 +164,9 @@ async def supports(session: Session, workspace: WorkspaceRef, questions: Sequenc
         for done, one in enumerate(questions, 1):
             without = tuple(ids[path] for path in one.without if path in ids)
             options = AnswerOptions(cache=CacheMode.BYPASS, filter=DocumentFilter(without_ids=without))
-            run = await session.ask(Question(workspace, one.question, options=options))
+            run = await system.container.answer.ask(
+                operator_of(workspace.org_id), Question(workspace, one.question, options=options)
+            )
             support = run.answer.debug.support
             if support is not None:
                 signs = tuple(sign.value for sign in support.contributions)
@@ -178,11 +178,10 @@ async def supports(session: Session, workspace: WorkspaceRef, questions: Sequenc
 
 
 async def _keep_threshold(wiring: Wiring, settings: Settings, workspace: str | None, threshold: float | None) -> str:
-    from agentic_rag_cli.listing import the_workspace
 
-    async with wiring.session(settings) as session:
-        chosen = (await the_workspace(session, workspace)).ref
-        return (await session.keep_support_threshold(chosen, threshold)).name
+    async with wiring.system(settings) as system:
+        chosen = (await system.workspace(workspace)).ref
+        return (await system.container.calibrate_support.keep(chosen, threshold, ACTOR)).name
 
 
 def _json(found: Calibration, space: str | None) -> dict[str, object]:

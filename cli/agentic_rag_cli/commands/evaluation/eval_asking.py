@@ -2,73 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from agentic_rag.answering.prompts.grade import Grade
+from agentic_rag.answering.prompts.grade import Grade, grade_prompt
 from agentic_rag.answering.question import AnswerOptions, CacheMode, Question
 from agentic_rag.answering.run import Run
-from agentic_rag.documents.document import DocumentFilter
-from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.documents.document import Document, DocumentFilter
+from agentic_rag.kernel.errors import InvalidInput, Misconfigured
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag.language.token_estimate import estimate_tokens
 from agentic_rag.models.billing.prices import PriceTable
 from agentic_rag.models.chat.request import LlmError
 from agentic_rag.models.embedding.space import SpaceRecord
 from agentic_rag.retrieval.fusion import FusionWeights
 from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.client.graphql_client import GraphQLClient
-from agentic_rag_cli.listing import collect
-from agentic_rag_cli.output.answer_view import AnswerView, view_run
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.in_process import collect, operator_of
 from agentic_rag_eval.judged import Judge
 from agentic_rag_eval.records import Ask, AskRecord, CitedSpan, EmbeddingUsage, EvalQuestion, RetrievedSpan
 
+if TYPE_CHECKING:
+    from agentic_rag.bootstrap import Container
 
-def record_of(shown: AnswerView) -> AskRecord:
-    """An answer as the harness scores it."""
+
+def record_of(run: Run, paths: Mapping[UUID, str]) -> AskRecord:
+    """A run of this process as the harness scores it; `paths` names the documents behind its candidates."""
+    answer, check = run.answer, run.answer.debug.self_check
+    retrieved = dict.fromkeys(paths[one.document_id] for one in answer.debug.candidates if one.document_id in paths)
     return AskRecord(
-        answer=shown.answer,
-        outcome=shown.outcome,
-        citations=tuple(CitedSpan(one.source_path, one.snippet, one.verified) for one in shown.citations),
-        retrieved=shown.retrieved,
-        citation_coverage=shown.citation_coverage,
-        seconds=shown.seconds,
-        stage_seconds=shown.stage_seconds,
-        run_id=shown.run_id,
+        answer=answer.text,
+        outcome=answer.outcome.value,
+        citations=tuple(CitedSpan(one.source_path, one.snippet, one.verified) for one in answer.citations),
+        retrieved=tuple(retrieved),
+        citation_coverage=check.citation_coverage if check else 0.0,
+        seconds=run.seconds,
+        stage_seconds={stage.stage: stage.seconds for stage in run.stages},
+        run_id=encode(NodeKind.RUN, run.workspace.workspace_id, run.run_id),
     )
 
 
-async def ask_here(session: Session, workspace: WorkspaceRef, weights: FusionWeights | None = None) -> Ask:
+async def ask_here(container: Container, workspace: WorkspaceRef, weights: FusionWeights | None = None) -> Ask:
     """Asks in this process, past the cache; `weights` instead of the settings' shares of the arms."""
-    documents = await collect(lambda request: session.documents(workspace, request))
-    paths = {document.document_id: document.source_path for document in documents}
+
+    async def page(request: PageRequest) -> Page[Document]:
+        async with container.database.transaction(workspace.org_id) as transaction:
+            return await transaction.documents.page(workspace, request)
+
+    paths = {document.document_id: document.source_path for document in await collect(page)}
     ids = {path: document_id for document_id, path in paths.items()}
-    spaces = await session.spaces(workspace)
+    spaces = await container.switch_spaces.spaces(workspace)
+    principal = operator_of(workspace.org_id)
 
     async def ask(question: EvalQuestion) -> AskRecord:
         without = DocumentFilter(without_ids=tuple(ids[path] for path in question.without if path in ids))
         options = AnswerOptions(cache=CacheMode.BYPASS, weights=weights, filter=without)
-        run = await session.ask(Question(workspace, question.question, options=options))
-        record = replace(record_of(view_run(run, paths)), usage=_usage(run, spaces, session.prices))
+        run = await container.answer.ask(principal, Question(workspace, question.question, options=options))
+        record = replace(record_of(run, paths), usage=_usage(run, spaces, container.settings.models.prices))
         if not question.gold_spans:
             return record
         places: dict[UUID, RetrievedSpan] = {}
         for path in question.gold_ids:
             if path in ids:
-                found = await session.chunk_spans(workspace, ids[path])
-                places |= {chunk_id: RetrievedSpan(path, span.start, span.end) for chunk_id, span in found.items()}
+                async with container.database.transaction(workspace.org_id) as transaction:
+                    visible = await transaction.documents.visible_chunks(workspace, ids[path])
+                places |= {one.chunk_id: RetrievedSpan(path, one.start, one.end) for one in visible}
         return replace(record, spans=tuple(places.get(one.chunk_id) for one in run.answer.debug.candidates))
 
     return ask
 
 
-def judge_here(session: Session) -> Judge:
+def judge_here(container: Container) -> Judge:
     """Grades answers by the chat model of the settings."""
 
     async def judge(question: EvalQuestion, record: AskRecord) -> Grade | LlmError:
+        llm = container.llm_client
+        if llm is None:
+            raise Misconfigured(
+                "AGENTIC_RAG_ENABLE_LLM_JUDGE needs a chat model: set AGENTIC_RAG_CHAT_MODEL.", code="JUDGE_MISSING"
+            )
         sources = [citation.snippet for citation in record.citations]
-        return await session.grade(question.question, question.answers, record.answer, sources)
+        result = await llm.ask_within(
+            lambda nonce: grade_prompt(question.question, question.answers, record.answer, sources, nonce),
+            container.settings.models.timeout_seconds,
+        )
+        return result if isinstance(result, LlmError) else result.value
 
     return judge
 
@@ -76,7 +98,8 @@ def judge_here(session: Session) -> Judge:
 async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
     """Asks a server, past its cache. The places of chunks and the price are not known here."""
     workspace_id = await client.workspace_id(workspace)
-    paths = await client.source_paths(workspace_id)
+    documents = await client.nodes(queries.DOCUMENT_PATHS, workspaceId=workspace_id)
+    paths = {one["id"]: one["sourcePath"] for one in documents}
 
     async def ask(question: EvalQuestion) -> AskRecord:
         if question.without:
@@ -84,9 +107,26 @@ async def ask_server(client: GraphQLClient, workspace: str | None) -> Ask:
                 f"{question.question_id} is asked without a document, which needs the database: leave --url out.",
                 code="DATASET_INVALID",
             )
-        return record_of(await client.ask(question.question, workspace_id, paths, fresh=True))
+        return _record_of(await client.ask(question.question, workspace_id, options={"cache": "BYPASS"}), paths)
 
     return ask
+
+
+def _record_of(run: Mapping[str, Any], paths: Mapping[str, str]) -> AskRecord:
+    """A run of a server as the harness scores it."""
+    debug = run["debug"]
+    check = debug["selfCheck"]
+    sources = (one["sourceId"] for one in debug["candidates"])
+    return AskRecord(
+        answer=run["answer"],
+        outcome=run["outcome"],
+        citations=tuple(CitedSpan(one["sourcePath"], one["snippet"], one["verified"]) for one in run["citations"]),
+        retrieved=tuple(dict.fromkeys(paths[one] for one in sources if one in paths)),
+        citation_coverage=check["citationCoverage"] if check else 0.0,
+        seconds=run["seconds"],
+        stage_seconds={stage["stage"]: stage["seconds"] for stage in run["stages"]},
+        run_id=run["id"],
+    )
 
 
 def _usage(run: Run, spaces: Sequence[SpaceRecord], prices: PriceTable) -> EmbeddingUsage:

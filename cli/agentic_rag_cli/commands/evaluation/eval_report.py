@@ -10,10 +10,10 @@ import typer
 
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 
 def report(
@@ -63,7 +63,7 @@ def _names_a_job(result: str) -> bool:
 def _of_job(context: typer.Context, job: str, workspace: str | None) -> Mapping[str, Any]:
     from agentic_rag_cli.commands.evaluation.evaluating import read_report
 
-    async def work(session: Session) -> Mapping[str, Any]:
-        return await read_report(session, job, workspace)
+    async def work(client: GraphQLClient) -> Mapping[str, Any]:
+        return await read_report(client, job, workspace)
 
-    return in_process(context, work)
+    return on_graphql(context, work)

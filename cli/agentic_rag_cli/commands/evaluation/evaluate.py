@@ -15,12 +15,13 @@ from agentic_rag.operations.evaluation import EvalDataset
 from agentic_rag.settings import Settings
 from agentic_rag_cli.corpus import sample_corpus
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import ACTOR
 from agentic_rag_cli.options import JsonOption, UrlOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
     from agentic_rag_eval.ablation import Arm
     from agentic_rag_eval.comparison import ReportFigures
     from agentic_rag_eval.harness import EvalReport
@@ -156,8 +157,8 @@ def _start(wiring: Wiring, asked: EvalDataset, workspace: str | None, alone: boo
         )
 
     async def begin(settings: Settings) -> str:
-        async with wiring.session(settings) as session:
-            return await start(session, workspace, asked)
+        async with wiring.system(settings) as system, system.client() as client:
+            return await start(client, workspace, asked)
 
     with wiring.servers(wiring.settings()) as ready:
         job = run_async(begin(ready))
@@ -257,33 +258,30 @@ def misses(report: EvalReport, least: dict[str, float | None]) -> list[str]:
 async def _local(wiring: Wiring, settings: Settings, asked: _EvalRequest) -> tuple[EvalReport, dict[Arm, EvalReport]]:
     from agentic_rag.retrieval.fusion import FusionWeights
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
-    from agentic_rag_cli.listing import the_workspace
     from agentic_rag_eval.ablation import Arm, without
 
     workspace = asked.workspace
     if asked.demo:
         workspace = workspace or DEMO_WORKSPACE
         await _ingest_sample(wiring, settings, workspace)
-    async with wiring.session(settings) as session:
+    async with wiring.system(settings) as system:
         if asked.documents:
-            await _ingest_corpus(session, workspace or DEMO_WORKSPACE, asked.documents)
-        chosen = (await the_workspace(session, workspace)).ref
-        judge = judge_here(session) if settings.models.enable_llm_judge else None
-        report = await _evaluate(asked.questions, await ask_here(session, chosen), settings, "asking", judge)
+            await _ingest_corpus(system, workspace or DEMO_WORKSPACE, asked.documents)
+        chosen = (await system.workspace(workspace)).ref
+        judge = judge_here(system.container) if settings.models.enable_llm_judge else None
+        report = await _evaluate(asked.questions, await ask_here(system.container, chosen), settings, "asking", judge)
         shares = FusionWeights(*settings.retrieval.shares)
         arms: dict[Arm, EvalReport] = {}
         for arm in Arm if asked.ablate else ():
-            ask = await ask_here(session, chosen, without(arm, shares))
+            ask = await ask_here(system.container, chosen, without(arm, shares))
             arms[arm] = await _evaluate(asked.questions, ask, settings, f"without {arm.value}")
         return report, arms
 
 
 async def _remote(wiring: Wiring, settings: Settings, address: str, asked: _EvalRequest) -> EvalReport:
-    from agentic_rag_cli.client.access import token_of
-    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_cli.commands.evaluation.eval_asking import ask_server
 
-    async with GraphQLClient(address, token_of(settings), settings.answering.timeout_ms, wiring.transport) as client:
+    async with wiring.remote(settings, address) as client:
         return await _evaluate(asked.questions, await ask_server(client, asked.workspace), settings, "asking")
 
 
@@ -299,14 +297,16 @@ async def _evaluate(
         bar.close()
 
 
-async def _ingest_corpus(session: Session, workspace: str, corpus: list[EvalDocument]) -> None:
+async def _ingest_corpus(system: System, workspace: str, corpus: list[EvalDocument]) -> None:
     from agentic_rag.ingestion.ingest_chunks import PlainTextDocument
 
-    known = [one for one in await session.workspaces() if one.name == workspace]
-    chosen = known[0] if known else await session.create_workspace(workspace)
-    report = await session.ingest_texts(
+    chosen = await system.ensure_workspace(workspace)
+    ingest, profile = system.container.ingest_chunks, system.container.settings.ingestion.chunk_profile
+    texts = [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus]
+    report = await ingest.run(
         chosen.ref,
-        [PlainTextDocument(one.document_id, one.title or one.document_id, one.text) for one in corpus],
+        [await ingest.cut(text, profile) for text in texts],
+        ACTOR,
         lambda chunks: terminal.note(f"  {format_count(chunks, 'chunk')}"),
     )
     terminal.note(
@@ -319,13 +319,13 @@ async def _ingest_sample(wiring: Wiring, settings: Settings, workspace: str) -> 
     from agentic_rag_cli.commands.documents.ingestion import ingest_directory
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
-        if not await session.worker_running():
+    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
+        if not await system.worker_running():
             await wiring.start_worker(children, settings)
         bar = terminal.ProgressLine("ingesting")
         try:
             report = await children.guard(
-                ingest_directory(session, workspace, sample_corpus(), wait=True, progress=bar.update)
+                ingest_directory(system, workspace, sample_corpus(), wait=True, progress=bar.update)
             )
         finally:
             bar.close()

@@ -1,61 +1,50 @@
-"""Evaluations as jobs: their body in a worker, starting one, and finding its report."""
+"""Evaluations as jobs: starting one, and finding its report."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from agentic_rag.jobs.job import JobKind
 from agentic_rag.kernel.errors import NotFound
-from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.kernel.public_ids import NodeKind
 from agentic_rag.operations.evaluation import EvalDataset, EvalRun, read_figures
-from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.listing import require_id, the_workspace
-from agentic_rag_cli.session import ContainerSession, Session
-
-if TYPE_CHECKING:
-    from agentic_rag.bootstrap import Container
-    from agentic_rag_eval.job import Examiner
-    from agentic_rag_worker.job_handlers import JobHandler
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient, node_id
 
 
-def evaluation_bodies(container: Container) -> Mapping[JobKind, JobHandler]:
-    """What runs evaluations in a worker: the questions are asked as `rag eval` asks them."""
-    from agentic_rag_eval.job import EvalHandler
-
-    async def examine(workspace: WorkspaceRef) -> Examiner:
-        from agentic_rag_cli.commands.evaluation.eval_asking import ask_here, judge_here
-        from agentic_rag_eval.job import Examiner
-
-        session = ContainerSession(container)
-        judge = judge_here(session) if container.settings.models.enable_llm_judge else None
-        return Examiner(await ask_here(session, workspace), judge)
-
-    return {JobKind.EVAL: EvalHandler(container.database, examine)}
-
-
-async def start(session: Session, workspace: str | None, asked: EvalDataset) -> str:
+async def start(client: GraphQLClient, workspace: str | None, asked: EvalDataset) -> str:
     """Queue an evaluation; the public id of its job."""
-    chosen = (await the_workspace(session, workspace)).ref
-    begun = await session.evaluations.start(chosen, asked, "cli")
-    return encode(NodeKind.JOB, chosen.workspace_id, begun.job_id)
+    questions = [
+        {
+            "id": one.question_id,
+            "question": one.question,
+            "answers": list(one.answers),
+            "goldIds": list(one.gold_ids),
+            "type": one.kind,
+            "without": list(one.without),
+            "goldSpans": [list(span) for span in one.gold_spans],
+        }
+        for one in asked.questions
+    ]
+    chosen = await client.workspace_id(workspace)
+    wish = {"workspaceId": chosen, "dataset": asked.name, "questions": questions}
+    return (await client.fetch(queries.START_EVAL_RUN, input=wish))["evalRun"]["jobId"]
 
 
-async def read_report(session: Session, job: str, workspace: str | None) -> Mapping[str, Any]:
+async def read_report(client: GraphQLClient, job: str, workspace: str | None) -> Mapping[str, Any]:
     """The report of a job. Errors: `NotFound` codes EVALUATION_NOT_FOUND, REPORT_MISSING (not done yet)."""
-    ref = (await the_workspace(session, workspace, job)).ref
-    found = await session.evaluations.get(ref, require_id(job, NodeKind.JOB))
+    chosen = await client.workspace_id(workspace, job)
+    found = await client.fetch(queries.EVAL_RUN, jobId=node_id(chosen, job, NodeKind.JOB))
     if found is None:
         raise NotFound(f"{job} is no evaluation; `rag job list` shows the jobs.", code="EVALUATION_NOT_FOUND")
-    if found.report is None:
+    if found["report"] is None:
         raise NotFound(
-            f"{found.answered} of {len(found.dataset.questions)} questions are answered: `rag job show {job}` "
-            f"tells how "
-            "the work stands.",
+            f"{found['answered']} of {found['questions']} questions are answered: `rag job show {job}` tells how the "
+            "work stands.",
             code="REPORT_MISSING",
         )
-    return json.loads(found.report)
+    return json.loads(found["report"])
 
 
 def eval_json(run: EvalRun) -> dict[str, Any]:

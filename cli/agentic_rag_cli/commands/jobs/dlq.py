@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections import Counter
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
@@ -13,6 +14,7 @@ import typer
 from agentic_rag.jobs.job import Job, JobKind, JobState
 from agentic_rag.kernel.errors import InvalidInput, NotFound
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import ACTOR
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
@@ -20,7 +22,7 @@ from agentic_rag_cli.wiring import in_process
 if TYPE_CHECKING:
     from agentic_rag.jobs.undecodable_message import StoredUndecodableMessage
     from agentic_rag.tenancy.principals import WorkspaceRef
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Dead letters: jobs that gave up.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -51,12 +53,11 @@ def list_letters(
     if payloads:
         _list_payloads(context, limit, as_json=as_json)
         return
-    from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.output.job_views import about, jobs_json
+    from agentic_rag_cli.commands.jobs.job_views import about, jobs_json
 
-    async def work(session: Session) -> list[dict[str, Any]]:
-        ref = (await the_workspace(session, workspace)).ref
-        return await jobs_json(session, ref, await _letters(session, ref, kind, code, limit))
+    async def work(system: System) -> list[dict[str, Any]]:
+        ref = (await system.workspace(workspace)).ref
+        return await jobs_json(system, ref, await _letters(system, ref, kind, code, limit))
 
     shown = in_process(context, work)
     if as_json:
@@ -99,8 +100,8 @@ def replay(
     Example: rag dlq replay --all --code DEPENDENCY_UNAVAILABLE
     """
 
-    async def act(session: Session, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
-        done = await session.replay(ref, job_id)
+    async def act(system: System, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
+        done = await system.container.dead_letters.replay(ref, job_id, ACTOR)
         return done.job, done.outcome.value
 
     _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "REPLAYED", as_json=as_json)
@@ -127,8 +128,8 @@ def purge(
         _purge_payloads(context, payload, as_json=as_json)
         return
 
-    async def act(session: Session, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
-        done = await session.purge(ref, job_id)
+    async def act(system: System, ref: WorkspaceRef, job_id: UUID) -> tuple[Job, str]:
+        done = await system.container.dead_letters.purge(ref, job_id, ACTOR)
         return done.job, "PURGED" if done.purged else "NOT_DEAD"
 
     _bulk(context, _Choice(job or (), every, workspace, kind, code), act, "PURGED", as_json=as_json)
@@ -145,7 +146,7 @@ class _Choice:
     codes: Sequence[str] | None
 
 
-Act = Callable[["Session", "WorkspaceRef", UUID], Awaitable[tuple[Job, str]]]
+Act = Callable[["System", "WorkspaceRef", UUID], Awaitable[tuple[Job, str]]]
 
 
 def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as_json: bool) -> None:
@@ -153,23 +154,23 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
     not be.
     """
     from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
-    from agentic_rag_cli.output.job_views import jobs_json
+    from agentic_rag_cli.client.ids import require_id
+    from agentic_rag_cli.commands.jobs.job_views import jobs_json
 
     if bool(choice.named) == choice.every:
         raise InvalidInput("Name dead letters, or say --all (with --kind or --code to choose among them).")
     named = [require_id(one, NodeKind.JOB) for one in choice.named]
 
-    async def work(session: Session) -> list[dict[str, Any]]:
-        ref = (await the_workspace(session, choice.workspace, *choice.named)).ref
-        wanted = named or [one.job_id for one in await _letters(session, ref, choice.kinds, choice.codes, None)]
+    async def work(system: System) -> list[dict[str, Any]]:
+        ref = (await system.workspace(choice.workspace, *choice.named)).ref
+        wanted = named or [one.job_id for one in await _letters(system, ref, choice.kinds, choice.codes, None)]
         done: list[tuple[Job, str]] = []
         progress = terminal.ProgressLine("dead letters")
         for place, job_id in enumerate(wanted, 1):
-            done.append(await act(session, ref, job_id))
+            done.append(await act(system, ref, job_id))
             progress.update(place, len(wanted))
         progress.close()
-        rows = await jobs_json(session, ref, [job for job, _ in done])
+        rows = await jobs_json(system, ref, [job for job, _ in done])
         return [{**row, "outcome": outcome} for row, (_, outcome) in zip(rows, done, strict=True)]
 
     done = in_process(context, work)
@@ -188,25 +189,28 @@ def _bulk(context: typer.Context, choice: _Choice, act: Act, success: str, *, as
 
 
 async def _letters(
-    session: Session,
+    system: System,
     ref: WorkspaceRef,
     kinds: Sequence[JobKind] | None,
     codes: Sequence[str] | None,
     limit: int | None,
 ) -> list[Job]:
-    from agentic_rag_cli.listing import collect
+    from agentic_rag_cli.commands.jobs.job_views import find_jobs
 
-    return await collect(lambda request: session.jobs(ref, request, [JobState.DEAD], kinds or (), codes or ()), limit)
+    return await find_jobs(system, ref, limit, states=[JobState.DEAD], kinds=kinds or (), codes=codes or ())
 
 
 def _list_payloads(context: typer.Context, limit: int, *, as_json: bool) -> None:
-    from agentic_rag_cli.listing import collect
-    from agentic_rag_cli.views import payload_json
+    from agentic_rag_cli.in_process import collect
 
-    async def work(session: Session) -> list[StoredUndecodableMessage]:
-        return await collect(session.payloads, limit)
+    async def work(system: System) -> list[StoredUndecodableMessage]:
+        store = system.container.dead_payloads()
+        try:
+            return await collect(store.page, limit)
+        finally:
+            await store.aclose()
 
-    shown = [payload_json(one) for one in in_process(context, work)]
+    shown = [_payload_json(one) for one in in_process(context, work)]
     if as_json:
         terminal.result_json(shown)
         return
@@ -223,8 +227,12 @@ def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: b
     except ValueError as error:
         raise InvalidInput("An id of --payload is one that `rag dlq list --payloads` shows.") from error
 
-    async def work(session: Session) -> list[bool]:
-        return [await session.purge_payload(one) for one in ids]
+    async def work(system: System) -> list[bool]:
+        store = system.container.dead_payloads()
+        try:
+            return [await store.purge(one) for one in ids]
+        finally:
+            await store.aclose()
 
     purged = in_process(context, work)
     if not all(purged):
@@ -234,3 +242,19 @@ def _purge_payloads(context: typer.Context, wanted: Sequence[str], *, as_json: b
         terminal.result_json([{"id": str(one), "outcome": "PURGED"} for one in ids])
     else:
         terminal.result(f"{len(ids)} PURGED")
+
+
+def _payload_json(stored: StoredUndecodableMessage) -> dict[str, Any]:
+    """What was no message of ours; the bytes as base64."""
+    return {
+        "id": str(stored.message.payload_id),
+        "queue": stored.message.queue,
+        "entry": stored.message.entry.decode("utf-8", "backslashreplace"),
+        "code": stored.message.code,
+        "reason": stored.message.reason,
+        "bytes": len(stored.message.payload),
+        "base64": b64encode(stored.message.payload).decode(),
+        "deliveries": stored.deliveries,
+        "firstSeen": stored.first_seen.isoformat(),
+        "lastSeen": stored.last_seen.isoformat(),
+    }

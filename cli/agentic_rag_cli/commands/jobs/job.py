@@ -15,7 +15,7 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Work of the data plane.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -35,13 +35,12 @@ def list_jobs(
     Example: rag job list --state DEAD
     """
 
-    from agentic_rag_cli.listing import collect, the_workspace
-    from agentic_rag_cli.output.job_views import about, jobs_json
+    from agentic_rag_cli.commands.jobs.job_views import about, find_jobs, jobs_json
 
-    async def work(session: Session) -> list[dict[str, Any]]:
-        chosen = (await the_workspace(session, workspace)).ref
-        found = await collect(lambda request: session.jobs(chosen, request, state or ()), limit)
-        return await jobs_json(session, chosen, found)
+    async def work(system: System) -> list[dict[str, Any]]:
+        chosen = (await system.workspace(workspace)).ref
+        found = await find_jobs(system, chosen, limit, states=state or ())
+        return await jobs_json(system, chosen, found)
 
     shown = in_process(context, work)
     if as_json:
@@ -71,21 +70,21 @@ def show(
 def show_job(context: typer.Context, job: str, workspace: str | None, *, as_json: bool) -> None:
     """One job with its attempts. Errors: `NotFound` code JOB_NOT_FOUND, `InvalidInput` code INVALID_ID."""
     from agentic_rag.kernel.public_ids import NodeKind
+    from agentic_rag_cli.client.ids import require_id
     from agentic_rag_cli.commands.evaluation.evaluating import eval_json
-    from agentic_rag_cli.listing import require_id, the_workspace
-    from agentic_rag_cli.output.job_views import attempt_line, error_text, jobs_json
-    from agentic_rag_cli.views import attempt_json
+    from agentic_rag_cli.commands.jobs.job_views import attempt_json, attempt_line, error_text, jobs_json
 
     job_id = require_id(job, NodeKind.JOB)
 
-    async def work(session: Session) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
-        ref = (await the_workspace(session, workspace, job)).ref
-        found = await session.job(ref, job_id)
+    async def work(system: System) -> tuple[dict[str, Any], tuple[JobAttempt, ...], EvalRun | None]:
+        ref = (await system.workspace(workspace, job)).ref
+        found = await system.job(ref, job_id)
         if found is None:
             raise NotFound(f"There is no job {job}; `rag job list` shows them.", code="JOB_NOT_FOUND")
-        evaluation = await session.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
-        [row] = await jobs_json(session, ref, [found])
-        return row, await session.attempts(ref, job_id), evaluation
+        evaluation = await system.container.evaluations.get(ref, job_id) if found.kind is JobKind.EVAL else None
+        [row] = await jobs_json(system, ref, [found])
+        async with system.container.database.transaction(ref.org_id) as transaction:
+            return row, await transaction.jobs.attempts(ref, job_id), evaluation
 
     shown, attempts, evaluation = in_process(context, work)
     tries = [attempt_json(one) for one in attempts]

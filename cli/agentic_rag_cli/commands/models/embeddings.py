@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from agentic_rag.kernel.errors import AgenticRagError
 from agentic_rag.models.embedding.recall_gate import DEFAULT_K, MAX_K
-from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
 from agentic_rag_cli.exits import ExitCode, error_line
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.output.recall import recall_line
-from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
+from agentic_rag_cli.wiring import Wiring, in_process, on_graphql, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-    from agentic_rag.models.embedding.recall_gate import RecallGate
-    from agentic_rag.operations.switch_embedding import SwitchStart
     from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag.settings import Settings
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Embedding models of a workspace.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -34,7 +32,7 @@ def list_spaces(context: typer.Context, workspace: WorkspaceOption = None, as_js
 
     Example: rag embeddings list -w handbook
     """
-    _show(in_process(context, lambda session: _spaces(session, workspace)), as_json)
+    _show(on_graphql(context, lambda client: _spaces(client, workspace)), as_json)
 
 
 @app.command("status")
@@ -43,9 +41,9 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
     Example: rag embeddings status -w handbook
     """
-    found = in_process(context, lambda session: _spaces(session, workspace))
-    filling = [one for one in found if one.state is SpaceState.FILLING]
-    _show(filling or [one for one in found if one.state is SpaceState.ACTIVE], as_json)
+    found = on_graphql(context, lambda client: _spaces(client, workspace))
+    filling = [one for one in found if one["state"] == "FILLING"]
+    _show(filling or [one for one in found if one["state"] == "ACTIVE"], as_json)
 
 
 @app.command("switch")
@@ -92,12 +90,13 @@ def cancel(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
     Example: rag embeddings cancel -w handbook
     """
-    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.client import queries
 
-    async def work(session: Session) -> SpaceRecord:
-        return await session.cancel_switch((await the_workspace(session, workspace)).ref)
+    async def work(client: GraphQLClient) -> dict[str, Any]:
+        cancelled = await client.fetch(queries.CANCEL_SWITCH, workspaceId=await client.workspace_id(workspace))
+        return cancelled["space"]
 
-    _show([in_process(context, work)], as_json)
+    _show([on_graphql(context, work)], as_json)
 
 
 @app.command("recall")
@@ -108,10 +107,8 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
     """
     from dataclasses import asdict
 
-    from agentic_rag_cli.listing import the_workspace
-
-    async def work(session: Session) -> RecallReport:
-        return await session.recall((await the_workspace(session, workspace)).ref)
+    async def work(system: System) -> RecallReport:
+        return await system.container.recall_check.run((await system.workspace(workspace)).ref)
 
     report = in_process(context, work)
     if as_json:
@@ -122,45 +119,45 @@ def recall(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
         raise typer.Exit(ExitCode.THRESHOLD)
 
 
-async def _spaces(session: Session, workspace: str | None) -> Sequence[SpaceRecord]:
-    from agentic_rag_cli.listing import the_workspace
+async def _spaces(client: GraphQLClient, workspace: str | None) -> Sequence[Mapping[str, Any]]:
+    from agentic_rag_cli.client import queries
 
-    return await session.spaces((await the_workspace(session, workspace)).ref)
+    return await client.fetch(queries.SPACES, workspaceId=await client.workspace_id(workspace))
 
 
 async def _switch(
-    wiring: Wiring, settings: Settings, name: str | None, to: str, gate: RecallGate | None, *, wait: bool
-) -> SpaceRecord:
-    from agentic_rag_cli.commands.models.switching import follow_switch
-    from agentic_rag_cli.listing import the_workspace
+    wiring: Wiring, settings: Settings, name: str | None, to: str, gate: Mapping[str, Any] | None, *, wait: bool
+) -> Mapping[str, Any]:
+    from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
     from agentic_rag_cli.processes.children import Children, silent
 
-    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
-        workspace = (await the_workspace(session, name)).ref
-        begun: SwitchStart = await session.begin_switch(workspace, to, gate)
-        if not wait or begun.job is None:
-            return begun.record
-        if not await session.worker_running():
+    async with (
+        wiring.system(settings) as system,
+        system.client() as client,
+        Children(silent, settings.jobs.drain_seconds) as children,
+    ):
+        workspace_id = await client.workspace_id(name)
+        begun = await begin_switch(client, workspace_id, to, gate)
+        if not wait or begun["jobId"] is None:
+            return begun["space"]
+        if not await system.worker_running():
             await wiring.start_worker(children, settings)
-        return await follow_switch(session, workspace, begun, children)
+        return await follow_switch(client, workspace_id, begun, children)
 
 
-def _show(records: Sequence[SpaceRecord], as_json: bool) -> None:
-    from agentic_rag_cli.views import space_json
-
-    shown = [space_json(one) for one in records]
+def _show(spaces: Sequence[Mapping[str, Any]], as_json: bool) -> None:
     if as_json:
-        terminal.result_json(shown)
+        terminal.result_json(spaces)
         return
     rows = [
-        (row["name"], row["state"], f"{row['done']}/{row['total']}", row["dropAfter"], _verdict(one))
-        for row, one in zip(shown, records, strict=True)
+        (one["name"], one["state"], f"{one['done']}/{one['total']}", one["dropAfter"], _verdict(one["verdict"]))
+        for one in spaces
     ]
     terminal.result(terminal.table(("SPACE", "STATE", "DONE", "DROPPED AFTER", "GATE"), rows))
 
 
-def _verdict(record: SpaceRecord) -> str | None:
-    verdict = record.verdict
+def _verdict(verdict: Mapping[str, Any] | None) -> str | None:
     if verdict is None:
         return None
-    return f"recall@{verdict.k} {verdict.before:.4f} -> {verdict.after:.4f}{'' if verdict.passed else ' (refused)'}"
+    refused = "" if verdict["passed"] else " (refused)"
+    return f"recall@{verdict['k']} {verdict['before']:.4f} -> {verdict['after']:.4f}{refused}"

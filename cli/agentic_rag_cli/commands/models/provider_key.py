@@ -15,12 +15,12 @@ from agentic_rag.models.providers.provider_keys import NewProviderKey, Provider,
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import in_process, on_graphql
 
 if TYPE_CHECKING:
     from agentic_rag.models.providers.manage_keys import RotationReport
-    from agentic_rag.models.providers.model_choice import ModelSettings
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Keys that organisations bring for models.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -42,14 +42,14 @@ def set_key(
 
     Example: rag provider-key set openai < key.txt
     """
-    from agentic_rag_cli.in_process import OPERATOR
+    from agentic_rag_cli.in_process import ACTOR
 
     if sys.stdin.isatty():
         terminal.note("Paste the key, then press Enter and Ctrl-D:")
     given = NewProviderKey(provider, Secret(sys.stdin.read()), base_url)
 
-    async def work(session: Session) -> ProviderKey:
-        return await session.provider_keys.set((await session.tenants.named(tenant)).org_id, given, OPERATOR.subject)
+    async def work(system: System) -> ProviderKey:
+        return await system.container.provider_keys.set((await system.organisation(tenant)).org_id, given, ACTOR)
 
     stored = in_process(context, work)
     if as_json:
@@ -65,8 +65,8 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
     Example: rag provider-key list
     """
 
-    async def work(session: Session) -> list[ProviderKey]:
-        return await session.provider_keys.all((await session.tenants.named(tenant)).org_id)
+    async def work(system: System) -> list[ProviderKey]:
+        return await system.container.provider_keys.all((await system.organisation(tenant)).org_id)
 
     found = in_process(context, work)
     if as_json:
@@ -97,14 +97,12 @@ def remove(
 
     Example: rag provider-key remove openai
     """
-    from agentic_rag_cli.in_process import OPERATOR
+    from agentic_rag_cli.client import queries
 
-    async def work(session: Session) -> bool:
-        return await session.provider_keys.remove(
-            (await session.tenants.named(tenant)).org_id, provider, OPERATOR.subject
-        )
-
-    removed = in_process(context, work)
+    removal = on_graphql(
+        context, lambda client: client.fetch(queries.REMOVE_PROVIDER_KEY, provider=provider.name), tenant=tenant
+    )
+    removed = removal["removed"]
     if as_json:
         terminal.result_json({"removed": removed})
     else:
@@ -133,27 +131,20 @@ def models(
 
     Example: rag provider-key models --default gemini:gemini-2.5-flash --own-key
     """
-    from agentic_rag.models.providers.change_models import ModelChanges
-    from agentic_rag_cli.in_process import OPERATOR
+    from agentic_rag_cli.client import queries
 
-    changes = ModelChanges(default, embedding, own_key)
+    changes = {"defaultModel": default, "embedding": embedding, "mustBringKey": own_key}
 
-    async def work(session: Session) -> ModelSettings:
-        if changes == ModelChanges():
-            return await session.change_models.current((await session.tenants.named(tenant)).org_id)
-        return await session.change_models.run((await session.tenants.named(tenant)).org_id, changes, OPERATOR.subject)
+    async def work(client: GraphQLClient) -> dict[str, object]:
+        if all(change is None for change in changes.values()):
+            return await client.fetch(queries.MODEL_SETTINGS)
+        return (await client.fetch(queries.UPDATE_MODEL_SETTINGS, input=changes))["settings"]
 
-    settings = in_process(context, work)
-    chat, vectors = settings.default_model, settings.embedding
-    shown = {
-        "defaultModel": f"{chat.provider.value}:{chat.model}" if chat else None,
-        "embedding": f"{vectors.provider.value}:{vectors.model}:{vectors.dimensions}" if vectors else None,
-        "mustBringKey": settings.must_bring_key,
-    }
+    shown = on_graphql(context, work, tenant=tenant)
     if as_json:
         terminal.result_json(shown)
     else:
-        terminal.result(terminal.table(("SETTING", "VALUE"), [(name, value) for name, value in shown.items()]))
+        terminal.result(terminal.table(("SETTING", "VALUE"), list(shown.items())))
 
 
 @app.command("rotate")
@@ -165,10 +156,10 @@ def rotate(context: typer.Context, as_json: JsonOption = False) -> None:
     """
     from dataclasses import asdict
 
-    from agentic_rag_cli.in_process import OPERATOR
+    from agentic_rag_cli.in_process import ACTOR
 
-    async def work(session: Session) -> RotationReport:
-        return await session.provider_keys.rotate(OPERATOR.subject)
+    async def work(system: System) -> RotationReport:
+        return await system.container.provider_keys.rotate(ACTOR)
 
     done = in_process(context, work)
     if as_json:

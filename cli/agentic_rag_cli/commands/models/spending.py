@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime
-from typing import TYPE_CHECKING, Annotated
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, Ceiling, SpendingLimits, first_of_month
+from agentic_rag.models.billing.limits import DEFAULT_SOFT_SHARE, SpendingLimits, first_of_month
 from agentic_rag_cli.options import JsonOption, TenantOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from agentic_rag.models.billing.manage_budgets import UsageReport
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
 
 app = typer.Typer(help="Ceilings on what models cost.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -39,40 +36,38 @@ def usage(
 
     Example: rag usage --from 2026-11-01 --to 2026-11-30
     """
-    from agentic_rag.models.billing.prices import PRICED_ON
+    from agentic_rag_cli.client import queries
 
     today = datetime.now(UTC).date()
     until = last.date() if last else today
     since = first.date() if first else first_of_month(until)
-
-    async def work(session: Session) -> UsageReport:
-        return await session.spending.usage((await session.tenants.named(tenant)).org_id, since, until)
-
-    report = in_process(context, work)
+    days = {"from": since.isoformat(), "to": until.isoformat()}
+    report = on_graphql(context, lambda client: client.fetch(queries.USAGE, **days), tenant=tenant)
+    lines = [_line_json(line) for line in report["lines"]]
     if as_json:
-        terminal.result_json(_report_json(report, PRICED_ON))
+        terminal.result_json({**report, "lines": lines})
         return
     rows = [
         (
-            f"{line.key.day:%Y-%m-%d}",
-            str(line.key.workspace_id)[:8],
-            line.key.kind,
-            f"{line.key.provider}:{line.key.model}",
-            "own" if line.key.own_key else "platform",
-            line.calls,
-            line.input_tokens,
-            line.output_tokens,
-            f"{line.cost_usd:.6f}" if line.unpriced_calls < line.calls else "unknown",
+            line["day"],
+            line["workspace"][:8],
+            line["kind"],
+            f"{line['provider']}:{line['model']}",
+            "own" if line["ownKey"] else "platform",
+            line["calls"],
+            line["inputTokens"],
+            line["outputTokens"],
+            f"{line['costUsd']:.6f}" if line["unpricedCalls"] < line["calls"] else "unknown",
         )
-        for line in report.lines
+        for line in lines
     ]
     head = ("DAY", "WORKSPACE", "KIND", "MODEL", "KEY", "CALLS", "TOKENS IN", "TOKENS OUT", "USD")
     terminal.result(terminal.table(head, rows))
-    terminal.result(f"{report.cost_usd:.6f} USD by the price table of {PRICED_ON:%Y-%m-%d}")
-    if report.unpriced_calls:
+    terminal.result(f"{report['costUsd']:.6f} USD by the price table of {report['pricedOn']}")
+    if report["unpricedCalls"]:
         terminal.result(
-            f"The price of {report.unpriced_calls} calls is not known, so no budget holds them: the operator states it "
-            "in AGENTIC_RAG_MODEL_PRICES."
+            f"The price of {report['unpricedCalls']} calls is not known, so no budget holds them: the operator "
+            "states it in AGENTIC_RAG_MODEL_PRICES."
         )
 
 
@@ -82,28 +77,23 @@ def show(context: typer.Context, workspace: WorkspaceOption = None, as_json: Jso
 
     Example: rag budget show -w handbook
     """
-    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.client import queries
 
-    async def work(session: Session) -> Sequence[Ceiling]:
-        return await session.spending.ceilings((await the_workspace(session, workspace)).ref)
+    async def work(client: GraphQLClient) -> list[dict[str, Any]]:
+        return await client.fetch(queries.BUDGETS, workspaceId=await client.workspace_id(workspace))
 
-    found = in_process(context, work)
+    found = on_graphql(context, work)
     if as_json:
-        terminal.result_json(
-            [
-                {
-                    "scope": one.scope,
-                    "period": one.period,
-                    "limitUsd": one.limit_usd,
-                    "spentUsd": one.spent_usd,
-                    "resetsAt": one.resets_at.isoformat(),
-                }
-                for one in found
-            ]
-        )
+        terminal.result_json(found)
         return
     rows = [
-        (one.scope, one.period, f"{one.limit_usd:.4f}", f"{one.spent_usd:.6f}", f"{one.resets_at:%Y-%m-%d %H:%M} UTC")
+        (
+            one["scope"],
+            one["period"],
+            f"{one['limitUsd']:.4f}",
+            f"{one['spentUsd']:.6f}",
+            f"{datetime.fromisoformat(one['resetsAt']):%Y-%m-%d %H:%M} UTC",
+        )
         for one in found
     ]
     terminal.result(terminal.table(("SCOPE", "PERIOD", "LIMIT USD", "SPENT USD", "BEGINS ANEW"), rows))
@@ -124,41 +114,22 @@ def set_limits(
 
     Example: rag budget set --day 5 --month 100
     """
-    from agentic_rag_cli.in_process import OPERATOR
-    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.client import queries
 
     limits = SpendingLimits(day, month, soft_share)
 
-    async def work(session: Session) -> None:
-        ref = None if workspace is None else (await the_workspace(session, workspace)).ref
-        org_id, key = (
-            ((await session.tenants.named(tenant)).org_id, None) if ref is None else (ref.org_id, ref.workspace_id)
-        )
-        await session.spending.set_limits(org_id, key, limits, OPERATOR.subject)
+    async def work(client: GraphQLClient) -> None:
+        workspace_id = None if workspace is None else await client.workspace_id(workspace)
+        wish = {"workspaceId": workspace_id, "dayUsd": day, "monthUsd": month, "softShare": soft_share}
+        await client.fetch(queries.SET_BUDGET, input=wish)
 
-    in_process(context, work)
+    on_graphql(context, work, tenant=None if workspace else tenant)
     terminal.result("set" if limits.has_ceiling else "there is no ceiling any more")
 
 
-def _report_json(report: UsageReport, priced_on: date) -> dict[str, object]:
-    return {
-        "lines": [
-            {
-                "workspace": str(line.key.workspace_id),
-                "day": line.key.day.isoformat(),
-                "kind": line.key.kind,
-                "provider": line.key.provider,
-                "model": line.key.model,
-                "ownKey": line.key.own_key,
-                "calls": line.calls,
-                "inputTokens": line.input_tokens,
-                "outputTokens": line.output_tokens,
-                "costUsd": line.cost_usd,
-                "unpricedCalls": line.unpriced_calls,
-            }
-            for line in report.lines
-        ],
-        "costUsd": report.cost_usd,
-        "unpricedCalls": report.unpriced_calls,
-        "pricedOn": priced_on.isoformat(),
-    }
+def _line_json(line: dict[str, Any]) -> dict[str, Any]:
+    from agentic_rag.kernel.public_ids import decode
+
+    workspace = {"workspace": str(decode(line["workspaceId"]).workspace_id)}
+    tokens = {name: int(line[name]) for name in ("inputTokens", "outputTokens")}
+    return workspace | {name: value for name, value in line.items() if name != "workspaceId"} | tokens

@@ -1,76 +1,74 @@
-"""Waiting for a switch of embedding spaces, and the data set of its gate."""
+"""A switch of embedding spaces: its gate, its start, and waiting for its end."""
 
 from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
-from agentic_rag.jobs.job import JobState
-from agentic_rag.kernel.errors import AgenticRagError, InvalidInput, Permanent, Retryable
-from agentic_rag.kernel.public_ids import NodeKind, decode
-from agentic_rag.models.embedding.recall_gate import RecallGate, RecallQuestion, build_recall_gate
-from agentic_rag.models.embedding.space import SpaceRecord, SpaceState
-from agentic_rag.operations.switch_embedding import SwitchStart
-from agentic_rag.tenancy.principals import WorkspaceRef
+from agentic_rag.kernel.errors import AgenticRagError, Permanent, Retryable
+from agentic_rag.models.embedding.recall_gate import RecallQuestion, build_recall_gate
+from agentic_rag_cli.client import queries
+from agentic_rag_cli.client.graphql_client import GraphQLClient
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.processes.children import Children
-from agentic_rag_cli.session import Session
 from agentic_rag_eval.dataset import load_dataset
 
 _POLL_SECONDS = 0.2
 _STALL_SECONDS = 120.0
 
 
-def gate_from(path: Path, k: int, tolerance: float) -> RecallGate:
-    """The gate over a data set; gold ids may be source paths, plain ids, or ids of the API. Errors: `InvalidInput`
-    codes DATASET_MISSING, DATASET_INVALID, GATE_INVALID.
+def gate_from(path: Path, k: int, tolerance: float) -> dict[str, Any]:
+    """The gate over a data set, as GraphQL's `RecallGateInput`; gold ids may be source paths, plain ids, or ids of the
+    API. Errors: `InvalidInput` codes DATASET_MISSING, DATASET_INVALID, GATE_INVALID.
     """
-    questions = [RecallQuestion(one.question, tuple(map(_gold, one.gold_ids))) for one in load_dataset(path)]
-    return build_recall_gate(questions, k, tolerance)
+    questions = load_dataset(path)
+    build_recall_gate([RecallQuestion(one.question, tuple(one.gold_ids)) for one in questions], k, tolerance)
+    asked = [{"question": one.question, "goldIds": list(one.gold_ids)} for one in questions]
+    return {"questions": asked, "k": k, "tolerance": tolerance}
 
 
-def _gold(text: str) -> str:
-    try:
-        return str(decode(text, NodeKind.DOCUMENT).key)
-    except InvalidInput:
-        return text
+async def begin_switch(
+    client: GraphQLClient, workspace_id: str, to: str, gate: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The space that is being filled or answers already, and the job that fills it."""
+    return await client.fetch(queries.SWITCH, input={"workspaceId": workspace_id, "to": to, "gate": gate})
 
 
 async def follow_switch(
-    session: Session, workspace: WorkspaceRef, begun: SwitchStart, children: Children
-) -> SpaceRecord:
+    client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], children: Children
+) -> Mapping[str, Any]:
     """`wait_for_switch` with a progress bar, as long as the processes that do the work live."""
     bar = terminal.ProgressLine("re-embedding")
     try:
-        return await children.guard(wait_for_switch(session, workspace, begun, bar.update))
+        return await children.guard(wait_for_switch(client, workspace_id, begun, bar.update))
     finally:
         bar.close()
 
 
 async def wait_for_switch(
-    session: Session, workspace: WorkspaceRef, begun: SwitchStart, progress: Callable[[int, int], None]
-) -> SpaceRecord:
+    client: GraphQLClient, workspace_id: str, begun: Mapping[str, Any], progress: Callable[[int, int], None]
+) -> Mapping[str, Any]:
     """Return when the workspace answers in the space. Errors: the code with which its job ended (SWITCH_GATE_REFUSED
     among them), SWITCH_CANCELLED, SWITCH_STALLED when nothing moved for two minutes.
     """
-    moved, seen = time.monotonic(), (-1, -1)
+    moved, last = time.monotonic(), (-1, -1)
     while True:
-        record = next(
-            (one for one in await session.spaces(workspace) if one.registered == begun.record.registered), begun.record
-        )
-        job = None if begun.job is None else await session.job(workspace, begun.job.job_id)
-        progress(record.done, record.total)
-        if record.state is SpaceState.ACTIVE:
-            return record
-        if job is not None and job.state is JobState.DEAD:
-            raise AgenticRagError(job.error_message or "The job gave up.", code=job.error_code)
-        if job is None or job.state in (JobState.DONE, JobState.CANCELLED):
+        spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
+        space = next((one for one in spaces if one["name"] == begun["space"]["name"]), begun["space"])
+        job = None if begun["jobId"] is None else await client.fetch(queries.JOB_STATE, id=begun["jobId"])
+        progress(space["done"], space["total"])
+        if space["state"] == "ACTIVE":
+            return space
+        if job is not None and job["state"] == "DEAD":
+            raise AgenticRagError(job["errorMessage"] or "The job gave up.", code=job["errorCode"])
+        if job is None or job["state"] in ("DONE", "CANCELLED"):
             raise Permanent("The switch was called off.", code="SWITCH_CANCELLED")
-        step = (record.done, job.progress)
-        if step != seen:
-            moved, seen = time.monotonic(), step
+        step = (space["done"], job["progress"])
+        if step != last:
+            moved, last = time.monotonic(), step
         elif time.monotonic() - moved > _STALL_SECONDS:
             raise Retryable(
                 "Nothing moved for two minutes: see `rag job list` and the worker's log. The switch goes on when a "

@@ -295,8 +295,8 @@ async def check_system(wiring: Wiring, settings: Settings) -> Check:
     """The whole wires up: roles, schema, blobs."""
 
     async def wire() -> Check:
-        async with wiring.session(settings) as session:
-            workers = "a worker leads" if await session.worker_running() else "no worker is running"
+        async with wiring.system(settings) as system:
+            workers = "a worker leads" if await system.worker_running() else "no worker is running"
         return ok("system", f"database role and wiring are right; {workers}")
 
     return await _attempt("system", wire)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from agentic_rag.jobs.job import JobRef
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.workspaces.workspace import Workspace
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
@@ -15,7 +17,7 @@ from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.operations.graph.sync import GraphStatus
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(
     help="The entity graph: in Postgres, or in the Neo4j of NEO4J_URI, which follows it.",
@@ -32,16 +34,14 @@ def status(context: typer.Context, workspace: WorkspaceOption = None, as_json: J
 
     Example: rag graph status --workspace reports
     """
-    from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.views import graph_status_json
 
-    async def work(session: Session) -> list[tuple[Workspace, GraphStatus]]:
-        chosen = await session.workspaces() if workspace is None else [await the_workspace(session, workspace)]
-        return [(one, await session.graph_status(one.ref)) for one in chosen]
+    async def work(system: System) -> list[tuple[Workspace, GraphStatus]]:
+        chosen = await system.workspaces() if workspace is None else [await system.workspace(workspace)]
+        return [(one, await system.container.graph_sync.status(one.ref)) for one in chosen]
 
     found = in_process(context, work)
     if as_json:
-        terminal.result_json([graph_status_json(one, stands) for one, stands in found])
+        terminal.result_json([_status_json(one, stands) for one, stands in found])
     else:
         rows = [
             (
@@ -67,12 +67,10 @@ def rebuild(context: typer.Context, workspace: WorkspaceOption = None, as_json: 
 
     Example: rag graph rebuild --workspace reports
     """
-    from agentic_rag.kernel.public_ids import NodeKind, encode
-    from agentic_rag_cli.listing import the_workspace
 
-    async def work(session: Session) -> tuple[JobRef | None, bool]:
-        chosen = await the_workspace(session, workspace)
-        return await session.rebuild_graph(chosen.ref), await session.worker_running()
+    async def work(system: System) -> tuple[JobRef | None, bool]:
+        chosen = await system.workspace(workspace)
+        return await system.container.graph_sync.rebuild(chosen.ref), await system.worker_running()
 
     ref, has_worker = in_process(context, work)
     job_id = None if ref is None else encode(NodeKind.JOB, ref.workspace.workspace_id, ref.job_id)
@@ -96,3 +94,19 @@ def _counts(status: GraphStatus) -> str:
         ("related", held.related, expected.related),
     )
     return ", ".join(f"{name} {has}" if has == wanted else f"{name} {has} of {wanted}" for name, has, wanted in pairs)
+
+
+def _status_json(workspace: Workspace, status: GraphStatus) -> dict[str, Any]:
+    """Where a workspace's graph stands; `held` is null when it does not answer or is kept in Postgres."""
+    return {
+        "workspaceId": encode_workspace(workspace.ref.workspace_id),
+        "workspace": workspace.name,
+        "store": "neo4j" if status.is_outside else "postgres",
+        "corpusVersion": status.corpus_version,
+        "graphVersion": status.graph_version,
+        "lag": status.lag,
+        "equal": status.is_equal,
+        "expected": asdict(status.expected),
+        "held": None if status.held is None else asdict(status.held),
+        "fault": status.fault,
+    }

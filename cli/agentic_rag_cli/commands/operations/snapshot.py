@@ -2,25 +2,33 @@
 
 from __future__ import annotations
 
+import asyncio
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
+from uuid import UUID
 
 import typer
 
-from agentic_rag.kernel.errors import NotFound
+from agentic_rag.kernel.errors import NotFound, Permanent
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.public_ids import NodeKind, encode, encode_workspace
 from agentic_rag.operations.snapshots.snapshot import SnapshotRecord, SnapshotState
 from agentic_rag.settings import Settings
+from agentic_rag_cli.in_process import ACTOR
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import Wiring, in_process, run_async, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag.operations.snapshots.restore import RestoreReport
+    from agentic_rag.operations.snapshots.restore import ProgressReport, RestoreReport
     from agentic_rag.operations.snapshots.snapshot import Manifest
-    from agentic_rag_cli.session import Session
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Snapshots of workspaces: taken, kept, restored.", no_args_is_help=True, rich_markup_mode=None)
+
+_POLL_SECONDS = 0.1
 
 Wanted = Annotated[str, typer.Argument(metavar="SNAPSHOT", help="Id, as `rag snapshot list` shows it.")]
 
@@ -41,13 +49,12 @@ def create(
 
     Example: rag snapshot create --workspace handbook
     """
-    from agentic_rag_cli.views import snapshot_json
 
     wiring = wiring_of(context)
     with wiring.servers(wiring.settings()) as ready:
         record = run_async(_create(wiring, ready, workspace, originals=originals, wait=wait))
     if as_json:
-        terminal.result_json(snapshot_json(record))
+        terminal.result_json(_snapshot_json(record))
     else:
         terminal.result(_line(record))
 
@@ -55,20 +62,18 @@ def create(
 async def _create(
     wiring: Wiring, settings: Settings, name: str | None, *, originals: bool, wait: bool
 ) -> SnapshotRecord:
-    from agentic_rag_cli.listing import the_workspace
     from agentic_rag_cli.processes.children import Children, silent
-    from agentic_rag_cli.snapshots import finished
 
-    async with wiring.session(settings) as session, Children(silent, settings.jobs.drain_seconds) as children:
-        chosen = (await the_workspace(session, name)).ref
-        asked = await session.snapshots.request(chosen, with_originals=originals)
+    async with wiring.system(settings) as system, Children(silent, settings.jobs.drain_seconds) as children:
+        chosen = (await system.workspace(name)).ref
+        asked = await system.container.take_snapshot.request(chosen, ACTOR, with_originals=originals)
         if not wait:
             return asked
-        if not await session.worker_running():
+        if not await system.worker_running():
             await wiring.start_worker(children, settings)
         bar = terminal.ProgressLine("writing")
         try:
-            return await children.guard(finished(session.snapshots, asked, bar.update))
+            return await children.guard(_wait(system, asked, bar.update))
         finally:
             bar.close()
 
@@ -87,19 +92,17 @@ def list_snapshots(
 
     Example: rag snapshot list --stored
     """
-    from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.views import snapshot_json
 
     if stored:
         _list_archives(context, as_json=as_json)
         return
 
-    async def work(session: Session) -> list[SnapshotRecord]:
-        chosen = (await the_workspace(session, workspace)).ref
-        return [one for one in await session.snapshots.known(chosen) if every or one.state != SnapshotState.EXPIRED]
+    async def work(system: System) -> list[SnapshotRecord]:
+        chosen = (await system.workspace(workspace)).ref
+        return [one for one in await _known(system, chosen) if every or one.state != SnapshotState.EXPIRED]
 
     found = in_process(context, work)
-    shown = [snapshot_json(one) for one in found]
+    shown = [_snapshot_json(one) for one in found]
     if as_json:
         terminal.result_json(shown)
         return
@@ -111,12 +114,11 @@ def list_snapshots(
 
 
 def _list_archives(context: typer.Context, *, as_json: bool) -> None:
-    from agentic_rag_cli.views import stored_snapshot_json
 
-    async def work(session: Session) -> list[tuple[Manifest, str]]:
-        return await session.snapshots.stored()
+    async def work(system: System) -> list[tuple[Manifest, str]]:
+        return await _stored(system)
 
-    shown = [stored_snapshot_json(manifest, folder) for manifest, folder in in_process(context, work)]
+    shown = [_stored_snapshot_json(manifest, folder) for manifest, folder in in_process(context, work)]
     if as_json:
         terminal.result_json(shown)
         return
@@ -135,20 +137,19 @@ def show(
 
     Example: rag snapshot show U3Rh…
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
-    from agentic_rag_cli.views import snapshot_json
+
+    from agentic_rag_cli.client.ids import require_id
 
     wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 
-    async def work(session: Session) -> SnapshotRecord:
-        known = await session.snapshots.known((await the_workspace(session, workspace, snapshot)).ref)
+    async def work(system: System) -> SnapshotRecord:
+        known = await _known(system, (await system.workspace(workspace, snapshot)).ref)
         for one in known:
             if one.snapshot_id == wanted:
                 return one
         raise NotFound(f"There is no snapshot {snapshot}; `rag snapshot list` shows them.", code="SNAPSHOT_NOT_FOUND")
 
-    shown = snapshot_json(in_process(context, work))
+    shown = _snapshot_json(in_process(context, work))
     if as_json:
         terminal.result_json(shown)
         return
@@ -178,10 +179,8 @@ def restore(
 
     Example: rag snapshot restore U3Rh… --into handbook-monday
     """
-    from agentic_rag.kernel.public_ids import NodeKind
     from agentic_rag.tenancy.principals import validate_name
-    from agentic_rag_cli.listing import require_id
-    from agentic_rag_cli.views import restore_json
+    from agentic_rag_cli.client.ids import require_id
 
     wanted = None if snapshot is None else require_id(snapshot, NodeKind.SNAPSHOT)
     name = None if into is None else validate_name(into, ("into",))
@@ -189,15 +188,15 @@ def restore(
         raise typer.BadParameter("name a snapshot, or a directory with --from")
     bar = terminal.ProgressLine("restoring")
 
-    async def work(session: Session) -> RestoreReport:
+    async def work(system: System) -> RestoreReport:
         try:
-            return await session.snapshots.restore(wanted, source, name, bar.update)
+            return await _restore(system, wanted, source, name, bar.update)
         finally:
             bar.close()
 
     report = in_process(context, work)
     if as_json:
-        terminal.result_json(restore_json(report))
+        terminal.result_json(_restore_json(report))
         return
     if report.was_done:
         terminal.result(f"{report.name} was restored from this snapshot before: nothing to do")
@@ -222,13 +221,15 @@ def delete(
 
     Example: rag snapshot delete U3Rh…
     """
-    from agentic_rag.kernel.public_ids import NodeKind
-    from agentic_rag_cli.listing import require_id, the_workspace
+
+    from agentic_rag_cli.client.ids import require_id
 
     wanted = require_id(snapshot, NodeKind.SNAPSHOT)
 
-    async def work(session: Session) -> SnapshotRecord:
-        return await session.snapshots.delete((await the_workspace(session, workspace, snapshot)).ref, wanted)
+    async def work(system: System) -> SnapshotRecord:
+        return await system.container.take_snapshot.delete(
+            (await system.workspace(workspace, snapshot)).ref, wanted, ACTOR
+        )
 
     record = in_process(context, work)
     if as_json:
@@ -238,10 +239,113 @@ def delete(
 
 
 def _line(record: SnapshotRecord) -> str:
-    from agentic_rag_cli.views import snapshot_json
 
-    shown = snapshot_json(record)
+    shown = _snapshot_json(record)
     if record.state is not SnapshotState.READY:
         return f"asked for {shown['id']}: a worker writes it (rag snapshot show {shown['id']})"
     documents = format_count(record.counts.get("rag_documents", 0), "document")
     return f"{shown['id']}: {documents} at corpus version {record.corpus_version}, {format_count(record.size, 'byte')}"
+
+
+async def _known(system: System, workspace: WorkspaceRef) -> list[SnapshotRecord]:
+    """Every snapshot the database knows of a workspace, newest first."""
+    async with system.container.database.transaction(workspace.org_id) as transaction:
+        return await transaction.snapshots.all(workspace)
+
+
+async def _stored(system: System) -> list[tuple[Manifest, str]]:
+    """Every readable archive in the blob store with its folder, oldest first."""
+    found: list[tuple[Manifest, str]] = []
+    for place in await system.container.restore_snapshot.places(system.org_id):
+        try:
+            found.append((await place.manifest(), place.folder))
+        except (NotFound, Permanent):
+            continue  # Deleted meanwhile, or damaged: neither can be restored.
+    return sorted(found, key=lambda one: one[0].created_at)
+
+
+async def _restore(
+    system: System, snapshot_id: UUID | None, source: Path | None, into: str | None, progress: ProgressReport
+) -> RestoreReport:
+    """From the blob store, or from a directory."""
+    from agentic_rag.operations.snapshots.archive_files import only_archive
+
+    use_case = system.container.restore_snapshot
+    if source is not None:
+        place = await only_archive(system.container.directory_blobs(source), snapshot_id)
+    elif snapshot_id is not None:
+        place = await use_case.find(system.org_id, snapshot_id)
+    else:
+        raise NotFound("Name a snapshot, or a directory with --from.", code="SNAPSHOT_NOT_FOUND")
+    return await use_case.run(system.org_id, place, into, progress, ACTOR)
+
+
+async def _wait(system: System, asked: SnapshotRecord, progress: Callable[[int, int, str], None]) -> SnapshotRecord:
+    """Wait until a snapshot is READY. Errors: `Permanent` with the code it failed with."""
+    while True:
+        for record in await _known(system, asked.workspace):
+            if record.snapshot_id != asked.snapshot_id or record.state is SnapshotState.BUILDING:
+                continue
+            if record.state is SnapshotState.READY:
+                return record
+            raise Permanent(
+                f"The snapshot failed with {record.error_code}: `rag job show {asked.snapshot_id}` tells why.",
+                code="SNAPSHOT_FAILED",
+            )
+        job = await system.job(asked.workspace, asked.snapshot_id)
+        steps = 0 if job is None else job.progress
+        progress(steps, steps + 1, "" if job is None else job.state.value.lower())
+        await asyncio.sleep(_POLL_SECONDS)
+
+
+def _snapshot_json(record: SnapshotRecord) -> dict[str, Any]:
+    """A snapshot as the database knows it."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, record.workspace.workspace_id, record.snapshot_id),
+        "jobId": encode(NodeKind.JOB, record.workspace.workspace_id, record.snapshot_id),
+        "workspaceId": encode_workspace(record.workspace.workspace_id),
+        "state": record.state.value,
+        "reason": record.reason.value,
+        "corpusVersion": record.corpus_version,
+        "withOriginals": record.with_originals,
+        "size": record.size,
+        "counts": dict(record.counts),
+        "manifest": record.manifest_key,
+        "stored": record.is_stored,
+        "errorCode": record.error_code,
+        "createdAt": record.created_at.isoformat(),
+        "finishedAt": record.finished_at.isoformat() if record.finished_at else None,
+    }
+
+
+def _stored_snapshot_json(manifest: Manifest, folder: str) -> dict[str, Any]:
+    """A snapshot as its own manifest tells."""
+    return {
+        "id": encode(NodeKind.SNAPSHOT, manifest.workspace_id, manifest.snapshot_id),
+        "workspaceId": encode_workspace(manifest.workspace_id),
+        "workspace": manifest.workspace_name,
+        "corpusVersion": manifest.corpus_version,
+        "withOriginals": manifest.with_originals,
+        "missingOriginals": manifest.missing_originals,
+        "spaces": list(manifest.spaces),
+        "counts": manifest.counts,
+        "schema": manifest.schema,
+        "product": manifest.product,
+        "createdAt": manifest.created_at,
+        "folder": folder,
+    }
+
+
+def _restore_json(report: RestoreReport) -> dict[str, Any]:
+    """What a restore did."""
+    return {
+        "snapshotId": encode(NodeKind.SNAPSHOT, report.source_workspace_id, report.snapshot_id),
+        "workspaceId": encode_workspace(report.workspace.workspace_id),
+        "workspace": report.name,
+        "corpusVersion": report.corpus_version,
+        "alreadyRestored": report.was_done,
+        "rows": report.rows,
+        "originals": report.originals,
+        "leftOutAsErased": report.erased,
+        "ingestedAgain": report.requeued,
+    }

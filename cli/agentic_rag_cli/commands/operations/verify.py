@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from agentic_rag.kernel.formatting import format_count
+from agentic_rag.kernel.public_ids import encode_workspace
+from agentic_rag_cli.commands.documents.proving import document_id_of, finding_json, tell_proof
 from agentic_rag_cli.exits import ExitCode
 from agentic_rag_cli.options import JsonOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from agentic_rag.retrieval.measure_recall import RecallReport
     from agentic_rag.tenancy.principals import WorkspaceRef
     from agentic_rag.workspaces.workspace import Workspace
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 
 def verify(
@@ -47,16 +49,14 @@ def verify(
     if document is not None:
         _verify_erasure(context, workspace, document, as_json=as_json)
         return
-    from agentic_rag_cli.listing import the_workspace
-    from agentic_rag_cli.views import verification_json
 
-    async def work(session: Session) -> list[_VerifyResult]:
-        every = await session.workspaces() if workspace is None else [await the_workspace(session, workspace)]
+    async def work(system: System) -> list[_VerifyResult]:
+        every = await system.workspaces() if workspace is None else [await system.workspace(workspace)]
         return [
             _VerifyResult(
                 one,
-                await session.verify(one.ref, full=full),
-                await _measure_recall(session, one.ref) if recall else None,
+                await system.container.verify.run(one.ref, full=full),
+                await _measure_recall(system, one.ref) if recall else None,
             )
             for one in every
         ]
@@ -65,7 +65,7 @@ def verify(
     if as_json:
         terminal.result_json(
             [
-                verification_json(one.workspace, one.report) | ({"recall": _recall_json(one.recall)} if recall else {})
+                _verification_json(one.workspace, one.report) | ({"recall": _recall_json(one.recall)} if recall else {})
                 for one in verified
             ]
         )
@@ -87,12 +87,12 @@ class _VerifyResult:
     recall: RecallReport | None
 
 
-async def _measure_recall(session: Session, workspace: WorkspaceRef) -> RecallReport | None:
+async def _measure_recall(system: System, workspace: WorkspaceRef) -> RecallReport | None:
     """The recall of a workspace; None when it holds nothing to measure with."""
     from agentic_rag.kernel.errors import NotFound
 
     try:
-        return await session.recall(workspace)
+        return await system.container.recall_check.run(workspace)
     except NotFound as error:
         if error.code != "NOTHING_TO_ASK":
             raise
@@ -112,12 +112,9 @@ def _tell_recall(report: RecallReport | None) -> None:
 
 
 def _verify_erasure(context: typer.Context, workspace: str | None, document: str, *, as_json: bool) -> None:
-    from agentic_rag_cli.commands.documents.proving import document_id_of, tell_proof
-    from agentic_rag_cli.listing import the_workspace
-
-    async def work(session: Session) -> tuple[WorkspaceRef, ErasureProof]:
-        chosen = (await the_workspace(session, workspace, document)).ref
-        return chosen, await session.prove_erased(chosen, document_id_of(chosen, document))
+    async def work(system: System) -> tuple[WorkspaceRef, ErasureProof]:
+        chosen = (await system.workspace(workspace, document)).ref
+        return chosen, await system.container.prove_erasure.run(chosen, document_id_of(chosen, document))
 
     tell_proof(document, *in_process(context, work), as_json=as_json)
 
@@ -134,3 +131,18 @@ def _tell(workspace: Workspace, report: VerificationReport) -> None:
         if finding.kind not in told:
             told.add(finding.kind)
             terminal.result(f"  {'':<31} {counts[finding.kind]} in all; {finding.remedy}")
+
+
+def _verification_json(workspace: Workspace, report: VerificationReport) -> dict[str, Any]:
+    """What a comparison of a workspace's stores found."""
+    return {
+        "workspaceId": encode_workspace(workspace.ref.workspace_id),
+        "workspace": workspace.name,
+        "failed": report.has_errors,
+        "documents": report.documents,
+        "chunks": report.chunks,
+        "derivedChunks": report.derived_chunks,
+        "originals": report.originals,
+        "counts": dict(report.counts),
+        "findings": [finding_json(one) for one in report.findings],
+    }

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,10 +23,10 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import Wiring, run_async, wiring_of
 
 if TYPE_CHECKING:
+    from agentic_rag_cli.client.graphql_client import GraphQLClient
     from agentic_rag_cli.commands.documents.ingestion import IngestSummary
-    from agentic_rag_cli.output.answer_view import AnswerView
+    from agentic_rag_cli.in_process import System
     from agentic_rag_cli.processes.children import Children
-    from agentic_rag_cli.session import Session
 
 
 @dataclass(slots=True)
@@ -53,7 +53,8 @@ class DemoResult:
     """What the demonstration brought."""
 
     report: IngestSummary
-    answer: AnswerView
+    answer: dict[str, Any]
+    """The run, as GraphQL shows it."""
     made_from: str | None
     """The document that the question was made from, when none was given."""
     space: str
@@ -113,56 +114,55 @@ async def _demonstrate(
     from agentic_rag_cli.processes.local_programs import start_programs
 
     name = workspace_name(directory)
-    async with Children(silent, settings.jobs.drain_seconds) as children, wiring.session(settings) as session:
+    async with Children(silent, settings.jobs.drain_seconds) as children, wiring.system(settings) as system:
         with steps.step("start server and worker"):
             await start_programs(children, settings)
         bar = terminal.ProgressLine("  ingesting")
         with steps.step("ingest through the queue"):
-            report = await children.guard(ingest_directory(session, name, directory, wait=True, progress=bar.update))
+            report = await children.guard(ingest_directory(system, name, directory, wait=True, progress=bar.update))
             bar.close()
         for file in report.files:
             if file.needs_attention:
                 terminal.note(f"  {file.outcome} {file.path} [{file.code}] {file.message}")
-        space = await _answering_space(session, settings, name, children, steps)
-        asked, made_from = (question, None) if question else await _question(session, name, directory)
+        space = await _answering_space(system, settings, name, children, steps)
+        asked, made_from = (question, None) if question else await _question(system, name, directory)
         with steps.step("ask through GraphQL"):
             async with GraphQLClient(server_url(settings), token, settings.answering.timeout_ms) as client:
-                answer = await children.guard(client.ask(asked, await client.workspace_id(name), fresh=True))
+                answer = await children.guard(_ask(client, name, asked))
         return DemoResult(report, answer, made_from, space)
 
 
-async def _answering_space(
-    session: Session, settings: Settings, name: str, children: Children, steps: StepTimer
-) -> str:
+async def _ask(client: GraphQLClient, workspace: str, question: str) -> dict[str, Any]:
+    return await client.ask(question, await client.workspace_id(workspace), options={"cache": "BYPASS"})
+
+
+async def _answering_space(system: System, settings: Settings, name: str, children: Children, steps: StepTimer) -> str:
     """The space of the model that is configured: an earlier run with another one left the workspace in its own."""
-    from agentic_rag.models.embedding.space import SpaceState
-    from agentic_rag_cli.commands.models.switching import follow_switch
-    from agentic_rag_cli.listing import the_workspace
+    from agentic_rag_cli.client import queries
+    from agentic_rag_cli.commands.models.switching import begin_switch, follow_switch
 
-    workspace = (await the_workspace(session, name)).ref
-    active = next(one for one in await session.spaces(workspace) if one.state is SpaceState.ACTIVE)
-    embedder = settings.models.embedder
-    if active.registered.space.provider == embedder:
-        return active.registered.space.name
-    model, dimensions = settings.models.embedding
-    with steps.step(f"switch to {embedder}"):
-        begun = await session.begin_switch(
-            workspace,
-            embedder if embedder in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}",
-            None,
-        )
-        if begun.job is not None:
-            await follow_switch(session, workspace, begun, children)
-    return begun.record.registered.space.name
+    async with system.client() as client:
+        workspace_id = await client.workspace_id(name)
+        spaces = await client.fetch(queries.SPACES, workspaceId=workspace_id)
+        active = next(one for one in spaces if one["state"] == "ACTIVE")
+        embedder = settings.models.embedder
+        if active["provider"] == embedder:
+            return active["name"]
+        model, dimensions = settings.models.embedding
+        with steps.step(f"switch to {embedder}"):
+            to = embedder if embedder in LOCAL_PROVIDERS else f"{embedder}:{model}:{dimensions}"
+            begun = await begin_switch(client, workspace_id, to)
+            if begun["jobId"] is not None:
+                await follow_switch(client, workspace_id, begun, children)
+        return begun["space"]["name"]
 
 
-async def _question(session: Session, name: str, directory: Path) -> tuple[str, str | None]:
+async def _question(system: System, name: str, directory: Path) -> tuple[str, str | None]:
     from agentic_rag_cli.commands.programs.known_item import make_known_item
-    from agentic_rag_cli.listing import the_workspace
 
     if is_sample(directory):
         return SAMPLE_QUESTION, None
-    item = await make_known_item(session, (await the_workspace(session, name)).ref)
+    item = await make_known_item(system, (await system.workspace(name)).ref)
     return item.question, item.source_path
 
 
@@ -182,7 +182,7 @@ def _print(shown: DemoResult, workspace: str, directory: Path) -> None:
     terminal.result(f"{shown.report.summary()}, embedded by {shown.space}")
     if shown.made_from:
         terminal.result(f"\nNo --question was given, so this one was made from a sentence of {shown.made_from}.")
-    terminal.result(f"\nQ: {shown.answer.question}\n\n{answer_text(shown.answer)}")
+    terminal.result(f"\nQ: {shown.answer['question']}\n\n{answer_text(shown.answer)}")
     terminal.result(
         f"\nHow to go on:\n{_activation()}"
         "  rag up                                        # everything in one terminal, until Ctrl-C\n"

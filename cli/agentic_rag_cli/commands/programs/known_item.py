@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from agentic_rag.documents.document import Document, DocumentStatus
+from agentic_rag.documents.ports import SpanRequest
 from agentic_rag.kernel.errors import NotFound
 from agentic_rag.tenancy.principals import WorkspaceRef
-from agentic_rag_cli.listing import collect
-from agentic_rag_cli.session import Session
+from agentic_rag_cli.in_process import System
 
 OPENING_CHARACTERS = 20_000
 DOCUMENTS_TRIED = 20
@@ -31,19 +31,26 @@ class KnownItem:
     source_path: str
 
 
-async def make_known_item(session: Session, workspace: WorkspaceRef) -> KnownItem:
+async def make_known_item(system: System, workspace: WorkspaceRef) -> KnownItem:
     """A question about the first document that has a usable sentence. Errors: `NotFound` code NOTHING_TO_ASK."""
-    ready: list[Document] = await collect(
-        lambda request: session.documents(workspace, request, (DocumentStatus.READY,)), DOCUMENTS_TRIED
-    )
+    ready = await system.documents(workspace, (DocumentStatus.READY,), DOCUMENTS_TRIED)
     for document in ready:
-        question = question_from(await session.opening(document, OPENING_CHARACTERS))
+        question = question_from(await _opening(system, document))
         if question is not None:
             return KnownItem(question, document.source_path)
     raise NotFound(
         f"None of the first {len(ready)} READY documents holds a sentence to ask about: give one with --question.",
         code="NOTHING_TO_ASK",
     )
+
+
+async def _opening(system: System, document: Document) -> str:
+    """The beginning of the published text; empty when nothing is published."""
+    if document.revision_id is None:
+        return ""
+    async with system.container.database.snapshot(document.workspace) as snapshot:
+        spans = await snapshot.documents.revision_spans([SpanRequest(document.revision_id, 0, OPENING_CHARACTERS)])
+    return spans[0].text if spans[0] is not None else ""
 
 
 def question_from(text: str) -> str | None:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+from uuid import UUID
 
 import typer
 
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode
 from agentic_rag_cli.options import JsonOption, LimitOption, WorkspaceOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
     from agentic_rag.tenancy.audit import AuditRecord
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Who did what.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -30,12 +33,17 @@ def list_entries(
 
     Example: rag audit list --limit 10
     """
-    from agentic_rag_cli.listing import collect, the_workspace
-    from agentic_rag_cli.views import audit_json
 
-    async def work(session: Session) -> list[AuditRecord]:
-        ref = (await the_workspace(session, workspace)).ref
-        return await collect(lambda request: session.audit(ref, request), limit)
+    from agentic_rag_cli.in_process import collect
+
+    async def work(system: System) -> list[AuditRecord]:
+        ref = (await system.workspace(workspace)).ref
+
+        async def page(request: PageRequest) -> Page[AuditRecord]:
+            async with system.container.database.transaction(ref.org_id) as transaction:
+                return await transaction.audit.page(request, ref.workspace_id)
+
+        return await collect(page, limit)
 
     shown = [audit_json(one) for one in in_process(context, work)]
     if as_json:
@@ -43,3 +51,33 @@ def list_entries(
         return
     rows = [(row["createdAt"], row["actor"], row["action"], row["subject"]) for row in shown]
     terminal.result(terminal.table(("AT", "WHO", "WHAT", "SUBJECT"), rows))
+
+
+def audit_json(record: AuditRecord) -> dict[str, Any]:
+    """One entry of the audit log."""
+    return {
+        "createdAt": record.created_at.isoformat(),
+        "actor": record.actor,
+        "action": record.action,
+        "subject": _subject(record),
+        "detail": dict(record.detail),
+        "traceId": record.trace_id,
+    }
+
+
+_AUDITED = {"document": NodeKind.DOCUMENT, "dead_letter": NodeKind.JOB, "snapshot": NodeKind.SNAPSHOT}
+"""What an act was about, by the first part of its name."""
+
+
+def _subject(record: AuditRecord) -> str:
+    """The public id that lists of such things show; the name of what has none (an embedding space, a workspace)."""
+    kind = _AUDITED.get(record.action.partition(".")[0])
+    if kind is None or record.workspace_id is None:
+        return record.subject
+    # A snapshot belongs to the workspace it was taken of, not to the one made from it.
+    source = record.detail.get("source")
+    workspace_id = record.workspace_id if source is None else UUID(str(source))
+    try:
+        return encode(kind, workspace_id, UUID(record.subject))
+    except ValueError:
+        return record.subject

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 from uuid import UUID
 
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.kernel.public_ids import NodeKind, decode, encode_in_organisation
 from agentic_rag.tenancy.principals import KeyScope, Role
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.options import JsonOption, TenantOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
-
-if TYPE_CHECKING:
-    from agentic_rag.tenancy.api_keys import ApiKey
-    from agentic_rag.tenancy.manage_api_keys import MadeKey
-    from agentic_rag_cli.session import Session
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="API keys of organisations.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -41,27 +39,21 @@ def create(
 
     Example: rag key create ci --role member --scope upload --days 90 --tenant acme
     """
-    from agentic_rag.tenancy.manage_api_keys import KeyWish
-    from agentic_rag_cli.tenants import key_json
-
-    wish = KeyWish(
-        name=name,
-        role=role,
-        subject=subject,
-        groups=tuple(group or ()),
-        scopes=frozenset(scope) if scope else None,
-        expires_at=None if days is None else datetime.now(UTC) + timedelta(days=days),
-    )
-
-    async def work(session: Session) -> MadeKey:
-        return await session.tenants.create_key((await session.tenants.named(tenant)).org_id, wish)
-
-    made = in_process(context, work)
+    wish = {
+        "name": name,
+        "role": role.name,
+        "subject": subject,
+        "groups": group or [],
+        "scopes": [one.name for one in scope] if scope else None,
+        "expiresAt": None if days is None else (datetime.now(UTC) + timedelta(days=days)).isoformat(),
+    }
+    made = on_graphql(context, lambda client: client.fetch(queries.CREATE_API_KEY, input=wish), tenant=tenant)
+    key = _json(made["apiKey"])
     if as_json:
-        terminal.result_json({**key_json(made.key), "token": made.token})
+        terminal.result_json({**key, "token": made["token"]})
     else:
-        terminal.result(made.token)
-        terminal.note(f"key {made.key.key_id}; the token is shown only now")
+        terminal.result(made["token"])
+        terminal.note(f"key {key['id']}; the token is shown only now")
 
 
 @app.command("list")
@@ -70,17 +62,12 @@ def list_keys(context: typer.Context, tenant: TenantOption = None, as_json: Json
 
     Example: rag key list --tenant acme
     """
-    from agentic_rag_cli.tenants import key_json
-
-    async def work(session: Session) -> list[ApiKey]:
-        return await session.tenants.keys((await session.tenants.named(tenant)).org_id)
-
-    found = in_process(context, work)
+    found = [_json(key) for key in on_graphql(context, lambda client: client.fetch(queries.API_KEYS), tenant=tenant)]
     if as_json:
-        terminal.result_json([key_json(key) for key in found])
+        terminal.result_json(found)
         return
     rows = [
-        (key.name, key.role.value, _scopes(key), _state(key), _minute(key.last_used_at), key.key_id) for key in found
+        (key["name"], key["role"], _scopes(key), _state(key), _minute(key["lastUsedAt"]), key["id"]) for key in found
     ]
     terminal.result(terminal.table(("NAME", "ROLE", "SCOPES", "STATE", "LAST USED", "ID"), rows))
 
@@ -96,18 +83,12 @@ def revoke(
 
     Example: rag key revoke 0197c1de-… --tenant acme
     """
-    from agentic_rag_cli.tenants import key_json
-
-    key_id = _key_id(key)
-
-    async def work(session: Session) -> ApiKey:
-        return await session.tenants.revoke_key((await session.tenants.named(tenant)).org_id, key_id)
-
-    revoked = in_process(context, work)
+    key_id = encode_in_organisation(NodeKind.API_KEY, _key_id(key))
+    revoked = on_graphql(context, lambda client: client.fetch(queries.REVOKE_API_KEY, id=key_id), tenant=tenant)
     if as_json:
-        terminal.result_json(key_json(revoked))
+        terminal.result_json(_json(revoked["apiKey"]))
     else:
-        terminal.result(f"revoked {revoked.name}")
+        terminal.result(f"revoked {revoked['apiKey']['name']}")
 
 
 def _key_id(text: str) -> UUID:
@@ -117,17 +98,24 @@ def _key_id(text: str) -> UUID:
         raise InvalidInput(f"{text!r} is no id of a key: copy one from the list.", code="INVALID_ID") from None
 
 
-def _scopes(key: ApiKey) -> str:
-    return "all" if key.scopes is None else ",".join(sorted(scope.value for scope in key.scopes))
+def _json(key: Mapping[str, Any]) -> dict[str, Any]:
+    """An API key; never its token."""
+    scopes = None if key["scopes"] is None else sorted(scope.lower() for scope in key["scopes"])
+    return {**key, "id": str(decode(key["id"]).key), "role": key["role"].lower(), "scopes": scopes}
 
 
-def _state(key: ApiKey) -> str:
-    if key.revoked_at is not None:
+def _scopes(key: Mapping[str, Any]) -> str:
+    return "all" if key["scopes"] is None else ",".join(key["scopes"])
+
+
+def _state(key: Mapping[str, Any]) -> str:
+    if key["revokedAt"] is not None:
         return "revoked"
-    if key.expires_at is None:
+    if key["expiresAt"] is None:
         return "valid"
-    return "expired" if key.expires_at <= datetime.now(UTC) else f"until {_minute(key.expires_at)}"
+    expired = datetime.fromisoformat(key["expiresAt"]) <= datetime.now(UTC)
+    return "expired" if expired else f"until {_minute(key['expiresAt'])}"
 
 
-def _minute(instant: datetime | None) -> str:
-    return "" if instant is None else instant.strftime("%Y-%m-%d %H:%M")
+def _minute(instant: str | None) -> str:
+    return "" if instant is None else f"{datetime.fromisoformat(instant):%Y-%m-%d %H:%M}"

@@ -14,7 +14,7 @@ from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process, wiring_of
 
 if TYPE_CHECKING:
-    from agentic_rag_cli.session import Session
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Tokens for development.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -75,7 +75,7 @@ def _organisation(context: typer.Context, tenant: str | None) -> UUID:
     except ValueError:
         pass
 
-    async def work(session: Session) -> UUID:
-        return (await session.tenants.named(tenant)).org_id
+    async def work(system: System) -> UUID:
+        return (await system.organisation(tenant)).org_id
 
     return in_process(context, work)

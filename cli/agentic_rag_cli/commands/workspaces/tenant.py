@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from agentic_rag.kernel.errors import InvalidInput
+from agentic_rag.workspaces.organisation import FeatureFlag, Organisation, parse_feature_flag
+from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
 from agentic_rag_cli.exits import ExitCode
+from agentic_rag_cli.in_process import ACTOR
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
 from agentic_rag_cli.wiring import in_process
 
 if TYPE_CHECKING:
-    from agentic_rag.workspaces.organisation import Organisation
-    from agentic_rag_cli.session import Session
+    from agentic_rag.operations.leak_canaries import CanaryReport
+    from agentic_rag_cli.in_process import System
 
 app = typer.Typer(help="Organisations: each owns its workspaces.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -28,11 +31,10 @@ def list_tenants(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag tenant list
     """
-    from agentic_rag_cli.tenants import organisation_json
 
-    found = in_process(context, lambda session: session.tenants.all())
+    found = in_process(context, lambda system: system.container.organisations.all())
     if as_json:
-        terminal.result_json([organisation_json(one) for one in found])
+        terminal.result_json([_organisation_json(one) for one in found])
     else:
         rows = [(one.name, one.org_id, one.external_ref, _features(one)) for one in found]
         terminal.result(terminal.table(("NAME", "ID", "EXTERNAL ID", "FEATURES"), rows))
@@ -51,7 +53,14 @@ def create(
 
     Example: rag tenant create acme --external-ref org_2x9
     """
-    _show(in_process(context, lambda session: session.tenants.create(name, external_ref)), as_json=as_json)
+    from agentic_rag.tenancy.principals import validate_name
+
+    async def work(system: System) -> Organisation:
+        reference = None if external_ref is None else validate_name(external_ref, ("externalRef",))
+        container = system.container
+        return await container.organisations.create(container.ids.new(), validate_name(name, ("name",)), reference)
+
+    _show(in_process(context, work), as_json=as_json)
 
 
 @app.command("show")
@@ -60,7 +69,7 @@ def show(context: typer.Context, tenant: TenantArgument, as_json: JsonOption = F
 
     Example: rag tenant show acme
     """
-    _show(in_process(context, lambda session: session.tenants.named(tenant)), as_json=as_json)
+    _show(in_process(context, lambda system: system.organisation(tenant)), as_json=as_json)
 
 
 @app.command("set")
@@ -74,14 +83,12 @@ def set_features(
 
     Example: rag tenant set acme --feature ragGuidelines=on
     """
-    from agentic_rag.workspaces.organisation import parse_feature_flag
-
     wished = [(parse_feature_flag(name), _switch(name, to)) for name, _, to in (one.partition("=") for one in feature)]
 
-    async def work(session: Session) -> Organisation:
-        organisation = await session.tenants.named(tenant)
+    async def work(system: System) -> Organisation:
+        organisation = await system.organisation(tenant)
         for flag, on in wished:
-            organisation = await session.tenants.set_feature(organisation.org_id, flag, on=on)
+            organisation = await system.container.administer.set_feature(organisation.org_id, flag, on=on, actor=ACTOR)
         return organisation
 
     _show(in_process(context, work), as_json=as_json)
@@ -101,8 +108,6 @@ def set_limits(
 
     Example: rag tenant limits acme --asks 120 --writes 60
     """
-    from agentic_rag.workspaces.rate_limits import RateLimits, Traffic
-    from agentic_rag_cli.tenants import limits_json
 
     wished = {
         traffic: _per_minute(traffic.value, text)
@@ -110,17 +115,17 @@ def set_limits(
         if text is not None
     }
 
-    async def work(session: Session) -> tuple[RateLimits, RateLimits]:
-        organisation = await session.tenants.named(tenant)
+    async def work(system: System) -> tuple[RateLimits, RateLimits]:
+        organisation = await system.organisation(tenant)
         if wished:
             own = organisation.settings.rates
             limits = RateLimits(*(wished[one] if one in wished else own.of(one) for one in Traffic))
-            organisation = await session.tenants.set_limits(organisation.org_id, limits)
-        return organisation.settings.rates, await session.tenants.limits(organisation.org_id)
+            organisation = await system.container.admission.set_limits(organisation.org_id, limits, ACTOR)
+        return organisation.settings.rates, await system.container.admission.in_force(organisation.org_id)
 
     own, in_force = in_process(context, work)
     if as_json:
-        terminal.result_json(limits_json(own, in_force))
+        terminal.result_json(_limits_json(own, in_force))
         return
     rows = [
         (one.value, in_force.of(one) or "no limit", "settings" if own.of(one) is None else "its own") for one in Traffic
@@ -145,11 +150,9 @@ def canaries(context: typer.Context, as_json: JsonOption = False) -> None:
 
     Example: rag tenant canaries
     """
-    report = in_process(context, lambda session: session.tenants.attack())
+    report = in_process(context, lambda system: system.container.leak_canaries.run())
     if as_json:
-        from agentic_rag_cli.tenants import canaries_json
-
-        terminal.result_json(canaries_json(report))
+        terminal.result_json(_canaries_json(report))
     else:
         lines = [f"{leak.asking} saw the canary of {leak.owner} ({leak.place})" for leak in report.leaks]
         lines += [f"{org_id} does not find its own canary" for org_id in report.blind]
@@ -166,10 +169,9 @@ def _switch(name: str, to: str) -> bool:
 
 
 def _show(organisation: Organisation, *, as_json: bool) -> None:
-    from agentic_rag_cli.tenants import organisation_json
 
     if as_json:
-        terminal.result_json(organisation_json(organisation))
+        terminal.result_json(_organisation_json(organisation))
         return
     lines = [f"{organisation.name} ({organisation.org_id})"]
     if organisation.external_ref:
@@ -178,6 +180,34 @@ def _show(organisation: Organisation, *, as_json: bool) -> None:
 
 
 def _features(organisation: Organisation) -> str:
-    from agentic_rag.workspaces.organisation import FeatureFlag
-
     return ", ".join(f"{flag.value} {'on' if organisation.settings.is_on(flag) else 'off'}" for flag in FeatureFlag)
+
+
+def _organisation_json(organisation: Organisation) -> dict[str, object]:
+    """An organisation; field names as in the GraphQL API."""
+    return {
+        "id": str(organisation.org_id),
+        "name": organisation.name,
+        "externalRef": organisation.external_ref,
+        "createdAt": organisation.created_at.isoformat(),
+        "features": {flag.value: organisation.settings.is_on(flag) for flag in FeatureFlag},
+    }
+
+
+def _limits_json(own: RateLimits, in_force: RateLimits) -> dict[str, object]:
+    """Requests a minute, 0 for no limit, and which of them are the organisation's own."""
+    return {f"{one.value}s": {"perMinute": in_force.of(one) or 0, "own": own.of(one) is not None} for one in Traffic}
+
+
+def _canaries_json(report: CanaryReport) -> dict[str, object]:
+    """One round of the leak canaries."""
+    return {
+        "organisations": report.organisations,
+        "checks": report.checks,
+        "leaks": [
+            {"asking": str(leak.asking), "owner": leak.owner and str(leak.owner), "place": leak.place}
+            for leak in report.leaks
+        ],
+        "blind": [str(org_id) for org_id in report.blind],
+        "failed": report.failed,
+    }

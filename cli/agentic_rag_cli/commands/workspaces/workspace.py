@@ -6,9 +6,10 @@ from typing import Annotated
 
 import typer
 
+from agentic_rag_cli.client import queries
 from agentic_rag_cli.options import JsonOption
 from agentic_rag_cli.output import terminal
-from agentic_rag_cli.wiring import in_process
+from agentic_rag_cli.wiring import on_graphql
 
 app = typer.Typer(help="Workspaces: each one a corpus.", no_args_is_help=True, rich_markup_mode=None)
 
@@ -19,13 +20,11 @@ def list_workspaces(context: typer.Context, as_json: JsonOption = False) -> None
 
     Example: rag workspace list
     """
-    from agentic_rag_cli.views import workspace_json
-
-    found = in_process(context, lambda session: session.workspaces())
+    found = [_json(one) for one in on_graphql(context, lambda client: client.fetch(queries.WORKSPACES))]
     if as_json:
-        terminal.result_json([workspace_json(one) for one in found])
+        terminal.result_json(found)
     else:
-        rows = [(one.name, one.kind.value, one.corpus_version, workspace_json(one)["id"]) for one in found]
+        rows = [(one["name"], one["kind"], one["corpusVersion"], one["id"]) for one in found]
         terminal.result(terminal.table(("NAME", "KIND", "VERSION", "ID"), rows))
 
 
@@ -48,11 +47,14 @@ def create(
     Example: rag workspace create handbook
     """
     from agentic_rag.tenancy.principals import validate_name
-    from agentic_rag_cli.views import workspace_json
 
-    plain = validate_name(name, ("name",))
-    made = in_process(context, lambda session: session.create_workspace(plain, dimensions))
+    wish = {"name": validate_name(name, ("name",)), "embeddingDimensions": dimensions}
+    made = _json(on_graphql(context, lambda client: client.fetch(queries.CREATE_WORKSPACE, input=wish))["workspace"])
     if as_json:
-        terminal.result_json(workspace_json(made))
+        terminal.result_json(made)
     else:
-        terminal.result(f"created {made.name} ({workspace_json(made)['id']})")
+        terminal.result(f"created {made['name']} ({made['id']})")
+
+
+def _json(workspace: dict[str, str]) -> dict[str, str]:
+    return {**workspace, "kind": workspace["kind"].lower()}

@@ -1,0 +1,203 @@
+"""Every GraphQL document that the command line sends. Fields stand in the order in which `--json` prints them."""
+
+from __future__ import annotations
+
+_ERRORS = "userErrors { code message path }"
+
+_WORKSPACE = "id name kind externalRef corpusVersion createdAt"
+
+WORKSPACES = f"query {{ workspaces {{ {_WORKSPACE} }} }}"
+
+CREATE_WORKSPACE = f"""
+mutation ($input: CreateWorkspaceInput!) {{
+  createWorkspace(input: $input) {{ workspace {{ {_WORKSPACE} }} {_ERRORS} }}
+}}
+"""
+
+_DOCUMENT = """
+id sourcePath title url fileName mediaType size status
+error { code message attempts retryable }
+chunkCount chunksDone uploadedBy
+embedding { space chunks tokens reusedChunks costUsd estimatedCostUsd }
+provenance { name value } createdAt updatedAt
+"""
+
+DOCUMENTS = f"""
+query ($workspaceId: ID!, $statuses: [DocumentStatus!], $first: Int!, $after: String) {{
+  documents(workspaceId: $workspaceId, statuses: $statuses, first: $first, after: $after) {{
+    nodes {{ {_DOCUMENT} }} pageInfo {{ hasNextPage endCursor }}
+  }}
+}}
+"""
+
+DOCUMENT_PATHS = """
+query ($workspaceId: ID!, $statuses: [DocumentStatus!], $first: Int!, $after: String) {
+  documents(workspaceId: $workspaceId, statuses: $statuses, first: $first, after: $after) {
+    nodes { id sourcePath } pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+
+DOCUMENT = f"query ($id: ID!) {{ document(id: $id) {{ {_DOCUMENT} readableBy {{ users groups }} }} }}"
+
+DOCUMENT_STATE = "query ($id: ID!) { document(id: $id) { status error { code message } chunksDone chunkCount } }"
+
+SHARE = f"""
+mutation ($id: ID!, $readableBy: ReadersInput) {{
+  setDocumentAccess(id: $id, readableBy: $readableBy) {{ document {{ sourcePath }} {_ERRORS} }}
+}}
+"""
+
+REINGEST = f"""
+mutation ($id: ID!, $force: Boolean!) {{
+  reingest(documentId: $id, force: $force) {{ document {{ id sourcePath }} jobId new {_ERRORS} }}
+}}
+"""
+
+UPLOAD = f"""
+mutation ($workspaceId: ID!, $file: Upload!, $key: String, $readableBy: ReadersInput) {{
+  uploadDocument(workspaceId: $workspaceId, file: $file, idempotencyKey: $key, readableBy: $readableBy) {{
+    document {{ id workspaceId sourcePath }} job {{ id }} unchanged {_ERRORS}
+  }}
+}}
+"""
+
+_HOP = "kind via fromChunkId fromTitle toChunkId toTitle"
+
+_CITATION = (
+    "marker sourcePath title page lineStart lineEnd snippet score verified documentId: sourceId readAt "
+    f"path {{ {_HOP} }}"
+)
+
+_ANSWER = f"""
+id question answer outcome
+abstention {{ reason explanation nearest {{ {_CITATION} }} }}
+citations {{ {_CITATION} }}
+degraded cache seconds stages {{ stage started seconds outcome }}
+"""
+
+ASK = f"""
+mutation ($input: RagAnswerInput!) {{
+  ragAnswer(input: $input) {{
+    run {{
+      {_ANSWER}
+      versions {{ corpusVersion }}
+      debug {{ standaloneQuestion candidates {{ sourceId }} selfCheck {{ citationCoverage }} }}
+    }}
+    {_ERRORS}
+  }}
+}}
+"""
+
+LAST_RUN = "query ($workspaceId: ID!) { runs(workspaceId: $workspaceId, first: 1) { nodes { id } } }"
+
+RUNS = """
+query ($workspaceId: ID!, $first: Int!, $after: String) {
+  runs(workspaceId: $workspaceId, first: $first, after: $after) {
+    nodes { id question outcome cache seconds versions { corpusVersion } createdAt }
+    pageInfo { hasNextPage endCursor }
+  }
+}
+"""
+
+RUN = f"""
+query ($id: ID!) {{
+  run(id: $id) {{
+    {_ANSWER}
+    traceId subject createdAt
+    versions {{ corpusVersion graphVersion space weightsVersion pipelineVersion models }}
+    gate {{
+      planType score mode
+      contributions {{ name value weight contribution }}
+      downgrades {{ before: from after: to reason }}
+    }}
+    debug {{
+      standaloneQuestion rewrittenQuery
+      plan {{ subQuestions {{ text }} answerType tools {{ tool argument }} planner }}
+    }}
+  }}
+}}
+"""
+
+_CANDIDATE = f"""
+rank chunkId sourceId title score scores {{ retriever rank raw normalized weight }}
+path {{ {_HOP} }} fate reason markers
+"""
+
+EXPLAIN = f"""
+query ($runId: ID!, $whyNot: [ID!]) {{
+  explainRun(runId: $runId, whyNot: $whyNot) {{
+    run {{ id question outcome versions {{ corpusVersion }} }}
+    searches
+    candidates {{ {_CANDIDATE} }}
+    whyNot {{
+      chunkId title verdict explanation candidate {{ {_CANDIDATE} }}
+      searches {{
+        search rank reranked score candidates handedOn leastScore
+        scores {{ retriever state rank raw normalized weight }}
+      }}
+    }}
+  }}
+}}
+"""
+
+_SPACE = "name provider model dimensions state done total since dropAfter verdict { k questions before after passed }"
+
+SPACES = f"query ($workspaceId: ID!) {{ embeddingSpaces(workspaceId: $workspaceId) {{ {_SPACE} }} }}"
+
+SWITCH = f"""
+mutation ($input: SwitchEmbeddingSpaceInput!) {{
+  switchEmbeddingSpace(input: $input) {{ space {{ {_SPACE} }} jobId {_ERRORS} }}
+}}
+"""
+
+CANCEL_SWITCH = f"""
+mutation ($workspaceId: ID!) {{ cancelEmbeddingSwitch(workspaceId: $workspaceId) {{ space {{ {_SPACE} }} {_ERRORS} }} }}
+"""
+
+JOB_STATE = "query ($id: ID!) { job(id: $id) { state progress errorCode errorMessage } }"
+
+USAGE = """
+query ($from: Date!, $to: Date!) {
+  usage(from: $from, to: $to) {
+    lines {
+      workspaceId day kind provider model ownKey calls inputTokens outputTokens costUsd unpricedCalls
+    }
+    costUsd unpricedCalls pricedOn
+  }
+}
+"""
+
+BUDGETS = "query ($workspaceId: ID!) { budgets(workspaceId: $workspaceId) { scope period limitUsd spentUsd resetsAt } }"
+
+SET_BUDGET = f"mutation ($input: SetBudgetInput!) {{ setBudget(input: $input) {{ changed {_ERRORS} }} }}"
+
+_KEY = "id name subject role groups scopes createdAt expiresAt revokedAt lastUsedAt"
+
+API_KEYS = f"query {{ apiKeys {{ {_KEY} }} }}"
+
+CREATE_API_KEY = f"""
+mutation ($input: CreateApiKeyInput!) {{ createApiKey(input: $input) {{ apiKey {{ {_KEY} }} token {_ERRORS} }} }}
+"""
+
+REVOKE_API_KEY = f"mutation ($id: ID!) {{ revokeApiKey(id: $id) {{ apiKey {{ {_KEY} }} {_ERRORS} }} }}"
+
+_MODELS = "defaultModel embedding mustBringKey"
+
+MODEL_SETTINGS = f"query {{ modelSettings {{ {_MODELS} }} }}"
+
+UPDATE_MODEL_SETTINGS = f"""
+mutation ($input: UpdateModelSettingsInput!) {{
+  updateModelSettings(input: $input) {{ settings {{ {_MODELS} }} {_ERRORS} }}
+}}
+"""
+
+REMOVE_PROVIDER_KEY = f"""
+mutation ($provider: ModelProvider!) {{ removeProviderKey(provider: $provider) {{ removed {_ERRORS} }} }}
+"""
+
+START_EVAL_RUN = f"""
+mutation ($input: StartEvalRunInput!) {{ startEvalRun(input: $input) {{ evalRun {{ jobId }} {_ERRORS} }} }}
+"""
+
+EVAL_RUN = "query ($jobId: ID!) { evalRun(jobId: $jobId) { questions answered report } }"

@@ -1,0 +1,99 @@
+"""Jobs and their attempts as the command line shows them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from agentic_rag.documents.document import Document
+from agentic_rag.jobs.job import LAPSED, Job, JobAttempt, JobKind, JobState
+from agentic_rag.kernel.error_redaction import redact_arguments
+from agentic_rag.kernel.pagination import Page, PageRequest
+from agentic_rag.kernel.public_ids import NodeKind, encode
+from agentic_rag.kernel.telemetry import parse_trace_id
+
+if TYPE_CHECKING:
+    from agentic_rag.tenancy.principals import WorkspaceRef
+    from agentic_rag_cli.in_process import System
+
+
+async def find_jobs(
+    system: System,
+    workspace: WorkspaceRef,
+    limit: int | None,
+    *,
+    states: Sequence[JobState] = (),
+    kinds: Sequence[JobKind] = (),
+    codes: Sequence[str] = (),
+) -> list[Job]:
+    """Jobs, newest first, at most `limit`."""
+    from agentic_rag_cli.in_process import collect
+
+    async def page(request: PageRequest) -> Page[Job]:
+        async with system.container.database.transaction(workspace.org_id) as transaction:
+            return await transaction.jobs.page(workspace, request, states, kinds, codes)
+
+    return await collect(page, limit)
+
+
+async def jobs_json(system: System, workspace: WorkspaceRef, jobs: Sequence[Job]) -> list[dict[str, Any]]:
+    """Jobs of a workspace, each with its document."""
+    known = await system.documents_of(workspace, jobs)
+    return [_job_json(one, known.get(one.document_id) if one.document_id else None) for one in jobs]
+
+
+def _job_json(job: Job, document: Document | None) -> dict[str, Any]:
+    """A job and the document that it is about, if that is still there; secrets in its arguments are blotted out."""
+    workspace_id = job.workspace.workspace_id
+    document_id = encode(NodeKind.DOCUMENT, workspace_id, job.document_id) if job.document_id else None
+    return {
+        "id": encode(NodeKind.JOB, workspace_id, job.job_id),
+        "kind": job.kind_name,
+        "state": job.state.value,
+        "queue": job.queue.value,
+        "key": job.key,
+        "documentId": document_id,
+        "document": None if document is None else {"id": document_id, "sourcePath": document.source_path},
+        "arguments": redact_arguments(job.arguments),
+        "attempts": job.attempts,
+        "progress": job.progress,
+        "traceId": parse_trace_id(job.trace_carrier),
+        "error": None if job.error_code is None else {"code": job.error_code, "message": job.error_message},
+        "runAfter": job.run_after.isoformat(),
+        "createdAt": job.created_at.isoformat(),
+        "updatedAt": job.updated_at.isoformat(),
+    }
+
+
+def attempt_json(attempt: JobAttempt) -> dict[str, Any]:
+    """One try at a job."""
+    return {
+        "attempt": attempt.attempt,
+        "worker": attempt.worker,
+        "startedAt": attempt.started_at.isoformat(),
+        "endedAt": attempt.ended_at.isoformat() if attempt.ended_at else None,
+        "outcome": attempt.outcome,
+        "errorCode": attempt.error_code,
+        "errorChain": list(attempt.error_chain),
+    }
+
+
+def about(row: Mapping[str, Any]) -> str:
+    """What a job works on: the document's source path, or the key of work on the whole workspace."""
+    if row["document"] is not None:
+        return str(row["document"]["sourcePath"])
+    return "a document that is gone" if row["documentId"] else str(row["key"])
+
+
+def attempt_line(attempt: Mapping[str, Any]) -> str:
+    """One line for a try: who, when, how it ended and, where the outcome alone says little, why."""
+    line = f"attempt {attempt['attempt']} by {attempt['worker']} at {attempt['startedAt']}: "
+    if attempt["outcome"] == LAPSED:
+        why = "its worker was killed, hung or cut off and its lease ran out; tried again by itself"
+        return f"{line}{LAPSED} [{attempt['errorCode']}] {why}"
+    return line + (attempt["outcome"] or "runs")
+
+
+def error_text(error: Mapping[str, Any]) -> str:
+    """A job's last error; of a purged letter and of an erased document only the code is kept."""
+    return f"[{error['code']}]: {error['message'] or 'its text was removed, by a purge or an erasure'}"
